@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files, and standard input and output, by their descriptors. */
+/* Files and standard input and output. */
 
 #ifndef INCLUDED_GPUFEC_APPS_FILE_H
 #define INCLUDED_GPUFEC_APPS_FILE_H
 
-#include "json.h"
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -16,40 +16,43 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace gr::gpufec {
 
-//! A file to read or to write; "-" is standard input or output. All but the destructor
-//! \throws std::runtime_error that names the file
+class json;
+class option_values;
+
+//! RAII owner of a file descriptor. Functions throw std::runtime_error naming the file.
 class file
 {
 public:
+    //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Made where there is none, and left as it is until clear().
-    static file to_write(const std::string& path);
+    //! Takes the result of open(), and throws its error. The destructor closes the
+    //! descriptor if \p owned.
+    file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
     file& operator=(file&&) = delete;
     ~file();
 
     const std::string& name() const { return d_name; }
 
-    //! 0 at the end.
+    //! Reads some bytes; returns 0 at the end.
     std::size_t read(void* data, std::size_t bytes);
-    //! Whether a read would not wait, within \p limit.
+    //! Waits up to \p limit for data; returns whether a read would not block.
     bool readable(std::chrono::milliseconds limit) const;
-    //! Writes all, however long that takes.
+    //! Writes all bytes.
     void write(const void* data, std::size_t bytes);
-    //! Makes a regular file empty.
+    //! Truncates a regular file.
     void clear();
-    //! Sees what a late write left to be told.
+    //! Flushes a regular file to disk.
+    void sync();
+    //! Closes the file and reports errors of delayed writes.
     void close();
-
-    //! Whether both are one regular file, whatever their names.
-    bool same_as(const file& other) const;
-    //! Whether this is the regular file at \p path.
-    bool is_at(const std::string& path) const;
+    struct stat status() const;
 
 private:
-    file(const std::string& name, int descriptor, bool owned);
     [[noreturn]] void fail() const;
 
     std::string d_name;
@@ -57,7 +60,60 @@ private:
     bool d_owned;
 };
 
-//! While it lives, std::cout writes as file::write() does, and throws where that fails.
+/*!
+ * \brief Output file of the program; "-" is standard output.
+ *
+ * The path does not change before the first write. Existing content is kept until the new
+ * content is complete, which is written to a temporary file in the same folder and then
+ * renamed. Pipes, devices, open descriptors (/dev/stdout) and files that cannot be
+ * replaced with their owner and permissions are written in place. Functions throw
+ * std::runtime_error naming the file.
+ */
+class output_file
+{
+public:
+    //! Checks that \p path can be written; errors begin with the \p parameter.
+    output_file(const std::string& parameter, const std::string& path);
+    output_file(const output_file&) = delete;
+    //! Discards a temporary file that close() did not complete.
+    ~output_file();
+
+    const std::string& name() const { return d_name; }
+    //! Returns whether the content at the path is kept until close().
+    bool keeps_content() const;
+    //! Returns whether replace() can be called more than once.
+    bool replaceable() const { return d_replaceable; }
+
+    void write(const void* data, std::size_t bytes);
+    //! Completes the file, which is empty if nothing was written.
+    void close();
+    //! Replaces the content by \p text and closes the file.
+    void replace(const std::string& text);
+
+    //! Returns whether this is the regular file at \p path, which need not exist.
+    bool is_at(const std::string& path) const;
+    //! Throws usage_error if it is the file of an option that is not listed in \p but.
+    void require_own(const option_values& values,
+                     const std::vector<std::string>& but) const;
+    //! Throws usage_error if it is the file that \p in reads.
+    void require_other_than(const file& in) const;
+
+private:
+    void open(bool whole);
+    bool open_temporary();
+    void discard();
+    [[noreturn]] void refuse_twice() const;
+
+    const std::string d_parameter, d_name, d_label;
+    const std::filesystem::path d_path; // with symbolic links resolved
+    const bool d_shared;                // an open descriptor
+    bool d_replaceable = false;
+    bool d_open = false; // open for writing
+    std::optional<file> d_in_place, d_temporary;
+    std::string d_temporary_path;
+};
+
+//! Guard during which std::cout writes like file::write() and throws its errors.
 class checked_standard_output : std::streambuf
 {
 public:
@@ -73,22 +129,25 @@ private:
     std::streambuf* const d_before;
 };
 
-//! Where --json goes to, if it is given.
+//! Output file of the option --json, if it is given.
 class json_file
 {
 public:
-    //! \p path "": nowhere. The file is opened at once, so that long work is not lost.
-    explicit json_file(const std::string& path);
+    /*!
+     * \brief Opens the file of --json before long work, so that an error shows early.
+     * \throws usage_error if an option that is not listed in \p but names the same file
+     */
+    explicit json_file(const option_values& values,
+                       const std::vector<std::string>& but = {});
 
-    bool wanted() const { return d_file.has_value(); }
-    //! Whether standard output is taken.
+    //! Returns whether JSON goes to standard output.
     bool standard_output() const { return d_standard_output; }
-    const std::optional<file>& target() const { return d_file; }
+    const std::optional<output_file>& target() const { return d_file; }
     void write(const json& value);
 
 private:
     const bool d_standard_output;
-    std::optional<file> d_file;
+    std::optional<output_file> d_file;
 };
 
 } // namespace gr::gpufec

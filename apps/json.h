@@ -6,12 +6,13 @@
 #ifndef INCLUDED_GPUFEC_APPS_JSON_H
 #define INCLUDED_GPUFEC_APPS_JSON_H
 
-#include "pipeline/printable.h"
+#include "common/printable.h"
 #include <type_traits>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -67,7 +68,7 @@ public:
         return *this;
     }
 
-    //! The member of an object; "a.b": b of its member a. Null if it is not there.
+    //! Returns a member of an object; "a.b" is b of its member a. Null if there is none.
     json at(const std::string& path) const
     {
         const auto dot = path.find('.');
@@ -79,10 +80,16 @@ public:
         return {};
     }
     bool null() const { return d_form == form::scalar && d_text == "null"; }
-    //! NaN if it is none.
-    double number() const { return null() ? NAN : std::stod(d_text); }
+    bool scalar() const { return d_form == form::scalar; }
+    //! Returns the value as a number; NaN if it is not a number.
+    double number() const
+    {
+        char* end = nullptr;
+        const double value = std::strtod(d_text.c_str(), &end);
+        return d_text.empty() || *end ? NAN : value;
+    }
 
-    //! What an array holds.
+    //! Returns the items of an array.
     std::vector<json> items() const
     {
         std::vector<json> all;
@@ -92,7 +99,7 @@ public:
         return all;
     }
 
-    //! What to_string() wrote. \throws std::runtime_error
+    //! Parses the text of to_string(). \throws std::runtime_error
     static json parse(const std::string& text)
     {
         const char* at = text.c_str();
@@ -103,7 +110,7 @@ public:
         return value;
     }
 
-    //! An object of plain values in a line for people: "backend cpu, decode length 512".
+    //! Returns an object of plain values as a line: "backend cpu, decode length 512".
     std::string line() const
     {
         std::string text;
@@ -139,7 +146,7 @@ private:
         return at += std::strspn(at, " \t\r\n");
     }
 
-    // Numbers and words stay as they are written.
+    // Numbers and words are stored as text.
     static json parse_value(const char*& at, int depth)
     {
         const char first = *skip_space(at);
@@ -244,7 +251,7 @@ private:
 
     form d_form = form::scalar;
     std::string d_text;
-    std::vector<member> d_members; // of an array: without names
+    std::vector<member> d_members; // members, or items of an array without names
 };
 
 } // namespace gr::gpufec

@@ -3,10 +3,12 @@
 
 /* The gpufec command line tool: chooses the command. */
 
+#include "common/names.h"
+#include "common/printable.h"
 #include "file.h"
 #include "json.h"
-#include "pipeline/printable.h"
 #include "trait.h"
+#include <algorithm>
 #include <csignal>
 #include <iomanip>
 #include <iostream>
@@ -19,16 +21,26 @@ namespace {
 struct command {
     std::string name;
     std::string summary;
-    int (*run)(const decoder_trait& trait, const arguments& args); // of a decoder
-    int (*alone)(const arguments& args) = nullptr;                 // or of none
+    int (*run)(const decoder_trait& trait, const arguments& args); // with a decoder
+    trait_command decoder_trait::*part;
+    int (*alone)(const arguments& args) = nullptr; // without one, or null
 };
 
 const std::vector<command> commands{
-    { "info", "devices, presets and chosen defaults", nullptr, info },
-    { "bench", "how fast decoding is", bench },
-    { "ber", "error rates over a simulated channel", ber },
-    { "decode", "decode a file, or standard input", decode },
-    { "circulants", "an LDPC code's alist file as a base matrix", nullptr, circulants },
+    { "info",
+      "devices, presets, LDPC codes and chosen defaults",
+      nullptr,
+      nullptr,
+      info },
+    { "bench", "how fast decoding is", bench, &decoder_trait::bench },
+    { "ber", "error rates over a simulated channel", ber, &decoder_trait::ber },
+    { "decode", "decode a file, or standard input", decode, &decoder_trait::decode },
+    { "encode", "encode a file, or standard input", encode, &decoder_trait::encode },
+    { "circulants",
+      "an LDPC code's alist file as a base matrix",
+      nullptr,
+      nullptr,
+      circulants },
 };
 
 struct decoder_name {
@@ -41,7 +53,29 @@ const std::vector<decoder_name> decoders{
     { "viterbi", "convolutional codes, in a stream or in frames", viterbi_trait },
     { "ldpc", "LDPC codes, of standards or of a file", ldpc_trait },
     { "sync", "codes for channels that insert, delete and flip bits", sync_trait },
+    { "bch", "BCH codes around the LDPC codes of DVB; decode and encode", bch_trait },
 };
+
+// Returns the decoders that a command has.
+std::vector<decoder_name> decoders_of(const command& c)
+{
+    auto all = decoders;
+    all.erase(std::remove_if(
+                  all.begin(),
+                  all.end(),
+                  [&](const auto& d) { return (d.trait().*c.part).description.empty(); }),
+              all.end());
+    return all;
+}
+
+const char* const examples = R"(
+# Soft values of a file's bits, encoded with the CCSDS code
+gpufec encode viterbi --preset ccsds message.bin coded.s8
+# Back to bits; the end says how good the channel was
+gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
+# Error rates of a DVB-S2 code, as a table and as a picture
+gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
+)";
 
 bool is_help(const std::string& word)
 {
@@ -58,13 +92,18 @@ void print(std::ostream& out, const char* title, const Rows& rows)
 }
 
 template <class Rows>
-[[noreturn]] void refuse(const char* what, const std::string& word, const Rows& rows)
+const typename Rows::value_type&
+chosen(const char* what, const std::string& word, const Rows& rows)
 {
-    std::string known;
+    name_list names;
     for (const auto& row : rows) {
-        known += (known.empty() ? "" : ", ") + row.name;
+        names.push_back(row.name);
     }
-    throw usage_error(what + (" is \"" + word) + "\": allowed are " + known);
+    const auto found = find_name(word, names);
+    if (!found) {
+        throw usage_error(unknown_name(what, word, names));
+    }
+    return rows[*found];
 }
 
 void help(std::ostream& out)
@@ -72,10 +111,10 @@ void help(std::ostream& out)
     out << "Usage: gpufec COMMAND [DECODER] [OPTIONS]\n\n"
            "Forward error correction on a GPU or the CPU.\n\n";
     print(out, "Commands", commands);
-    print(out, "\nDecoders of bench, ber and decode", decoders);
+    print(out, "\nDecoders of bench, ber, decode and encode", decoders);
     out << "\nEach command has its own --help, and so has each of its decoders:\n"
-           "gpufec bench --help, gpufec bench viterbi --help.\n"
-        << exit_status_text;
+           "gpufec bench --help, gpufec bench viterbi --help.\n\n"
+        << help_end(examples);
 }
 
 int run(const command& c, const arguments& args)
@@ -84,20 +123,22 @@ int run(const command& c, const arguments& args)
         return c.alone(args);
     }
     const auto word = args.empty() ? "" : args.front();
+    const auto known = decoders_of(c);
     if (is_help(word)) {
         std::cout << "Usage: gpufec " << c.name << " DECODER [OPTIONS]\n\n"
                   << "gpufec " << c.name << ": " << c.summary << ".\n\n";
-        print(std::cout, "Decoders", decoders);
-        std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n"
-                  << exit_status_text;
+        print(std::cout, "Decoders", known);
+        std::string first; // the first example of each decoder
+        for (const auto& d : known) {
+            const auto all = (d.trait().*c.part).examples;
+            first += all.substr(0, all.find('\n', all.find("\ngpufec") + 1));
+        }
+        std::cout << "\nThe options of each: gpufec " << c.name << " DECODER --help.\n\n"
+                  << help_end(first);
         return 0;
     }
-    for (const auto& d : decoders) {
-        if (d.name == word) {
-            return c.run(d.trait(), { args.begin() + 1, args.end() });
-        }
-    }
-    refuse("decoder", word, decoders);
+    const auto& decoder = chosen("decoder", word, known);
+    return c.run(decoder.trait(), { args.begin() + 1, args.end() });
 }
 
 template <class Rows>
@@ -110,12 +151,13 @@ json summaries(const Rows& rows)
     return all;
 }
 
-// The tables of all options as JSON, from which the manual page and the completion are
-// made.
+// Prints the tables of all options as JSON, from which the manual page and the completion
+// are generated.
 int describe()
 {
     std::cout << "{\n\"version\": " << json(GPUFEC_VERSION).to_string()
               << ",\n\"exit_status\": " << json(exit_status_text).to_string()
+              << ",\n\"examples\": " << json(examples).to_string()
               << ",\n\"commands\": " << summaries(commands).to_string()
               << ",\n\"decoders\": " << summaries(decoders).to_string()
               << ",\n\"lines\": [\n";
@@ -127,7 +169,7 @@ int describe()
             c.alone({ "--describe" });
             continue;
         }
-        for (const auto& d : decoders) {
+        for (const auto& d : decoders_of(c)) {
             next();
             c.run(d.trait(), { "--describe" });
         }
@@ -150,15 +192,10 @@ int run(const arguments& args)
     if (word == "--describe") {
         return describe();
     }
-    for (const auto& c : commands) {
-        if (c.name == word) {
-            return run(c, { args.begin() + 1, args.end() });
-        }
-    }
-    refuse("command", word, commands);
+    return run(chosen("command", word, commands), { args.begin() + 1, args.end() });
 }
 
-// Standard output is checked to the last byte.
+// Checks that all of standard output was written.
 int run_checked(const arguments& args)
 {
     const checked_standard_output output;
@@ -173,7 +210,9 @@ int run_checked(const arguments& args)
 int main(int argc, char** argv)
 {
     using namespace gr::gpufec;
-    std::signal(SIGPIPE, SIG_IGN); // a reader that is gone is an error like others
+    // Ignored signals become errors: a closed pipe, and a file beyond the size limit.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return run_checked({ argv + 1, argv + argc });
     } catch (const usage_error& error) {

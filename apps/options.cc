@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/names.h"
+#include "common/printable.h"
 #include "options.h"
-#include "pipeline/printable.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -21,25 +22,26 @@ namespace gr::gpufec {
 namespace po = boost::program_options;
 
 const char* const exit_status_text =
-    "Exit status: 0 done, 1 failed, 2 wrong usage; ber: 130 or 143 if interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage; decode: 3 if the input is no\n"
+    "signal that can be decoded as declared; ber: 129, 130 or 143 if interrupted.\n";
 
 void refuse_option(const std::string& name,
                    const std::string& value,
                    const std::string& allowed)
 {
-    // A NUL would end the message.
+    // A NUL character would end the message.
     throw usage_error("--" + name + " is " + printable(value) + ": allowed are " +
                       allowed);
 }
 
 const char* const run_options = R"(
-batch           int            0     pieces of work per batch; 0: chosen
+batch           int            0     work items per batch; 0: chosen
 slots           int            3     batches in flight
-max-latency-ms  real           50    a batch that does not fill in this time goes as it is
+max-latency-ms  real           50    a batch that does not fill in this time is submitted incomplete
 backend         auto|cuda|cpu  auto
 device          text           0     CUDA device, or several, comma separated
-threads         int            1     of the CPU backend, or that copy for a GPU
-device-timeout-ms real         10000 a device that is not through with a batch by then is given up; 0: never
+threads         int            1     threads of the CPU backend, or that copy for a GPU
+device-timeout-ms real         10000 a device that has not finished a batch by then is abandoned; 0: never
 )";
 
 namespace {
@@ -145,9 +147,17 @@ option_values::option_values(const arguments& args,
         po::store(po::command_line_parser(args).options(all).positional(order).run(),
                   d_values);
     } catch (const po::unknown_option& error) {
-        // Not what(), which fills in "%original_token%" for ever where it is in an
-        // option.
-        throw usage_error("unrecognised option '" + error.get_option_name() + "'");
+        // Avoids what(): Boost loops endlessly if the option itself contains
+        // "%original_token%".
+        name_list names;
+        for (const auto& o : d_options) {
+            names.push_back("--" + o.name);
+        }
+        const auto given = printable(error.get_option_name()).substr(0, 40);
+        const auto near = nearest_name(given, names);
+        throw usage_error("unrecognised option '" + given + "'" +
+                          (near.empty() ? "" : ": " + near + "?") +
+                          "\n--help lists the options");
     } catch (const po::ambiguous_option& error) {
         throw usage_error("option '" + error.get_option_name() + "' may be --" +
                           listed(error.alternatives(), " or --"));
@@ -156,9 +166,15 @@ option_values::option_values(const arguments& args,
     }
     for (const auto& o : d_options) {
         const auto choices = o.choices();
-        if (!choices.empty() && has(o.name) && !boost::count(choices, text(o.name))) {
-            refuse_option(o.name, quoted(text(o.name)), listed(choices, " and "));
+        if (choices.empty() || !has(o.name)) {
+            continue;
         }
+        const auto found = find_name(text(o.name), choices);
+        if (!found) {
+            throw usage_error(unknown_name(
+                "--" + o.name, text(o.name), choices, "allowed are", "--help"));
+        }
+        d_values.at(o.name).as<std::string>() = choices[*found];
     }
 }
 
@@ -207,8 +223,11 @@ std::vector<int> option_values::integers(const std::string& name, int base) cons
 {
     std::vector<int> numbers;
     for (const auto& item : split(text(name), ",")) {
+        // Accepts Python's octal notation too: 0o171, -0o133.
+        static const std::regex octal("(-?)0[oO](?=[0-7])");
+        const auto digits_of = base == 8 ? std::regex_replace(item, octal, "$1") : item;
         char* end;
-        const long number = std::strtol(item.c_str(), &end, base);
+        const long number = std::strtol(digits_of.c_str(), &end, base);
         if (item.empty() || *end || number != int(number)) {
             const auto digits = base == 8 ? " of octal digits" : "";
             refuse_option(name,
@@ -272,7 +291,7 @@ json option_values::to_json(const option_table& table, json known) const
     return known;
 }
 
-// The option for a parameter of the library; "" where there is none.
+// Returns the option for a parameter of the library; "" if there is none.
 std::string option_values::option_of(const std::string& parameter) const
 {
     static const std::map<std::string, std::vector<std::string>> others{
@@ -292,8 +311,9 @@ std::string option_values::option_of(const std::string& parameter) const
     return "";
 }
 
-// Ahead of " is " one option is named; behind it, only words with an underscore are taken
-// for a parameter.
+// Replaces the library's parameter names in an error message by option names. Before
+// " is ", the first word that matches a parameter is replaced. Other words are replaced
+// only if they contain an underscore, because they may be ordinary English.
 std::string option_values::as_typed(const std::string& message) const
 {
     static const std::regex word("[A-Za-z0-9_]+");
@@ -313,6 +333,15 @@ std::string option_values::as_typed(const std::string& message) const
         }
     }
     return typed + message.substr(done);
+}
+
+std::string help_end(const std::string& examples)
+{
+    std::string text = exit_status_text + std::string("\nExamples:\n");
+    for (const auto& line : split(examples, "\n")) {
+        text += line.empty() ? "" : "  " + line + "\n";
+    }
+    return text;
 }
 
 std::string wrapped(const std::string& text)
@@ -347,7 +376,8 @@ json command_line::description_for_programs() const
     return json::object({ { "name", name },
                           { "synopsis", synopsis },
                           { "description", description },
-                          { "tables", all } });
+                          { "tables", all },
+                          { "examples", examples } });
 }
 
 std::optional<option_values> command_line::parse(const arguments& args) const
@@ -363,7 +393,7 @@ std::optional<option_values> command_line::parse(const arguments& args) const
         for (const auto& table : tables) {
             std::cout << "\n" << described(table);
         }
-        std::cout << "\n" << exit_status_text;
+        std::cout << "\n" << help_end(examples);
         return {};
     }
     for (const auto& p : positional) {

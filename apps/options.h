@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Options of the command line: declared in tables, from which parsing, help and error
- * messages follow. */
+/* Options of the command line. Tables declare them; parsing, help and error messages are
+ * derived from the tables. */
 
 #ifndef INCLUDED_GPUFEC_APPS_OPTIONS_H
 #define INCLUDED_GPUFEC_APPS_OPTIONS_H
@@ -22,14 +22,14 @@ namespace gr::gpufec {
 
 using arguments = std::vector<std::string>;
 
-//! The command line makes no sense: exit status 2.
+//! Error in the command line, with exit status 2.
 class usage_error : public std::runtime_error
 {
 public:
     using std::runtime_error::runtime_error;
 };
 
-//! \throws usage_error "--NAME is VALUE: allowed are ALLOWED"
+//! Throws usage_error "--NAME is VALUE: allowed are ALLOWED".
 [[noreturn]] void refuse_option(const std::string& name,
                                 const std::string& value,
                                 const std::string& allowed);
@@ -39,7 +39,7 @@ struct option {
     //! "flag" (without a value), "int", "real", "count" (a whole number such as 1e8),
     //! "seed", "file", "text" or, with | between them, all values that are allowed.
     std::string kind;
-    std::string initial; //!< its value where none is given; "": none
+    std::string initial; //!< default value; "": none
     std::string help;
     std::vector<std::string> choices() const; //!< empty if any value is allowed
 };
@@ -48,14 +48,14 @@ struct option_table {
     std::string title;
     std::vector<option> options;
 
-    //! \p rows has an option a line: name, kind, initial value (- for none) and help.
+    //! \p rows has one option per line: name, kind, default value (- for none) and help.
     option_table(const std::string& title, const std::string& rows);
 };
 
-//! The options that all decoders have: batches, backend, devices and threads.
+//! Returns the options that all decoders have: batches, backend, devices and threads.
 extern const char* const run_options;
 
-//! The options of one call.
+//! Values of the options of one call.
 class option_values
 {
 public:
@@ -64,11 +64,11 @@ public:
                   const std::vector<option_table>& tables,
                   const std::vector<std::string>& positional);
 
-    //! Whether it was given, or has a value where it is not.
+    //! Returns whether the option was given or has a default value.
     bool has(const std::string& name) const { return d_values.count(name) > 0; }
-    //! "" where there is none.
+    //! Returns the value as text; "" if there is none.
     std::string text(const std::string& name) const;
-    // These throw a usage_error where it is nothing of the kind.
+    // These throw a usage_error if the value is not of this kind.
     int integer(const std::string& name, int least = 0, int most = INT_MAX) const;
     double real(const std::string& name) const;
     std::uint64_t count(const std::string& name) const;
@@ -78,9 +78,9 @@ public:
     //! "1,2", or "171,133" to the base 8.
     std::vector<int> integers(const std::string& name, int base = 10) const;
 
-    //! The options that are files.
+    //! Returns the options that are files.
     std::vector<std::string> files() const;
-    //! Batches, backend, devices and threads.
+    //! Sets batches, backend, devices and threads.
     template <class Options>
     void set_run_options(Options& options) const
     {
@@ -93,12 +93,12 @@ public:
         options.device_timeout_ms = real("device-timeout-ms");
     }
 
-    //! \p known and the values of those options of \p table that it does not name.
+    //! Returns \p known with the values of those options of \p table that it lacks.
     json to_json(const option_table& table, json known) const;
 
     /*!
-     * \brief Runs \p work; where the library refuses a parameter ("frame_bits is 3: …"),
-     * a usage_error names the option ("--frame-bits is 3: …").
+     * \brief Runs \p work. If the library refuses a parameter ("frame_bits is 3: …"), it
+     * throws a usage_error that names the option ("--frame-bits is 3: …").
      */
     template <class Work>
     auto naming_options(const Work& work) const
@@ -118,29 +118,32 @@ private:
     boost::program_options::variables_map d_values;
 };
 
-//! A command's options and the text around them.
+//! Options and help text of a command.
 struct command_line {
     std::string name;        //!< "gpufec ber viterbi"
-    std::string synopsis;    //!< what follows the name
+    std::string synopsis;    //!< synopsis after the name
     std::string description; //!< for --help, in one paragraph
     std::vector<option_table> tables;
-    std::vector<std::string> positional = {}; //!< names of what follows without dashes
+    std::vector<std::string> positional = {}; //!< names of positional arguments
+    //! Lines of working commands; a line that begins with "# " describes the next one.
+    std::string examples = "";
 
-    //! All of it, for programs that make manuals and completions.
+    //! Returns everything as JSON, for programs that make manuals and completions.
     json description_for_programs() const;
 
-    //! Nothing if help was asked for, and is given; so with --describe alone, for
-    //! programs. \throws usage_error
+    //! Parses the arguments. Returns nothing after printing the help for --help, or the
+    //! description for --describe. \throws usage_error
     std::optional<option_values> parse(const arguments& args) const;
 };
 
-//! What all help ends with.
 extern const char* const exit_status_text;
+//! Returns the end of all help: the exit status and the \p examples of command_line.
+std::string help_end(const std::string& examples);
 
-//! \p text in lines of 80 characters.
+//! Wraps \p text to lines of 80 characters.
 std::string wrapped(const std::string& text);
 
-//! "A:STEP:B", "A", or "inf". \throws usage_error that names \p name
+//! Parses a range "A:STEP:B", "A", or "inf". \throws usage_error that names \p name
 std::vector<double> parse_range(const std::string& name, const std::string& text);
 
 } // namespace gr::gpufec

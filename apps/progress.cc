@@ -4,6 +4,7 @@
 #include "progress.h"
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -34,6 +35,48 @@ void progress_line::clear()
     if (d_shown) {
         std::cerr << "\r\033[K" << std::flush;
         d_shown = false;
+    }
+}
+
+namespace {
+
+volatile std::sig_atomic_t noted = 0;
+const int watched[] = { SIGINT, SIGTERM, SIGHUP };
+
+// Does not catch a signal that is ignored, such as by nohup.
+void set_action(int signal, void (*handler)(int))
+{
+    struct sigaction action = {}, now = {};
+    sigaction(signal, nullptr, &now);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    if (now.sa_handler != SIG_IGN) {
+        sigaction(signal, &action, nullptr);
+    }
+}
+
+} // namespace
+
+signal_watch::signal_watch()
+{
+    for (const int signal : watched) {
+        set_action(signal, [](int caught) { noted = caught; });
+    }
+}
+
+signal_watch::~signal_watch()
+{
+    for (const int signal : watched) {
+        set_action(signal, SIG_DFL);
+    }
+}
+
+int signal_watch::caught() { return noted; }
+
+void signal_watch::check()
+{
+    if (noted) {
+        throw interruption();
     }
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Time: the clock, the progress that is shown, and what goes with a measurement. */
+/* Support of long work: clock, progress line, signals, and the environment of results. */
 
 #ifndef INCLUDED_GPUFEC_APPS_PROGRESS_H
 #define INCLUDED_GPUFEC_APPS_PROGRESS_H
@@ -11,16 +11,16 @@
 
 namespace gr::gpufec {
 
-//! Seconds of a steady clock.
+//! Returns the seconds of a steady clock.
 double seconds();
 
-//! One line on stderr that is overwritten; nothing if stderr is no terminal.
+//! Progress line on stderr that is overwritten; empty if stderr is not a terminal.
 class progress_line
 {
 public:
     progress_line();
     ~progress_line();
-    //! Whether there is a terminal, and what it shows is old.
+    //! Returns whether there is a terminal and an update is due.
     bool due() const;
     //! Shows \p text if it is due.
     void show(const std::string& text);
@@ -32,7 +32,23 @@ private:
     double d_last = 0;
 };
 
-//! Version of the module, processor and time, as they go with a measurement.
+//! Exception that ends long work after a signal.
+struct interruption {
+};
+
+//! Guard that records the first SIGINT, SIGTERM or SIGHUP; a second one ends the program.
+class signal_watch
+{
+public:
+    signal_watch();
+    ~signal_watch();
+    //! Returns the signal that was caught; 0: none.
+    static int caught();
+    //! Throws interruption if a signal was caught.
+    static void check();
+};
+
+//! Returns the version of the module, the processor and the time, to record with results.
 json environment();
 
 } // namespace gr::gpufec

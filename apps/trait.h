@@ -1,16 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the commands ask of a decoder. A decoder's trait is in a file of its own, the only
- * one that names what is in the decoder's room. */
+/* The interface of a decoder's trait for the commands. A trait is in a file of its own,
+ * the only one that names the decoder's internals. */
 
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
 
-#include "lab/device_link.h"
+#include "common/printable.h"
+#include "file.h"
+#include "lab/device_channel.h"
 #include "lab/slot_rates.h"
 #include "options.h"
-#include "pipeline/printable.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <chrono>
 #include <cstddef>
@@ -22,49 +23,52 @@
 namespace gr::gpufec {
 
 struct stream_rates {
-    std::size_t item_bytes; //!< of an input item
-    double items_per_bit;   //!< input items per bit that a pace counts
+    std::size_t item_bytes; //!< size of an input item
+    double items_per_bit;   //!< input items per bit of a rate
     double bits_per_byte;   //!< information bits per byte of output
-    //! Input items of a frame; 0: there are none, or of no one length.
+    //! Input items per frame; 0: a stream, or frames of several lengths.
     std::size_t frame_items = 0;
 };
 
-//! A decoder as a stream of items in and of bytes out.
-class byte_decoder
+//! Interface of a decoder or an encoder that turns a stream of items into bytes.
+class byte_coder
 {
 public:
-    explicit byte_decoder(const stream_rates& r) : rates(r) {}
-    virtual ~byte_decoder() = default;
+    explicit byte_coder(const stream_rates& r) : rates(r) {}
+    virtual ~byte_coder() = default;
 
     stream_rates rates;
 
-    //! Takes up to \p count items, and says how many it took.
+    //! Takes up to \p count items and returns how many.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
-    //! Writes up to \p bytes bytes, and says how many; 0: there are none now.
+    //! Writes up to \p bytes bytes and returns how many; 0: none are ready.
     virtual std::size_t pull(std::uint8_t* out, std::size_t bytes) = 0;
-    //! Sends a batch that has waited for long enough.
+    //! Submits a batch that has waited for the latency limit.
     virtual void flush_if_due() = 0;
     virtual void finish() = 0;
     virtual bool done() = 0;
-    //! Until there is something to pull, or for a while.
+    //! Waits a limited time for output.
     virtual void wait() = 0;
 
-    //! Backend, device and what was chosen.
-    virtual json state() const = 0;
-    //! Of the trait's unit of work, so far.
+    //! Returns backend, device and chosen parameters.
+    virtual json state() const { return json::object(); }
+    //! Units of work so far.
     virtual double work_per_bit() const { return 0; }
-    //! At the end: says on stderr what was wrong with the input, and gives what is known.
+    //! Called at the end: prints a verdict on the input to stderr and returns statistics.
     virtual json conclude() { return json::object(); }
+    //! Called at the end: returns whether the input was no signal that can be decoded as
+    //! declared.
+    virtual bool no_signal() const { return false; }
 };
 
-//! What all decoders do alike.
+//! Base of the adapters of all decoders.
 template <class Decoder>
-class frame_adapter : public byte_decoder
+class frame_adapter : public byte_coder
 {
 public:
     template <class Options>
     frame_adapter(const Options& options, const stream_rates& r)
-        : byte_decoder(r), d_decoder(options, hooks())
+        : byte_coder(r), d_decoder(options, hooks())
     {
     }
 
@@ -77,25 +81,28 @@ public:
                               { "device", d_decoder.active_device() },
                               { "batch", d_decoder.batch() } });
     }
+    bool no_signal() const override { return !d_decoder.verdict().empty(); }
 
 protected:
     Decoder d_decoder;
 
 private:
-    // What goes well would be noise on a terminal.
+    // Messages about success would be noise on a terminal.
     static decoder_hooks hooks()
     {
         decoder_hooks h;
         h.log = [](log_level level, const std::string& text) {
             if (level != log_level::info) {
-                std::cerr << "gpufec: " + printable(text, true) + "\n";
+                const bool warns = level == log_level::warning;
+                std::cerr << (warns ? "gpufec: WARNING: " : "gpufec: ") +
+                                 printable(text, true) + "\n";
             }
         };
         return h;
     }
 };
 
-//! What decoders do alike that streams of items are pushed to.
+//! Base of the adapters of decoders that take streams of items.
 template <class Decoder>
 class decoder_adapter : public frame_adapter<Decoder>
 {
@@ -114,7 +121,7 @@ public:
     }
 };
 
-//! A room's benchmark from slot to slot.
+//! Measures a decoder from slot to slot.
 class slot_bench
 {
 public:
@@ -124,10 +131,10 @@ public:
     //! Seconds of one batch alone.
     virtual double latency() = 0;
 
-    double bits = 0;             //!< of information, per batch
-    double work_per_bit = 0;     //!< of the trait's unit of work
-    json facts = json::object(); //!< what else is worth reporting
-    //! With CUDA only: the steps of a batch on each device.
+    double bits = 0;             //!< information bits per batch
+    double work_per_bit = 0;     //!< units of work (decoder_trait::work) per bit
+    json facts = json::object(); //!< further facts to report
+    //! CUDA only: the steps of a batch on each device.
     std::function<std::vector<std::vector<timed_step>>()> measure_devices;
 };
 
@@ -135,7 +142,7 @@ template <class Bench>
 class slot_adapter : public slot_bench
 {
 public:
-    //! \p bits_per_unit of what \p Bench counts
+    //! \p bits_per_unit is the number of bits per unit that \p Bench counts.
     template <class Options, class Source>
     slot_adapter(const Options& options, const Source& source, double bits_per_unit)
         : bench(options, source), d_bits_per_unit(bits_per_unit)
@@ -157,46 +164,46 @@ private:
     const double d_bits_per_unit;
 };
 
-//! What `gpufec bench` measures.
+//! Measurement of `gpufec bench`.
 struct bench_subject {
     std::string title;
-    std::vector<std::byte> items; //!< decoded again and again
-    std::function<std::unique_ptr<byte_decoder>()> stream;
-    std::function<std::unique_ptr<slot_bench>()> slots; //!< may give nullptr
+    std::vector<std::byte> items; //!< input, which is decoded repeatedly
+    std::function<std::unique_ptr<byte_coder>()> stream;
+    std::function<std::unique_ptr<slot_bench>()> slots; //!< may return nullptr
 };
 
 //! A column of the table that `gpufec ber` prints: a member of each point.
 struct column {
     std::string title;
-    std::string member; //!< "a.b": b of the member a
-    std::string format; //!< of printf, for one double
+    std::string member; //!< "a.b" is b of the member a
+    std::string format; //!< printf format of one double
 };
 
-//! What `gpufec ber` simulates.
+//! Interface of a simulation of `gpufec ber`.
 class simulation
 {
 public:
     virtual ~simulation() = default;
 
     std::string title;
-    std::vector<double> range; //!< a point each
+    std::vector<double> range; //!< one point per value
     std::vector<column> columns;
-    json facts = json::object(); //!< what else the report says
+    json facts = json::object(); //!< further facts to report
 
-    //! Simulates a point. \p progress is called now and then, and may throw: what was
-    //! counted until then stays.
+    //! Simulates a point. \p progress is called repeatedly and may throw; the counts so
+    //! far are kept then.
     virtual void run(double at, const std::function<void()>& progress) = 0;
-    // Of the last point:
+    // Results of the last point:
     virtual json decoder() const = 0;
     virtual json point() const = 0;
     virtual std::string remark() const { return ""; }
-    //! Whether anything was counted.
+    //! Returns whether anything was counted.
     virtual bool any() const = 0;
-    //! Whether the range ends here.
+    //! Returns whether the range ends with this point.
     virtual bool enough() const { return false; }
 };
 
-//! What the simulations of all rooms do alike.
+//! Base of the simulations of all decoders.
 template <class Options, class Result>
 class simulation_adapter : public simulation
 {
@@ -220,72 +227,77 @@ public:
     bool any() const override { return result.has_value(); }
 
 protected:
-    //! The options of the point at \p at of the range.
+    //! Returns the options of point \p at of the range.
     virtual void set(double at) = 0;
 
     Options options;
-    std::optional<Result> result; //!< so far
+    std::optional<Result> result; //!< result of the current point so far
 };
 
-//! What --channel says.
+//! Meaning of the option --channel.
 template <class Link, class Options>
-void set_link(link_options<Link, Options>& link,
-              const option_values& values,
-              std::unique_ptr<Link> (*make)(const Options&))
+void set_channel(channel_options<Link, Options>& simulated_channel,
+                 const option_values& values,
+                 std::unique_ptr<Link> (*make)(const Options&))
 {
     const auto word = values.text("channel");
-    link.place = word == "host"     ? link_place::host
-                 : word == "device" ? link_place::device
-                                    : link_place::automatic;
-    link.make = make;
-    link.warn = [](const std::string& text) {
+    simulated_channel.place = word == "host"     ? channel_place::host
+                              : word == "device" ? channel_place::device
+                                                 : channel_place::automatic;
+    simulated_channel.make = make;
+    simulated_channel.warn = [](const std::string& text) {
         std::cerr << "gpufec: " + printable(text, true) + "\n";
     };
 }
 
+//! A command of a decoder; it does not exist if its description is empty.
 struct trait_command {
     std::string description;
-    std::string options; //!< rows of an option_table
+    std::string options;  //!< rows of an option_table
+    std::string examples; //!< see command_line::examples
 };
 
 struct decoder_trait {
-    std::string name; //!< "viterbi"
-    std::string work; //!< a unit that `bench` counts beside bits: "edge_iteration"
-    std::string code_options;         //!< rows of an option_table
-    trait_command bench, ber, decode; //!< what the commands' own options do not say
+    std::string name; //!< such as "viterbi"
+    std::string work; //!< unit that `bench` counts besides bits, such as "edge_iteration"
+    std::string code_options;    //!< rows of an option_table that select the code
+    std::string decoder_options; //!< rows that configure the decoder
+    //! Commands of the decoder with their further options.
+    trait_command bench, ber, decode, encode;
+    std::string all_options() const { return code_options + decoder_options; }
 
-    //! Makes what a command works on, and says what the code is.
+    //! Function that makes the object of a command and describes the code in \p code.
     template <class Subject>
     using maker =
         std::function<std::unique_ptr<Subject>(const option_values&, json& code)>;
     maker<bench_subject> make_bench;
     maker<simulation> make_simulation;
-    maker<byte_decoder> make_decoder;
+    maker<byte_coder> make_decoder, make_encoder;
 };
-
-const char* termination_name(termination ends);
 
 decoder_trait viterbi_trait();
 decoder_trait ldpc_trait();
 decoder_trait sync_trait();
+decoder_trait bch_trait();
 
 // The commands.
 int bench(const decoder_trait& trait, const arguments& args);
 int ber(const decoder_trait& trait, const arguments& args);
 int decode(const decoder_trait& trait, const arguments& args);
+int encode(const decoder_trait& trait, const arguments& args);
 int info(const arguments& args);
 int circulants(const arguments& args);
 
-//! gpufec ber with --scheduler: as tasks of Dask, by the Python package.
+//! Runs `gpufec ber` with --scheduler as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
 
-//! Whether plot() could: before work that would be lost.
-//! \throws std::runtime_error; what is missing has been said on standard error
+//! Checks before long work that plot() can run. \throws std::runtime_error after printing
+//! the missing requirement to standard error
 void check_plot(const std::string& png);
 
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
-//! \throws std::runtime_error that says what is missing
-void plot(const json& report, const std::string& png);
+//! \throws std::runtime_error that names a missing requirement
+void plot(const json& report, output_file& png);
 
 } // namespace gr::gpufec
 

@@ -5,7 +5,7 @@
 Radio Companion.
 
 Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER]
-  FOLDER is docs/pictures; the module is found as Python finds it (PYTHONPATH)
+  FOLDER defaults to docs/pictures; the module must be on Python's path (PYTHONPATH)
 """
 
 import importlib.util
@@ -19,8 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
 
-# What is done to a flowgraph's window: after so many seconds, which of its variables has which
-# value. The last one is the time of the picture.
+# Actions in a flowgraph's window: seconds, variable and its value. The last entry is the time of
+# the picture.
 WINDOWS = {
     "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
     "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
@@ -35,7 +35,7 @@ CANVASES = ["viterbi_ccsds_live"]
 
 
 def small(path):
-    """With as few colours as such pictures have."""
+    """Reduces the colours of a picture, to save space."""
     from PIL import Image
     with Image.open(path) as picture:
         found = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
@@ -43,7 +43,7 @@ def small(path):
 
 
 def draw_window(name, folder, compiled):
-    """In a process of its own: windows of other flowgraphs are gone then."""
+    """Draws the window of a flowgraph, in a process of its own: other windows would interfere."""
     from PyQt5 import Qt
     application = Qt.QApplication([name])
     sys.path.insert(0, compiled)
@@ -54,13 +54,13 @@ def draw_window(name, folder, compiled):
     if name == "viterbi_recording":
         given = dict(recording=os.path.join(compiled, "my.wav"),
                      output=os.path.join(compiled, "decoded.bin"))
-        sys.path.insert(0, str(ROOT / "python" / "gpufec"))
+        sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test"))
         import qa_support
         qa_support.write_recording(given["recording"], qa_support.random_bits(100000, 3),
                                    noise=0.8, amplitude=5000)
-    Qt.QSettings("GNU Radio", name).clear() # a size that was kept
+    Qt.QSettings("GNU Radio", name).clear() # drops a saved size
     top = getattr(module, name)(**given)
-    module.snippets_main_after_init(top) # its size
+    module.snippets_main_after_init(top) # sets the size
     top.start()
     top.show()
     begin = time.monotonic()
@@ -69,7 +69,7 @@ def draw_window(name, folder, compiled):
             application.processEvents()
             time.sleep(0.02)
         widget = getattr(top, f"_{variable}_win", None)
-        if widget: # a slider, which moves with its value
+        if widget: # a slider, which sets the variable too
             widget.d_widget.counter.setValue(value)
         elif variable:
             getattr(top, "set_" + variable)(value)
@@ -82,13 +82,13 @@ def draw_window(name, folder, compiled):
 
 
 def draw_canvas(name, folder):
-    """As GNU Radio Companion draws it."""
+    """Draws the canvas of a flowgraph in GNU Radio Companion."""
     import gi
     gi.require_version("Gtk", "3.0")
     gi.require_version("PangoCairo", "1.0")
     from gi.repository import GLib, Gtk
     from gnuradio import gr
-    from gnuradio.grc.gui.Platform import Platform # first: the others need it
+    from gnuradio.grc.gui.Platform import Platform # must come first, as the others need it
     from gnuradio.grc.gui import Application, Utils
     platform = Platform(version=gr.version(), prefs=gr.prefs(), install_prefix=gr.prefix(),
                         version_parts=(gr.major_version(), gr.api_version(),
@@ -121,7 +121,7 @@ def main():
                               ROOT / "docs" / "pictures").resolve())
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as compiled:
-        os.environ["HOME"] = compiled # what the programs keep
+        os.environ["HOME"] = compiled # for settings of the programs
         os.environ["XDG_RUNTIME_DIR"] = compiled
         subprocess.run(["grcc", "-o", compiled] +
                        [str(ROOT / "examples" / f"{name}.grc") for name in WINDOWS],

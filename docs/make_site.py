@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the documentation site with MkDocs.
+"""Makes the documentation site with MkDocs and its theme Material.
 
-The pages are those of docs/, with the README as the first. Made here are a page per block,
-from the public headers, with a picture of the data's way, and a page that lists what was
-measured, from bench/results. Links to files of the repository lead to copies beside them.
+The pages are those of docs/, with the README as the first. The navigation has a tab per kind of
+page. This script makes a page per block, from the public headers, with a picture of the data flow,
+and a page with the measured figures, from bench/results. Links to files of the repository lead to
+copies in the site.
 
 Usage: make_site.py FOLDER [DOXYGEN]   FOLDER/html/index.html is the site; DOXYGEN is the
 folder with the HTML of the C++ interface, if it was made
@@ -24,35 +25,74 @@ import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [("Home", "README.md"), ("Quick start", "docs/quick-start.md"),
-         ("Examples", "docs/examples.md"), ("User guide", "docs/user-guide.md"), ("Blocks", None),
-         ("Converting", "docs/converting.md"), ("Tuning", "docs/tuning.md"),
-         ("Arrays", "docs/arrays.md"), ("Packages", "packaging/README.md"),
-         ("Reliability", "docs/reliability.md"),
-         ("How it works", "docs/design.md"), ("Performance", "docs/performance.md"),
-         ("Measured", None), ("GPU notes", "docs/gpu-notes.md"), ("Limits", "docs/limits.md"),
-         ("Contributing", "CONTRIBUTING.md"), ("Changelog", "CHANGELOG.md")]
-COPIED = ["docs/pictures", "bench/results", "examples", "CITATION.cff", "LICENSE",
-          "MANIFEST.md", "docs/README.md"]
+# The navigation: pages by their kind. Pages without a file are made here.
+PAGES = {
+    "Home": [("gr-gpufec", "README.md"), ("All pages", "docs/README.md"),
+             ("Packages", "packaging/README.md"), ("Changelog", "CHANGELOG.md")],
+    "Tutorials": [("Quick start", "docs/quick-start.md"), ("Examples", "docs/examples.md")],
+    "How-tos": [("Install", "docs/how-to/install.md"),
+                ("Companion", "docs/how-to/companion.md"),
+                ("Converting", "docs/converting.md"),
+                ("Find the phase", "docs/how-to/find-the-phase.md"),
+                ("Correct slips", "docs/how-to/correct-slips.md"),
+                ("Arrays", "docs/arrays.md"), ("C++", "docs/cpp.md"),
+                ("Fast streams", "docs/how-to/fast-streams.md"),
+                ("Tuning", "docs/tuning.md")],
+    "Reference": [("User guide", "docs/user-guide.md"),
+                  ("Viterbi", "docs/reference/viterbi.md"),
+                  ("LDPC", "docs/reference/ldpc.md"), ("DVB-S2", "docs/reference/dvb.md"),
+                  ("Synchronisation", "docs/reference/sync-map.md"),
+                  ("Soft values", "docs/reference/soft-values.md"),
+                  ("Tags", "docs/reference/tags.md"),
+                  ("Command line", "docs/reference/command-line.md"),
+                  ("Formats", "docs/formats.md"), ("Limits", "docs/limits.md"),
+                  ("Performance", "docs/performance.md"), ("Measured", None), ("Blocks", None)],
+    "Explanation": [("Streams and batches", "docs/streams-and-batches.md"),
+                    ("Design", "docs/design.md"), ("Reliability", "docs/reliability.md"),
+                    ("Security", "SECURITY.md"), ("Contributing", "CONTRIBUTING.md"),
+                    ("Decisions", None)]}
+FILES = [name for pages in PAGES.values() for _, name in pages if name] + [
+    str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+COPIED = ["docs/pictures", "bench/results", "examples", "CITATION.cff", "LICENSE"]
+
+STYLE = """.md-grid { max-width: 80rem; }
+.md-typeset td code { white-space: nowrap; }
+[data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
+"""
+
+# Browsers neither fetch files nor start workers on pages that are local files. On these, search
+# reads its index from a script, and runs its worker in a frame.
+SEARCH = """if (location.protocol === "file:")
+  window.Worker = class extends EventTarget {
+    constructor(url) {
+      super();
+      const frame = document.body.appendChild(document.createElement("iframe"));
+      frame.hidden = true;
+      this.window = frame.contentWindow;
+      this.window.postMessage = data =>
+        this.dispatchEvent(new MessageEvent("message", { data }));
+      const script = this.window.document.createElement("script");
+      script.src = url;
+      this.loaded = new Promise(resolve => { script.onload = resolve; });
+      this.window.document.body.append(script);
+    }
+    postMessage(data) {
+      this.loaded.then(() =>
+        this.window.dispatchEvent(new MessageEvent("message", { data })));
+    }
+  };
+var __search = { index: Promise.resolve(__index) };
+"""
+TEMPLATE = """{% extends "base.html" %}
+{% block config %}{{ super() }}
+<script src="{{ 'search/search_index.js' | url }}"></script>
+<script src="{{ 'search/on_files.js' | url }}"></script>{% endblock %}
+"""
 
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
               "std::runtime_error": "RuntimeError"}
 
-# The theme leaves tables as HTML has them. Those that are wider than the page scroll.
-STYLE = """.wy-nav-content { max-width: 1100px; }
-.wy-nav-content-wrap { background: #fcfcfc; }
-.rst-content table { display: block; overflow-x: auto; max-width: 100%; width: fit-content;
-  margin-bottom: 24px; border-collapse: collapse; }
-.rst-content table th, .rst-content table td { padding: 6px 10px; border: 1px solid #e1e4e5;
-  text-align: left; vertical-align: top; }
-.rst-content table code { white-space: nowrap; }
-.rst-content pre { padding: 12px; overflow-x: auto; line-height: 1.4; border: 1px solid #e1e4e5;
-  background: #f8f8f8; }
-.rst-content pre code { border: none; padding: 0; }
-.rst-content h3 { margin-top: 24px; }
-"""
-
-# What comes in, what the block does with it, and what goes out.
+# Input, function and output of each block, for its picture.
 WAYS = {
     "gpu_viterbi_pbvd": (["soft values", "int8, float or 4 bits"],
                          ["parallel blocks", "of a batch", "decoded on a GPU or a CPU"],
@@ -86,7 +126,7 @@ WAYS = {
 
 
 def headers():
-    """What the public headers declare, by name."""
+    """Returns the declarations of the public headers, by name."""
     path = ROOT / "python" / "gpufec" / "bindings" / "headers.py"
     spec = importlib.util.spec_from_file_location("headers", path)
     module = importlib.util.module_from_spec(spec)
@@ -96,7 +136,7 @@ def headers():
 
 
 def picture(block):
-    """The data's way through a block, as SVG."""
+    """Draws the data flow through a block, as SVG."""
     columns = WAYS[block]
     width, gap = 230, 50
     height = 26 + 18 * max(map(len, columns))
@@ -118,20 +158,20 @@ def picture(block):
 
 
 def markdown(doc):
-    """A comment of a header as Markdown: its marks become code and paragraphs."""
+    """Converts a comment of a header to Markdown."""
     doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\w+\([^()]*\)|\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
     doc = re.sub(r"((?:\\b \S+\s+)*\\b \S+?)([.,;:)]*)(?=\s|$)",
                  lambda m: "**" + m[1].replace("\\b ", "") + "**" + m[2], doc)
     doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
     doc = re.sub(r"\\throws std::(\w+)",
                  lambda m: f"Raises `{EXCEPTIONS.get('std::' + m[1], m[1])}`", doc)
-    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc) # lists stand apart
+    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc) # a blank line before lists
     doc = re.sub(r"(?m)^ +- ", "- ", doc)
     return doc.replace("<", "&lt;").strip()
 
 
 def interface_page(declared):
-    """Where Doxygen puts a class of the namespace gr::gpufec."""
+    """Returns Doxygen's page of a class of the namespace gr::gpufec."""
     return "api/classgr_1_1gpufec_1_1" + declared.name.replace("_", "__") + ".html"
 
 
@@ -153,7 +193,7 @@ def block_page(declared, interface):
     return (f"# {declared.name}\n\n![The data's way](pictures/{declared.name}.svg)\n\n"
             f"{markdown(declared.doc)}\n\n## Parameters\n\n{before}\n\n"
             f"| parameter | default | |\n|---|---|---|\n{rows}\n\n## While it runs\n\n{methods}\n\n"
-            f"The [user guide](../docs/user-guide.md) says how it is used."
+            f"The [user guide](../docs/user-guide.md) says which page explains its use."
             + (f" In C++ it is [gr::gpufec::{declared.name}](../{interface_page(declared)})."
                if interface else "") + "\n")
 
@@ -163,7 +203,7 @@ MOST_ROWS, MOST_COLUMNS = 40, 9
 
 
 def scalar(value):
-    """A number or a word; of several numbers the median."""
+    """Returns a number or a word; of several numbers the median."""
     if isinstance(value, list) and value and all(
             isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return statistics.median(value)
@@ -171,7 +211,7 @@ def scalar(value):
 
 
 def written(key, value):
-    """A figure as it is read: with three digits, and its unit where the key names one."""
+    """Formats a figure with three digits, and with its unit if the key names one."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -196,7 +236,8 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Rows of results: what tells them apart, and their figures. None, where there are none."""
+    """Returns a table of rows of results: the columns that distinguish them, and their figures.
+    Returns None if there are no figures."""
     flat = []
     for row in rows:
         flat.append({k: scalar(v) for k, v in row.items() if scalar(v) is not None and
@@ -211,7 +252,7 @@ def table_of_rows(rows):
     figures = [k for k in keys if FIGURE.search(k.split(" ")[-1])]
     named = [k for k in differ if k not in figures and k not in ("command", "environment") and
              max(len(str(row.get(k, ""))) for row in flat) < 60]
-    named.sort(key=lambda k: not k.endswith("_db")) # what was set comes first
+    named.sort(key=lambda k: not k.endswith("_db")) # settings come first
     columns = named[:max(MOST_COLUMNS - len(figures), 3)] + figures
     if not figures:
         return None
@@ -224,108 +265,77 @@ def table_of_rows(rows):
     return text
 
 
-def tables(value, path=()):
-    """Tables of a result, each with its place in it."""
-    if isinstance(value, list):
-        if len(value) > 1 and all(isinstance(v, dict) for v in value):
-            found = table_of_rows(value)
-            if found:
-                yield path, found
-                return
-        for item in value[:MOST_ROWS]:
-            if isinstance(item, (dict, list)):
-                # What tells it from its neighbours.
-                told = [f"{words(k)} {v}" for k, v in item.items() if isinstance(v, (str, int)) and
-                        any(other.get(k) != v for other in value if isinstance(other, dict))
-                        and len(str(v)) < 40][:1] if isinstance(item, dict) else []
-                yield from tables(item, path + tuple(told))
-    elif isinstance(value, dict):
-        alone = [(k, scalar(v)) for k, v in value.items()
-                 if FIGURE.search(k) and scalar(v) is not None]
-        if alone:
-            yield path, ["| | |", "|---|---|"] + [
-                f"| {words(k)} | {written(k, v)} |" for k, v in alone]
-        rows = [dict(name=k, **v) for k, v in value.items()
-                if isinstance(v, dict) and "name" not in v and k not in ("environment", "machine")]
-        found = table_of_rows(rows) if len(rows) > 1 else None
-        if found:
-            yield path, found
-        for key, item in value.items():
-            if isinstance(item, list) or (isinstance(item, dict) and not found and
-                                          key not in ("environment", "machine", "options")):
-                yield from tables(item, path + (key,))
+GROUPS = {"viterbi": "Viterbi", "ldpc": "LDPC and DVB-S2", "sync": "Synchronisation",
+          "flowgraphs": "Flowgraphs and arrays", "platforms": "Platforms"}
+MOST_TABLES = 4
 
 
-GROUPS = {"viterbi": "Viterbi", "ldpc": "LDPC", "dvbs2": "DVB-S2", "dvbs2rx": "DVB-S2",
-          "bch": "DVB-S2", "bbframe": "DVB-S2", "sync": "Synchronisation"}
+def tables(run):
+    """Returns the tables of a run that have figures, each with its name."""
+    rows = {}
+    for row in run["rows"]:
+        rows.setdefault(row.get("table", ""), []).append(row)
+    found = ((name, table_of_rows(each)) for name, each in rows.items())
+    return [(name, lines) for name, lines in found if lines]
 
 
 def measured_page(folder):
-    """Each file of results: what ran, where, when, and its figures."""
-    groups = {title: [] for title in (*GROUPS.values(), "Several decoders")}
-    for path in sorted(folder.glob("*.json")):
-        parts = re.split("[-_]", path.stem)
-        decoder = next((GROUPS[p] for p in parts[:2] if p in GROUPS), "Several decoders")
-        groups[decoder].append(path)
-    text = ["# Measured", "", "All that is in `bench/results`, made from its files: what ran, when, on "
-            "what machine and of which commit. Figures measured several times are medians. "
+    """Returns a page of all runs in bench/results: command, machine, date and figures of each."""
+    text = ["# Measured", "", "All that is in `bench/results`, made from its files: commands, dates, "
+            "machines and commits. Figures measured several times are medians. "
             "[Performance](docs/performance.md) and [tuning](docs/tuning.md) say what they mean.", ""]
-    for title, paths in groups.items():
+    for group, title in GROUPS.items():
         text += [f"## {title}", ""]
-        for path in paths:
-            result = json.loads(path.read_text())
-            place = result.get("environment") or result.get("machine") or {}
-            if isinstance(place, dict):
-                gpus = [g.get("name", "") if isinstance(g, dict) else str(g)
-                        for g in place.get("gpus") or []]
-                place = ", ".join([str(place[k])[:10 if k == "date" else None] for k in
-                                   ("date", "processor", "commit") if place.get(k)] + gpus)
-            ran = result.get("command") or result.get("what") or result.get("benchmark") or ""
-            ran = " ".join(map(str, ran)) if isinstance(ran, list) else str(ran)
-            text += [f"### {path.stem}", "", "".join(
-                f"{line}<br>\n" for line in (f"`{ran}`" if ran else "", html.escape(str(place)))
-                if line) + f"[{path.name}](bench/results/{path.name})", ""]
-            for where, rows in list(tables(result))[:4]:
-                text += ([words(*where) + ":", ""] if where else []) + rows + [""]
+        for path in sorted((folder / group).glob("*.json")):
+            text += [f"### {path.stem}", "",
+                     f"[{path.name}](bench/results/{group}/{path.name})", ""]
+            for run in json.loads(path.read_text(encoding="utf-8"))["runs"]:
+                device = run["device"]
+                place = ", ".join([run["date"][:10], run["commit"]] + [
+                    device[key] for key in ("processor", "description") if key in device] +
+                    device.get("gpus", []))
+                text += ([f"**{html.escape(run['name'])}**", ""] if "name" in run else []) + [
+                    f"`{run['command'] or run['benchmark']}`<br>", html.escape(place), ""]
+                for name, lines in tables(run)[:MOST_TABLES]:
+                    text += ([words(name) + ":", ""] if name else []) + lines + [""]
     return "\n".join(text)
 
 
 def assemble(source, interface):
-    """The folder that MkDocs reads; the entries of its navigation."""
+    """Makes the folder that MkDocs reads; returns the entries of its navigation."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "docs").mkdir(parents=True)
     for name in COPIED:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, source / name)
         else:
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
-    (source / "blocks" / "pictures").mkdir(parents=True)
+    for name in FILES:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
     (source / "style.css").write_text(STYLE)
-    blocks = []
+    (source / "blocks" / "pictures").mkdir(parents=True)
+    made = {"Measured": "measured.md", "Blocks": [],
+            "Decisions": [name for name in FILES if name.startswith("docs/decisions/")]}
     for declared in headers().values():
         if declared.is_block and declared.name in WAYS:
             (source / "blocks" / f"{declared.name}.md").write_text(block_page(declared, interface))
             (source / "blocks" / "pictures" / f"{declared.name}.svg").write_text(
                 picture(declared.name))
-            blocks.append({declared.name: f"blocks/{declared.name}.md"})
+            made["Blocks"].append({declared.name: f"blocks/{declared.name}.md"})
     (source / "measured.md").write_text(measured_page(ROOT / "bench" / "results"))
-    navigation = []
-    for title, name in PAGES:
-        if name:
-            (source / name).parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, source / name)
-        navigation.append({title: name or {"Blocks": blocks, "Measured": "measured.md"}[title]})
+    navigation = {kind: [{title: name or made[title]} for title, name in pages]
+                  for kind, pages in PAGES.items()}
     if interface:
         shutil.copytree(interface, source / "api")
         (source / "interface.md").write_text(
-            "# C++ interface\n\nWhat the public headers declare, made by Doxygen: "
+            "# C++ interface\n\nDoxygen's pages of the public headers: "
             "[the interface](api/index.html).\n\n" + "".join(
                 f"- [{d.name}]({interface_page(d)})\n" for d in headers().values()
                 if d.is_block))
-        navigation.append({"C++ interface": "interface.md"})
-    # What a page links to beyond these is copied too.
-    for page in [source / name for _, name in PAGES if name] + [source / "docs" / "README.md"]:
+        navigation["Reference"].append({"C++ interface": "interface.md"})
+    # Copies further files that a page links to.
+    for page in [source / name for name in FILES]:
         for target in re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8")):
             wanted = (page.parent / target).resolve()
             if re.match(r"[a-z]+:", target) or wanted.exists() or source not in wanted.parents:
@@ -336,23 +346,11 @@ def assemble(source, interface):
             elif origin.exists():
                 wanted.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(origin, wanted)
-    return navigation
-
-
-def colours(source):
-    """The extension of Markdown that colours code, where Pygments is installed."""
-    try:
-        from pygments.formatters import HtmlFormatter
-    except ImportError:
-        return []
-    with open(source / "style.css", "a") as file:
-        file.write(HtmlFormatter(style="friendly").get_style_defs(".codehilite") +
-                   "\n.rst-content .codehilite { background: none; }\n")
-    return [{"codehilite": {"guess_lang": False}}]
+    return [{kind: pages} for kind, pages in navigation.items()]
 
 
 class links(html.parser.HTMLParser):
-    """What a page of HTML links to, and the places in it that can be linked to."""
+    """The links of a page of HTML, and its anchors."""
 
     def __init__(self, page):
         super().__init__()
@@ -362,14 +360,14 @@ class links(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         self.places |= {found[key] for key in ("id", "name") if found.get(key)}
-        # Scripts and styles are the theme's.
+        # Scripts and styles belong to the theme.
         wanted = {"a": "href", "img": "src"}.get(tag)
         if found.get(wanted):
             self.targets.append(found[wanted])
 
 
 def dead_links(folder):
-    """Links within the site that lead nowhere: pairs of a page and a target."""
+    """Yields links within the site without a target, as pairs of page and target."""
     pages = {page: links(page) for page in folder.rglob("*.html")
              if folder / "api" not in page.parents}
     for page, found in pages.items():
@@ -393,20 +391,34 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     source, site = folder / "source", folder / "html"
     navigation = assemble(source, sys.argv[2] if len(sys.argv) == 3 else None)
+    (folder / "theme").mkdir(exist_ok=True)
+    (folder / "theme" / "main.html").write_text(TEMPLATE)
     settings = folder / "mkdocs.yml"
-    settings.write_text(json.dumps({ # which is YAML as well
+    settings.write_text(json.dumps({ # JSON is YAML too
         "site_name": "gr-gpufec", "docs_dir": str(source), "site_dir": str(site),
-        "theme": {"name": "readthedocs", "highlightjs": False}, "nav": navigation,
-        "use_directory_urls": False, "extra_css": ["style.css"], "plugins": ["search"],
-        "markdown_extensions": ["tables", "fenced_code", "toc"] + colours(source)}))
+        "theme": {"name": "material", "custom_dir": str(folder / "theme"), "font": False,
+                  "features": ["navigation.tabs", "navigation.sections", "navigation.top"],
+                  "palette": [
+                      {"media": "(prefers-color-scheme: light)", "scheme": "default",
+                       "toggle": {"icon": "material/weather-night", "name": "Dark"}},
+                      {"media": "(prefers-color-scheme: dark)", "scheme": "slate",
+                       "toggle": {"icon": "material/weather-sunny", "name": "Light"}}]},
+        "nav": navigation, "use_directory_urls": False, "plugins": ["search"],
+        "extra_css": ["style.css"],
+        "extra": {"generator": False}, "markdown_extensions": [
+            "tables", "fenced_code", "toc",
+            {"codehilite": {"guess_lang": False, "css_class": "highlight"}}]}))
     try:
         done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet", "--clean",
                                "-f", str(settings)])
     except OSError as error:
         sys.exit(f"make_site: {error}")
     if done.returncode:
-        sys.exit("make_site: MkDocs failed. It is in Debian's package mkdocs, or on PyPI: "
-                 "pip install mkdocs")
+        sys.exit("make_site: MkDocs failed. It needs the theme Material, which is in the package "
+                 "mkdocs-material of Debian, Ubuntu and PyPI")
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    (site / "search" / "search_index.js").write_text(f"var __index = {index};", encoding="utf-8")
+    (site / "search" / "on_files.js").write_text(SEARCH)
     dead = list(dead_links(site))
     for page, target in dead:
         print(f"make_site: {page} links to {target}, which is not there", file=sys.stderr)

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the tables of figures into the pages, and draws curves, from bench/results.
 
-A page marks the place of a table with <!-- table: NAME --> and <!-- end -->; what stands
-between them is written anew. Usage: make_tables.py [--check]   with --check nothing is
-written, and the exit status is 1 where a page or a picture would change.
+A page marks the place of a table with <!-- table: NAME --> and <!-- end -->, that of a figure in
+a line with <!-- figure: NAME --> and <!-- end -->. The text between these marks is replaced.
+
+Usage: make_tables.py [--check]   with --check nothing is written, and the exit status is 1 if a
+page or a picture would change
 """
 
 import json
@@ -18,8 +20,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
 
 
-def load(name):
-    return json.loads((RESULTS / name).read_text())
+def load(name, run=None):
+    """Returns a run of a file of results: the one of that name, or the only one."""
+    path, = RESULTS.glob(f"*/{name}")
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    found, = [r for r in runs if run is None or r["name"] == run]
+    return found
+
+
+def table_of(run, name):
+    """Returns the rows of one of the tables of a run."""
+    return [row for row in run["rows"] if row.get("table") == name]
 
 
 def table(head, rows):
@@ -28,7 +39,7 @@ def table(head, rows):
 
 
 def three(value):
-    """Three significant digits, without an exponent."""
+    """Formats a number with three significant digits, without an exponent."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
@@ -58,10 +69,10 @@ def viterbi_batches():
 
 
 def ldpc_rows():
-    """Of each batch what was measured of each schedule."""
+    """Returns the rows of each batch, by schedule."""
     rows = {}
-    for r in load("ldpc-sweeps-latency-h200.json")["sweeps"]["latency"]:
-        if r["options"]["max_iterations"] == 10:
+    for r in load("ldpc-sweeps-h200.json", "ldpc-sweeps-latency-h200")["rows"]:
+        if r["sweep"] == "latency" and r["options"]["max_iterations"] == 10:
             rows.setdefault(r["batch"], {})[r["options"]["schedule"]] = r
     return sorted((batch, r) for batch, r in rows.items() if len(r) == 2)
 
@@ -77,7 +88,7 @@ def ldpc_batches():
 
 
 def ldpc_delay():
-    found = load("ldpc-latency-cpu-epyc.json")["results"]
+    found = load("ldpc-latency-cpu-epyc.json")["rows"]
     return table(
         ["`batch`", "`max_latency_ms`", "median", "most"],
         [[r["batch"] or f"0 ({r['frames_a_batch']})", f"{r['max_latency_ms']:g}",
@@ -85,9 +96,9 @@ def ldpc_delay():
 
 
 def sync_rows():
-    """Of each batch what was measured of each channel."""
+    """Returns the rows by batch and channel."""
     rows = {}
-    for r in load("sync-linear-h200.json")["result"]:
+    for r in load("sync-kernels-h200.json", "sync-linear-h200")["rows"]:
         if r["precision"] == "float" and r["output"] == "symbols":
             rows.setdefault(r["frames"], {})[r["p"]] = r
     return rows
@@ -104,13 +115,14 @@ def sync_batches():
 
 
 def one_thread():
-    """What a thread of a CPU does, and an H200, from host memory to host memory."""
-    viterbi = load("viterbi-vs-gr-fec.json")["result"]["results"]
+    """Compares one thread of a CPU with an H200, from host memory to host memory."""
+    viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
-    ldpc_cpu = next(r for r in load("ldpc-cpu-epyc.json")["results"]
+    ldpc_cpu = next(r for r in load("ldpc-cpu.json", "ldpc-cpu-epyc")["rows"]
                     if r["cpu"] == "dvbs2 normal 1/2" and r["instruction_set"] == "avx512")
-    after = [r["output"] for r in load("shared-layer-h200.json")["runs"]
+    layer = load("shared-layer-h200.json", "shared-layer-h200")
+    after = [r for r in table_of(layer, "runs")
              if r["decoder"] == "ldpc" and r["commit"] != "8888a0c"]
     ldpc_gpu = sorted(median(r, "host to host") for r in after)[len(after) // 2]
     return table(
@@ -120,43 +132,87 @@ def one_thread():
           rate(ldpc_gpu)]])
 
 
+def beside_gr_fec():
+    """Returns rates per processor time of the comparison with gr-fec: gr-fec's fastest kernel,
+    gr-gpufec in frames, and all."""
+    results = load("viterbi-vs-gr-fec.json", "viterbi-vs-volk")["rows"]
+    rates = {r["decoder"]: r["median_bits_per_cpu_s"] for r in results}
+    return (max(r for name, r in rates.items() if name.startswith("gr-fec")),
+            rates["gpufec cpu, terminated"], rates)
+
+
+def gr_fec_kernels():
+    processor = load("viterbi-vs-gr-fec.json", "viterbi-vs-volk")["device"]["processor"]
+    fastest, _, rates = beside_gr_fec()
+    return table(["decoder", f"per second of processor time, {processor}", "times gr-fec's fastest"],
+                 [[name, rate(r), f"{r / fastest:.2f}"] for name, r in rates.items()])
+
+
+def dvbs2rx_runs(name):
+    """Returns the rows by signal-to-noise ratio and receiver."""
+    run, points = load("dvbs2rx-cpu.json", name), {}
+    for row in run["rows"]:
+        points.setdefault(row["snr_db"], {})[row["receiver"]] = row
+    return run, points
+
+
 def dvbs2rx_one_block():
-    result = load("dvbs2rx-one-block-cpu.json")
+    _, points = dvbs2rx_runs("dvbs2rx-one-block-cpu")
     ways = (("gr_dvbs2rx", "its own"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "its own, `bbframe_to_ts` for its deheader"),
             ("one_block", "one block for four"),
             ("one_block_and_bbframe_to_ts", "one block for four, and `bbframe_to_ts`"))
-    points = result["results"]
     kinds = (("right", "right"), ("wrong", "wrong"),
              ("msymbols_per_processor_second", "Msym per second of a core"))
-    head = ["decoders"] + [f"{title}, {p['snr_db']:g} dB" for p in points for _, title in kinds]
+    head = ["decoders"] + [f"{title}, {snr:g} dB" for snr in points for _, title in kinds]
     written = lambda x: f"{x:,}" if isinstance(x, int) else f"{x:.1f}"
-    return table(head, [[name] + [written(p[way][kind]) for p in points for kind, _ in kinds]
-                        for way, name in ways])
+    return table(head, [[name] + [written(p[way][kind]) for p in points.values()
+                                  for kind, _ in kinds] for way, name in ways])
 
 
 def dvbs2rx_receiver():
-    result = load("dvbs2rx-receiver-cpu.json")
+    """Tabulates medians, with the range where runs over the same samples differ."""
+    result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
             ("gpufec_and_bbframe_to_ts", "both"))
-    points = result["results"]
-    head = ["decoders"] + [f"{what}, {p['snr_db']:g} dB" for p in points
-                           for what in ("right", "wrong")]
-    return table(head, [[name] + [f"{p[way][what]:,}" for p in points
-                                  for what in ("right", "wrong")] for way, name in ways])
+    other = re.search("--other (\\w+)", result["command"])[1]
+    head = ["decoders", "gr-dvbs2rx"] + [f"{what}, {snr:g} dB" for snr in points
+                                         for what in ("right", "wrong")]
+
+    def cell(found, what):
+        runs = [run[what] for run in found["runs"]]
+        spread = f" ({min(runs):,} to {max(runs):,})" if min(runs) < max(runs) else ""
+        return f"{found[what]:,}{spread}"
+    return table(head, [[name, version] + [cell(p[prefix + way], what) for p in points.values()
+                                           for what in ("right", "wrong")]
+                        for way, name in ways
+                        for prefix, version in (("", "1.4"), ("other_", other))])
+
+
+def right_packets(way):
+    """Returns the median at the lowest signal-to-noise ratio, with the newer receiver."""
+    _, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
+    return f"{points[min(points)]['other_' + way]['right']:,}"
+
+
+def build_time():
+    steps = {s["step"]: s["wall_s"] for s in load("readme-debian12.json")["rows"]}
+    return f"{steps['cmake --build --preset release'] / 60:.0f} minutes"
 
 
 def array_rates():
-    """The largest call of each way, and the rate that copying the input once allows."""
-    decoders = load("array-rates-h200.json")["decoders"]
-    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph", "gpufec decode", "copying the array once")
+    """Tabulates the rates of each way by frames per call, and that of a copy of the input."""
+    rates = {(r["decoder"], r["way"], r["frames"]): r["mbps"]
+             for r in table_of(load("array-rates-h200.json"), "rates")}
+    ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph",
+            "gpufec decode", "copying the array once")
 
-    def cell(rates, frames):
-        return f"{dict(rates)[frames]:,.0f}" if rates else "—"
+    def cell(*key):
+        return f"{rates[key]:,.0f}" if key in rates else "—"
     return table(
         ["Mb/s, frames per call"] + list(ways),
-        [[f"{name}, {frames:,}"] + [cell(decoders[key]["mbps"].get(way), frames) for way in ways]
+        [[f"{name}, {frames:,}"] + [cell(key, way, frames) for way in ways]
          for name, key, counts in (("Viterbi", "viterbi", (1, 100, 10000, 100000)),
                                    ("LDPC", "ldpc", (1, 100, 10000)),
                                    ("synchronisation", "sync", (1, 100, 10000, 100000)))
@@ -164,20 +220,20 @@ def array_rates():
 
 
 def workers():
-    result = load("many-workers-cpu.json")
-    numbers = list(result["dask"]["workers"])
+    result = load("many-workers-cpu.json", "many-workers-cpu")
+    found = {name: {r["name"]: r for r in table_of(result, f"{name} / workers")}
+             for name in ("dask", "zeromq")}
     return table(
         ["workers"] + [f"{name}, {what}" for name in ("Dask", "gr-zeromq")
                        for what in ("Mb/s", "times one")],
         [[n] + [text for name in ("dask", "zeromq")
-                for text in (f"{result[name]['workers'][n]['mbps']:.1f}",
-                             f"{result[name]['workers'][n]['speed_up']:.2f}")]
-         for n in numbers])
+                for text in (f"{found[name][n]['mbps']:.1f}", f"{found[name][n]['speed_up']:.2f}")]
+         for n in found["dask"]])
 
 
 def sync_reads():
     result = load("sync-reads-cpu.json")
-    points = {(r["p"], r["reads"], r["passes"]): r for r in result["error_rates"]}
+    points = {(r["p"], r["reads"], r["passes"]): r for r in table_of(result, "error_rates")}
 
     def cell(p, reads, passes):
         r = points[p, reads, passes if reads > 1 else 1]
@@ -188,11 +244,11 @@ def sync_reads():
     return table(["insertions, deletions", "passes"] +
                  [f"{reads} reads" if reads > 1 else "1 read" for reads in (1, 2, 4, 8)],
                  [[p, passes] + [cell(p, reads, passes) for reads in (1, 2, 4, 8)]
-                  for p in result["p"] for passes in (1, 2, 3)])
+                  for p in result["settings"]["p"] for passes in (1, 2, 3)])
 
 
 def sync_reads_gap():
-    points = load("sync-reads-cpu.json")["gaps"]["points"]
+    points = table_of(load("sync-reads-cpu.json"), "gaps")
     return table(["insertions, deletions", "reads", "passes", "mean", "largest",
                   "other decisions", "wrong symbols", "wrong, all together"],
                  [[r["p"], r["reads"], r["passes"], f"{r['mean']:.2g}", f"{r['worst']:.2g}",
@@ -201,13 +257,14 @@ def sync_reads_gap():
 
 
 class axes:
-    """Curves over logarithmic axes, as SVG. Text of its own, so that a change shows as one."""
+    """Curves over logarithmic axes, as SVG. It is written here, so that equal figures make equal
+    files."""
 
     LEFT, TOP, WIDTH, HEIGHT = 96, 14, 544, 340
     COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
 
     def __init__(self, x, y):
-        """Each axis: its title, the decades at its ends, and what a decade is called."""
+        """An axis is its title, the decades at its ends, and a function that names a decade."""
         self.x, self.y, self.parts = x, y, []
         for (_, first, last, name), upright in ((x, False), (y, True)):
             for decade in range(first, last + 1):
@@ -225,7 +282,7 @@ class axes:
         return self.TOP + self.HEIGHT * (1 - part) if upright else self.LEFT + self.WIDTH * part
 
     def curve(self, number, name, points):
-        """\p points are x, y and what is written there, if anything."""
+        """Adds a curve; points are x, y and a label, which may be empty."""
         colour = self.COLOURS[number]
         places = [(round(self.place(x, False), 1), round(self.place(y, True), 1), text)
                   for x, y, text in points]
@@ -254,7 +311,7 @@ class axes:
 
 
 def batch_curves():
-    """The rate with batches in flight against the time of one batch, each point a batch."""
+    """Draws the rate with batches in flight against the time of one batch; a point is a batch."""
     def time(decade):
         return f"{10**decade:g} ms"
 
@@ -262,7 +319,7 @@ def batch_curves():
         return rate(10.0**decade).replace(".00", "").replace(".0", "")
 
     def ends(points):
-        """Of each curve the first and the last batch are named."""
+        """Labels the first and the last batch of a curve."""
         points = sorted(points, key=lambda point: point[2])
         return [(x, y, f"{text:,}" if n in (0, len(points) - 1) else "")
                 for n, (x, y, text) in enumerate(points)]
@@ -289,8 +346,8 @@ PICTURES = {"batch_against_latency.svg": batch_curves}
 
 
 def readme_steps():
-    """The README in a clean root, step by step."""
-    steps = load("readme-debian12.json")["steps"]
+    """Tabulates the time of each step of the README in a clean system."""
+    steps = load("readme-debian12.json")["rows"]
     return table(["step", "seconds"],
                  [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"])
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
@@ -298,22 +355,27 @@ def readme_steps():
 
 TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
-          "dvbs2rx one block": dvbs2rx_one_block, "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+          "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,
+          "packets dvbs2rx": lambda: right_packets("gr_dvbs2rx"),
+          "packets gpufec": lambda: right_packets("gpufec"), "build time": build_time,
+          "gr-fec": lambda: rate(beside_gr_fec()[0]),
+          "beside gr-fec": lambda: rate(beside_gr_fec()[1]),
+          "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
-REGION = re.compile(r"(?s)<!-- table: ([\w ]+) -->\n.*?<!-- end -->")
+REGION = re.compile(r"(?s)(<!-- (?:table|figure): ([\w -]+) -->)(\n?).*?<!-- end -->")
 
 
-def renewed(text):
+def updated(text):
     return REGION.sub(
-        lambda m: f"<!-- table: {m[1]} -->\n{TABLES[m[1]]()}\n<!-- end -->", text)
+        lambda m: f"{m[1]}{m[3]}{TABLES[m[2]]()}{m[3]}<!-- end -->", text)
 
 
 def main():
     changed = []
-    for page in sorted((ROOT / "docs").glob("*.md")) + [ROOT / "README.md",
+    for page in sorted((ROOT / "docs").rglob("*.md")) + [ROOT / "README.md",
                                                         ROOT / "packaging" / "README.md"]:
         text = page.read_text(encoding="utf-8")
-        new = renewed(text)
+        new = updated(text)
         if new != text:
             changed.append(page.name)
             if "--check" not in sys.argv[1:]:

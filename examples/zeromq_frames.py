@@ -16,6 +16,7 @@ die with what it holds. What comes back twice counts once, and the output has th
 
 import argparse
 import collections
+import functools
 import signal
 import sys
 import threading
@@ -45,20 +46,39 @@ def packet(number, data):
 
 
 def unpacked(message):
-    number = pmt.to_uint64(pmt.dict_ref(pmt.car(message), NUMBER, pmt.from_uint64(0)))
-    return number, np.array(pmt.u64vector_elements(pmt.cdr(message)), np.uint64).view(np.uint8)
+    try:
+        number = pmt.to_uint64(pmt.dict_ref(pmt.car(message), NUMBER, pmt.PMT_NIL))
+        data = pmt.u64vector_elements(pmt.cdr(message))
+    except Exception as error: # PMT has several for what is of another type
+        raise ValueError(f"a message is no packet: {error}") from error
+    return number, np.array(data, np.uint64).view(np.uint8)
+
+
+def tolerant(handler):
+    """Has a handler of messages ignore what is no packet: GNU Radio ends a block whose handler
+    raises an exception. The first one of a block is printed."""
+    @functools.wraps(handler)
+    def handle(self, message):
+        try:
+            handler(self, message)
+        except ValueError as error:
+            if not self.ignored:
+                print(f"zeromq_frames: {error}; such messages are ignored", file=sys.stderr)
+            self.ignored += 1
+    return handle
 
 
 class ledger(gr.basic_block):
-    """Which packets are dealt and not back, and what is back and not yet given out."""
+    """Keeps account of packets: those that are with a worker, and results not yet given out."""
 
-    def __init__(self, window, timeout):
+    def __init__(self, window, timeout, size=None):
+        """`size`: bytes of a packet of bits; None: any."""
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
-        self.window, self.timeout = window, timeout
+        self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
         self.dealt = collections.OrderedDict() # number: (when, values), oldest first
         self.back = {}                         # number: bits
-        self.next_in = self.next_out = self.again = 0
+        self.next_in = self.next_out = self.again = self.ignored = 0
         self.ended = False
         self.message_port_register_out(pmt.intern("frames"))
         self.message_port_register_in(pmt.intern("bits"))
@@ -72,8 +92,11 @@ class ledger(gr.basic_block):
             self.dealt[number] = (time.monotonic(), values)
         self.message_port_pub(pmt.intern("frames"), packet(number, values))
 
+    @tolerant
     def acknowledge(self, message):
         number, bits = unpacked(message)
+        if self.size not in (None, len(bits)):
+            raise ValueError(f"a packet of bits has {len(bits)} bytes: allowed is {self.size}")
         with self.changed:
             if self.dealt.pop(number, None): # else it was dealt twice, and is back already
                 self.back[number] = bits
@@ -148,11 +171,13 @@ class decode(gr.basic_block):
 
     def __init__(self, **options):
         gr.basic_block.__init__(self, "decode", in_sig=None, out_sig=None)
+        self.ignored = 0
         self.decoder = gpufec.viterbi_decoder(**FRAMES, **options)
         self.message_port_register_in(pmt.intern("frames"))
         self.message_port_register_out(pmt.intern("bits"))
         self.set_msg_handler(pmt.intern("frames"), self.work_on)
 
+    @tolerant
     def work_on(self, message):
         number, values = unpacked(message)
         bits, _ = self.decoder.decode(values.view(np.int8))
@@ -173,7 +198,7 @@ def worker(args):
 def dealer(args, values, sink):
     """The flowgraph of the host that has the stream: `values` go in, bits to `sink`."""
     top = gr.top_block()
-    book = ledger(args.window, args.timeout)
+    book = ledger(args.window, args.timeout, args.packet * BYTES)
     out = zeromq.rep_msg_sink(args.deal, 100, True)
     back = zeromq.pull_msg_source(args.collect, 100, True)
     top.msg_connect((book, "frames"), (out, "in"))
@@ -215,6 +240,7 @@ def main():
         top.stop()
         top.wait()
         return 0
+    open(args.out, "ab").close() # raises before the work where it cannot be written
     values, bits = random_frames(args.frames // args.packet * args.packet)
     sink = blocks.vector_sink_b()
     top = dealer(args, values, sink)

@@ -1,22 +1,22 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the links of the rooms share on a device: noise by its index, as the host's
- * channel makes it. */
+/* Helpers of the simulations on a device: noise by its index, equal to the host's, and
+ * tables in shared memory. */
 
-#ifndef INCLUDED_GPUFEC_LAB_DEVICE_LINK_CUH
-#define INCLUDED_GPUFEC_LAB_DEVICE_LINK_CUH
+#ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
+#define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
 
 #include "channel/awgn.h"
-#include "cuda/slot_rounds.h"
+#include "cuda/slot_launches.h"
 #include <vector>
 
 namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Tables are copied to shared memory by each block, so that there are not more of those
-// than keep a device busy.
+// Returns the number of thread blocks: not more than keep a device busy, because each
+// copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));
@@ -31,10 +31,10 @@ __device__ inline std::uint64_t item_stride()
     return std::uint64_t(gridDim.x) * blockDim.x;
 }
 
-//! 64-bit words that begin with a distribution's table.
+//! Shared memory; it begins with a distribution's table.
 extern __shared__ std::uint64_t shared[];
 
-//! All threads of a block: makes \p words words of \p from the block's own.
+//! Copies \p words words of \p from to shared memory; all threads of a block call it.
 __device__ inline void take_tables(const std::uint64_t* from, unsigned words)
 {
     for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
@@ -43,15 +43,16 @@ __device__ inline void take_tables(const std::uint64_t* from, unsigned words)
     __syncthreads();
 }
 
-//! What is received of a coded bit, where the sum that \p random chooses is of bit 0.
+//! Returns the received value of a coded bit; \p random chooses it from the distribution,
+//! which is that of bit 0.
 __device__ inline int received(std::uint64_t random, unsigned bit)
 {
     const int value = std::int8_t(discrete_distribution::choose(shared, random));
     return bit ? -value : value;
 }
 
-//! Positions in a batch fit 32 bits nearly always, and then divide in a quarter of the
-//! time.
+//! Returns x / by. Positions in a batch nearly always fit 32 bits, whose division takes a
+//! quarter of the time.
 __device__ inline std::uint64_t quotient(std::uint64_t x, unsigned by)
 {
     return x >> 32 ? x / by : unsigned(x) / by;
@@ -65,13 +66,13 @@ __device__ inline std::uint32_t bits_of(float x)
     return std::uint32_t(__float_as_int(x));
 }
 
-//! Values that a thread gathers in registers, and writes in whole vectors where it can.
+//! Values that a thread gathers in registers and writes as whole vectors where it can.
 template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Once for each; \p i is known to the compiler. Bits of a value can come one after
-    //! the other.
+    //! Adds value \p i, which the compiler must know. Bits of a value can be added one by
+    //! one.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));
@@ -106,15 +107,15 @@ private:
     std::uint32_t d_words[words] = {};
 };
 
-//! A table of the host's on the device.
+//! Copies a table of the host to the device.
 template <class T>
 std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 {
     return std::make_unique<cuda::buffer<T>>(cuda::uploaded(table, "copy of a table"));
 }
 
-//! Batches so much larger than those that the host fills, whose memory is page-locked;
-//! or like them where the device has not the memory.
+//! Makes a device channel with batches eight times as large as the host's, because they
+//! need no pinned memory; or as large as the host's if the device lacks memory.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {
@@ -128,4 +129,4 @@ std::unique_ptr<Link> made(const Options& options)
 
 } // namespace gr::gpufec::on_device
 
-#endif /* INCLUDED_GPUFEC_LAB_DEVICE_LINK_CUH */
+#endif /* INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH */

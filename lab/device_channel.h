@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where a simulation makes its data and noise, and counts: on the host, or on the device
- * that decodes. */
+/* The choice where a simulation makes data and noise and counts errors: on the host, or
+ * on the device that decodes. */
 
-#ifndef INCLUDED_GPUFEC_LAB_DEVICE_LINK_H
-#define INCLUDED_GPUFEC_LAB_DEVICE_LINK_H
+#ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
+#define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
 
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/gpufec/decoder.h>
 #include <functional>
 #include <memory>
@@ -16,24 +16,24 @@
 
 namespace gr::gpufec {
 
-enum class link_place {
-    automatic, //!< on a device where that can be, else on the host
+enum class channel_place {
+    automatic, //!< on a device if possible, else on the host
     host,
     device
 };
 
-//! What the options of every simulation say of it. \p Link sends, receives and decodes on
-//! a device.
+//! Options of that choice. A \p Link sends, receives and decodes on a device.
 template <class Link, class Options>
-struct link_options {
-    link_place place = link_place::automatic;
-    //! Makes one, or nullptr in a program without CUDA; empty: the host does all.
+struct channel_options {
+    channel_place place = channel_place::automatic;
+    //! Makes a device channel, or nullptr in a program without CUDA. If empty, the host
+    //! is used.
     std::function<std::unique_ptr<Link>(const Options&)> make;
-    //! Told why the host takes over from a device that failed.
+    //! Called with the reason when the host takes over from a device that failed.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-//! Why input that \p run decodes cannot be made on a device; "": it can.
+//! Returns why input for \p run cannot be made on a device; "": it can.
 inline std::string needs_host(const run_options& run)
 {
     return run.where == backend::cpu ? "the CPU decodes"
@@ -42,11 +42,11 @@ inline std::string needs_host(const run_options& run)
 }
 
 /*!
- * \brief What \p on_device(link) or \p on_host() returns.
+ * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend on the seed alone, so where a device fails the host begins anew,
- * with the same figures. \p because says why it has to be the host; "": it has not.
- * \throws std::invalid_argument if a device is asked for and cannot be
+ * Data and noise depend on the seed alone. So if a device fails, the host begins anew,
+ * with the same figures. \p because: the reason why a device cannot be used, or "".
+ * \throws std::invalid_argument if a device is asked for and cannot be used
  */
 template <class Options, class OnDevice, class OnHost>
 auto simulate_where(const Options& options,
@@ -54,16 +54,17 @@ auto simulate_where(const Options& options,
                     OnDevice&& on_device,
                     OnHost&& on_host)
 {
-    const auto& link = options.link;
-    const bool demanded = link.place == link_place::device;
+    const auto& simulated_channel = options.simulated_channel;
+    const bool demanded = simulated_channel.place == channel_place::device;
     if (demanded && !because.empty()) {
         refuse("channel", "\"device\"", "allowed are auto and host, for " + because);
     }
-    if (link.place == link_place::host || !because.empty() || !link.make) {
+    if (simulated_channel.place == channel_place::host || !because.empty() ||
+        !simulated_channel.make) {
         return on_host();
     }
     try {
-        if (const auto made = link.make(options)) {
+        if (const auto made = simulated_channel.make(options)) {
             return on_device(*made);
         }
         if (demanded) {
@@ -74,7 +75,8 @@ auto simulate_where(const Options& options,
             throw;
         }
         if (dynamic_cast<const device_error*>(&error)) {
-            link.warn(std::string(error.what()) + ": the host makes data and noise");
+            simulated_channel.warn(std::string(error.what()) +
+                                   ": the host makes data and noise");
         }
     }
     return on_host();
@@ -82,4 +84,4 @@ auto simulate_where(const Options& options,
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_LAB_DEVICE_LINK_H */
+#endif /* INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H */

@@ -1,20 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A simulation on a device beside the same on the host. */
+/* A test fixture that runs a simulation on a device and on the host. */
 
-#ifndef INCLUDED_GPUFEC_LAB_QA_LINKS_H
-#define INCLUDED_GPUFEC_LAB_QA_LINKS_H
+#ifndef INCLUDED_GPUFEC_LAB_QA_CHANNELS_H
+#define INCLUDED_GPUFEC_LAB_QA_CHANNELS_H
 
 #include "cuda/devices.h"
-#include "lab/device_link.h"
+#include "lab/device_channel.h"
 #include <gtest/gtest.h>
 #include <utility>
 
 namespace gr::gpufec {
 namespace qa {
 
-class device_links : public testing::Test
+class device_channels : public testing::Test
 {
 protected:
     void SetUp() override
@@ -24,13 +24,13 @@ protected:
         }
     }
 
-    // Both, from the same options.
+    // Simulates on the host and on a device, with the same options.
     template <class Options, class Make, class Simulate>
     static auto both(Options options, Make make, Simulate simulate)
     {
         auto device = options;
-        device.link.make = make;
-        device.link.place = link_place::device;
+        device.simulated_channel.make = make;
+        device.simulated_channel.place = channel_place::device;
         options.decoder.where = backend::cpu;
         options.decoder.batch = 0;
         const auto on_host = simulate(options);
@@ -45,4 +45,4 @@ protected:
 } // namespace qa
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_LAB_QA_LINKS_H */
+#endif /* INCLUDED_GPUFEC_LAB_QA_CHANNELS_H */

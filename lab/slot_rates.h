@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How fast the batch decoders are by themselves: from filled slots to decoded slots, and
- * on the device alone. */
+/* Measures batch decoders by themselves: from filled slots to decoded slots, and on the
+ * device alone. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SLOT_RATES_H
 #define INCLUDED_GPUFEC_LAB_SLOT_RATES_H
@@ -14,22 +14,22 @@
 
 namespace gr::gpufec {
 
-//! \tparam Room see pipeline/backends.h
-template <class Room>
+//! \tparam Traits traits of a decoder, see pipeline/backends.h
+template <class Traits>
 class slot_rates
 {
 public:
-    using job = typename Room::job;
-    using setup = typename Room::setup;
+    using job = typename Traits::job;
+    using setup = typename Traits::setup;
     using slot = typename pipeline<job>::slot;
 
-    //! \p fill(limits, input) fills a slot with a whole batch and says which job it is.
-    //! \throws std::runtime_error if CUDA cannot be had
+    //! \p fill(limits, input) fills a slot with a whole batch and returns its job.
+    //! \throws std::runtime_error if CUDA is asked for and not available
     template <class Fill>
     slot_rates(const setup& s, const run_options& run, Fill&& fill)
         : d_setup(s),
           d_run(run),
-          d_pipeline(make_decoders<Room>(s, run).decoders, run.slots, {})
+          d_pipeline(make_decoders<Traits>(s, run).decoders, run.slots, {})
     {
         for (std::size_t i = 0; i < d_pipeline.slots(); ++i) {
             d_job = fill(d_pipeline.active().limits(), d_pipeline.filling()->input);
@@ -39,11 +39,11 @@ public:
         }
     }
 
-    //! The slot that was decoded first; until the first measurement.
+    //! Returns the slot that was decoded first; valid until the first measurement.
     const slot& first() { return *d_pipeline.ready(); }
 
-    //! Batches per second from page-locked slots to page-locked slots, over \p duration
-    //! seconds: transfers included, filling and emptying slots not.
+    //! Measures batches per second over \p duration seconds, from pinned slots to pinned
+    //! slots: with transfers, without filling and emptying slots.
     double batches_per_second(double duration)
     {
         d_pipeline.drain();
@@ -61,7 +61,8 @@ public:
         return batches / since(begin);
     }
 
-    //! Seconds from the submission of one batch to its completion, alone on the device.
+    //! Measures the seconds from the submission of a batch to its completion, alone on
+    //! the device.
     double latency()
     {
         d_pipeline.drain();
@@ -72,18 +73,18 @@ public:
         return since(begin);
     }
 
-    //! CUDA only: medians of the steps of \p rounds batches, alone on each device; all
-    //! devices at once.
+    //! Measures the steps of a batch: medians over \p rounds batches, one at a time per
+    //! device, all devices at once. CUDA only.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
-        // A slot of the pipeline: its memory is page-locked.
+        // Borrows a slot of the pipeline, because its memory is pinned.
         const auto& s = *d_pipeline.filling();
         const batch_memory memory{ s.input, s.output, s.status };
         std::vector<std::future<std::vector<timed_step>>> running;
         for (const int device : d_run.devices) {
             running.push_back(std::async(std::launch::async, [=] {
-                return Room::make_cuda(d_setup, pieces(), 1, device)
+                return Traits::make_cuda(d_setup, work_items(), 1, device)
                     ->time_steps(d_job, memory, rounds);
             }));
         }
@@ -95,7 +96,7 @@ public:
     }
 
     bool on_cuda() const { return d_pipeline.active().backend() == "cuda"; }
-    std::size_t pieces() const { return limits().pieces; }
+    std::size_t work_items() const { return limits().work_items; }
     batch_limits limits() const { return d_pipeline.active().limits(); }
     const job& batch_job() const { return d_job; }
 
@@ -122,7 +123,7 @@ private:
     job d_job;
 };
 
-//! The time of a step, or of all kernels ("kernels"): all but the copies; in ms.
+//! Returns the time in ms of a step, or of all steps but the copies ("kernels").
 inline double step_ms(const std::vector<timed_step>& steps, const std::string& name)
 {
     double ms = 0;

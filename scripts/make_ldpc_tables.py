@@ -6,7 +6,7 @@
 The code is linear and systematic, so encoding the first bit of each group of 360
 alone, and undoing the parity accumulator (p[j] ^ p[j-1]), leaves ones exactly at the
 addresses of that group (EN 302 307-1, 5.3.2, annexes B and C). Writes
-lib/ldpc/tables_normal.cc and lib/ldpc/tables_short.cc; not part of the build.
+lib/ldpc/code/tables/dvbs2_normal.cc and lib/ldpc/code/tables/dvbs2_short.cc; not part of the build.
 
 Usage: make_ldpc_tables.py LIB_LDPC_DIRECTORY
 """

@@ -4,7 +4,7 @@
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
 The sources are public; this script reads their files from a folder, takes the numbers out,
-compares the two entry by entry, and writes lib/ldpc/tables_qc.cc, tables_dvbs2x.cc and
+compares the two entry by entry, and writes lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and
 tables_dvbt2.cc. It is not part of the build.
 
 | code        | first                              | second                              |

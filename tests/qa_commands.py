@@ -2,10 +2,10 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands of the pages: each of them runs here, or EXCEPTIONS says why it does not.
+"""Runs the commands of the pages, except those in EXCEPTIONS.
 
-docs/quick-start.md has a test of its own, qa_quick_start.py. Pieces of Python run too, those of
-docs/converting.md that have names in qa_converting.py."""
+docs/quick-start.md and docs/cpp.md have tests of their own, qa_quick_start.py and qa_cpp.py.
+Python examples run too; named ones of docs/converting.md run in qa_converting.py."""
 
 import contextlib
 import importlib.util
@@ -26,12 +26,15 @@ import numpy as np
 from gnuradio import blocks, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "apps" / "test"))
+from gpufec_tool import bbframes # noqa: E402
+
 TOOL = os.environ.get("GPUFEC_TOOL")
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "packaging/README.md",
-                                  "bench/results/README.md")] + sorted((ROOT / "docs").glob("*.md"))
-OF_ITS_OWN = ROOT / "docs" / "quick-start.md"
+                                  "bench/results/README.md")] + sorted((ROOT / "docs").rglob("*.md"))
+OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 
-# Commands that do not run here, by how they begin, and why.
+# Beginnings of commands that do not run here, and the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
@@ -51,9 +54,9 @@ EXCEPTIONS = {
 
 
 def commands():
-    """Page and line of each command in a block of shell."""
+    """Yields page and line of each command in a block of shell."""
     for page in PAGES:
-        if page != OF_ITS_OWN:
+        if page not in OF_ITS_OWN:
             for block in re.findall(r"(?s)```(?:sh|bash|console|shell)\n(.*?)```",
                                     page.read_text(encoding="utf-8")):
                 for line in block.replace("\\\n", " ").splitlines():
@@ -63,26 +66,32 @@ def commands():
 
 
 def receiver_of_dvbs2rx():
-    """What its program dvbs2-rx has in itself."""
+    """Stands for the program dvbs2-rx, with the attributes that the examples use."""
     return mock.Mock(frame_size="normal", code_rate="1/2", constellation="QPSK",
                      ldpc_iterations=25)
 
 
 def soft_source():
-    """Soft values of gr-fec, and what they go to, where a piece of code connects its decoder."""
+    """Returns a source of gr-fec's soft values and a sink, between which an example connects a
+    decoder."""
     return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# What pieces of Python find there, by how they begin; None: those are not run.
+# Names that Python examples need, by the beginning of the example; None: it does not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "import numpy as np, gpufec": dict,
+    "import numpy as np\n\ndef depuncture(": dict,
     'decoder = gpufec.gpu_viterbi_pbvd(\n    preset="dvb_1_2"': dict,
     'decoder = gpufec.gpu_viterbi_pbvd(preset="ccsds", soft_input="float", packed_output=False,\n'
     '                                  lock="auto")': lambda: dict(
         self=mock.Mock(), blocks=blocks, ccsds_rs_deframer=mock.Mock()),
     "book = gpufec.codebook_random(": dict,
+    'decoder = gpufec.viterbi_decoder(preset="ccsds_3_4")': lambda: dict(
+        source=[viterbi_values("ccsds_3_4", 0.75)]),
+    "decoded, status = gpufec.viterbi_decode(\n    values": lambda: dict(
+        values=viterbi_values("dvb_3_4", 0.75)),
     'decoder = gpufec.ldpc_decoder(rate="3/4", threads=4)': lambda: dict(
         source=[np.full((2, 64800), 20, np.int8)]),
     "decoder = gpufec.fec_viterbi_decoder.make(frame_size=1024": soft_source,
@@ -96,9 +105,9 @@ SURROUNDINGS = {
 
 
 def pieces_of_python():
-    """Page and text of each that has no name."""
+    """Yields page and text of each Python example without a name."""
     for page in PAGES:
-        if page != OF_ITS_OWN:
+        if page not in OF_ITS_OWN:
             for before, text in re.findall(r"(?s)([^\n]*)\n```python\n(.*?)```",
                                            page.read_text(encoding="utf-8")):
                 if not before.startswith("<!-- example: "):
@@ -109,14 +118,14 @@ def excepted(command):
     return next((begin for begin in EXCEPTIONS if command.startswith(begin)), None)
 
 
-def viterbi_values():
+def viterbi_values(preset="ccsds", rate=0.5):
     bits = gpufec.random_bits(20000)
-    coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
-    return gpufec.awgn(coded, 6.0, 0.5)
+    coded = gpufec.conv_encode(bits, preset=preset, packed_input=False, packed_output=False)
+    return gpufec.awgn(coded, 6.0, rate)
 
 
 def sync_values():
-    """A stream of frames as the tool's own codebook has them, and the length of each."""
+    """Returns a stream of frames with the tool's default codebook, and the length of each."""
     symbols = np.random.default_rng(1).integers(0, 32, (4, 210)).astype(np.uint8)
     received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, gpufec.codebook_davey_mackay()))
     return received, lengths
@@ -136,8 +145,18 @@ class qa_commands(unittest.TestCase):
             env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}, **keywords)
 
     def prepare(self, command):
-        """The files that a command names."""
-        if " decode viterbi" in command:
+        """Makes the files that a command names."""
+        if " encode bch" in command:
+            packets = [b"\x47" + bytes(187)] * 60
+            (self.folder / "BBFRAMES").write_bytes(bbframes(packets, 4026, 2))
+        elif " decode ldpc" in command:
+            encode = ("gpufec encode bch --scramble true BBFRAMES - | "
+                      'gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - SYMBOLS')
+            self.prepare(encode)
+            self.shell(encode)
+        elif " encode viterbi" in command:
+            (self.folder / "BITS").write_bytes(bytes(range(256)))
+        elif " decode viterbi" in command:
             for name in ("IN", "recording.soft"):
                 viterbi_values().tofile(self.folder / name)
         elif " decode sync" in command:
@@ -153,7 +172,7 @@ class qa_commands(unittest.TestCase):
                     self.prepare(command)
                     done = self.shell(command, timeout=240)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                    for name in re.findall(r" (OUT|decoded\.bin)$", command):
+                    for name in re.findall(r" (OUT|PACKETS|decoded\.bin)$", command):
                         self.assertGreater((self.folder / name).stat().st_size, 0)
                     ran += 1
         self.assertGreater(ran, 6)
@@ -193,10 +212,10 @@ class qa_commands(unittest.TestCase):
 
     def test_scripts_are_there(self):
         for page in PAGES:
-            for name in re.findall(r"`?\b((?:scripts|packaging|bench|apps|tests)/[\w.-]+)",
+            for name in re.findall(r"`?\b((?:scripts|packaging|bench|apps|tests)/[\w./-]+)",
                                    page.read_text(encoding="utf-8")):
                 name = name.rstrip(".")
-                folder, _, base = name.partition("/")
+                folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
                     if not (ROOT / name).exists() and "ROOM" not in name: # a program, then
                         rules = ROOT / folder / "CMakeLists.txt"
@@ -205,7 +224,7 @@ class qa_commands(unittest.TestCase):
                                                   rules.read_text()))
 
     def test_words_of_the_tool_are_known(self):
-        """Commands, decoders and options that a page names anywhere as code."""
+        """Checks commands, decoders and options that a page names as code."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)
         options = {line["name"]: {"--" + o["name"] for table in line["tables"]
@@ -214,7 +233,7 @@ class qa_commands(unittest.TestCase):
         for page in PAGES:
             text = page.read_text(encoding="utf-8")
             shell = "\n".join(re.findall(r"(?s)```sh\n(.*?)```", text))
-            for words in re.findall(r"(?m)(?:^|[\s`])(gpufec (?:bench|ber|decode|info|circulants)\b"
+            for words in re.findall(r"(?m)(?:^|[\s`])(gpufec (?:bench|ber|decode|encode|info|circulants)\b"
                                     r"[^`\n#>|]*)", shell) + re.findall(r"`(gpufec [^`]+)`", text):
                 words = words.split()
                 if words[1].startswith("--"):

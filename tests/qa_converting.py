@@ -2,8 +2,8 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples of docs/converting.md run: what stood there before and what stands there after
-decode the same input to the same bits."""
+"""Runs the examples of docs/converting.md: the code before and after a conversion decodes the same
+input to the same bits."""
 
 import json
 import os
@@ -19,14 +19,16 @@ import numpy as np
 from gnuradio import blocks, fec, gpufec, gr
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "python" / "gpufec"))
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "python" / "gpufec" / "test"))
+sys.path.insert(0, str(ROOT / "bench" / "ldpc"))
 import dvbs2rx_receiver # noqa: E402
 import qa_support as support # noqa: E402
 
 PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: ([\w ]+) -->\n```\w+\n(.*?)```", PAGE))
 used = set()
+# A code that gr-fec installs.
+ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
 if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 looks for it there
     blocks.byte_t = gr.types.byte_t
@@ -42,16 +44,16 @@ except ImportError:
 
 
 def example(name):
-    """What an example of the page defines."""
+    """Runs an example of the page; returns the names that it defines."""
     used.add(name)
     names = {"gpufec": gpufec, "fec": fec, "blocks": blocks, "gr": gr, "dvbs2rx": dvbs2rx,
-             "ccsds_viterbi": ccsds_viterbi}
+             "ccsds_viterbi": ccsds_viterbi, "alist": str(ALIST)}
     exec(compile(EXAMPLES[name], name, "exec"), names)
     return names
 
 
 def through(items, *chain):
-    """What comes out of the blocks, as an array."""
+    """Returns the output of a chain of blocks as an array."""
     top = gr.top_block()
     items = np.asarray(items)
     source = {"f": blocks.vector_source_f, "b": blocks.vector_source_b,
@@ -65,7 +67,7 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Floats, positive for bit 1, and some wrong."""
+    """Returns floats, positive for bit 1, some of them wrong."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 
@@ -75,8 +77,8 @@ class qa_converting(unittest.TestCase):
         self.bits = np.random.default_rng(9).integers(0, 2, 8 * 2046, np.uint8)
 
     def both(self, name, received, at_least=0.95, bits=None):
-        """Decodes with both, and compares them with what was sent. gr-fec ends a stream
-        early."""
+        """Decodes with both decoders, and compares with the sent bits. gr-fec drops the end of a
+        stream."""
         bits = self.bits if bits is None else bits
         for half in ("before", "after"):
             names = example(f"{name} {half}")
@@ -101,11 +103,69 @@ class qa_converting(unittest.TestCase):
                              here)
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
+    def test_TableOfConventions_IsThatOfTheBlocks(self):
+        """The signs are those of the other tests, and all notations of the polynomials name the
+        same code."""
+        table = PAGE.split("## Polynomials")[0]
+        rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
+            r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
+        self.assertEqual({row[0]: int(row[1][0]) for row in rows}, {
+            "`gpu_viterbi_pbvd`": 1, "`gpu_ldpc_dvbs2`": 0, "gr-fec `extended_decoder`": 1,
+            "gr-fec `decoder`": 1, "gr-satellites `ccsds_viterbi`": 1,
+            "gr-dvbs2rx `ldpc_decoder_bb`": 0, "SatDump `.soft`, `.s`": 1,
+            "MATLAB `vitdec`, unquantised": 0, "MATLAB `vitdec`, soft of 3 bits": 1,
+            "MATLAB `ldpcDecode`": 0})
+        declared = support.declared()
+        for row, block in zip(rows, ("gpu_viterbi_pbvd", "gpu_ldpc_dvbs2")):
+            sign, = (p for p in declared[block].members["make"].parameters
+                     if p.name == "positive_bit")
+            self.assertEqual(int(sign.default), int(row[1][0]))
+        for row in rows:
+            octal = re.fullmatch(r"0o(\d+), 0o(\d+)|(171), (133), written without 0o", row[2])
+            reverse = re.fullmatch(r"(\d+), (\d+)", row[2])
+            if octal:
+                found = [int(p, 8) for p in octal.groups() if p]
+            elif reverse:
+                found = gpufec.polynomials_from_gr_fec([int(p) for p in reverse.groups()])
+            else:
+                self.assertIn(row[2], ("", "the same"))
+                continue
+            self.assertEqual(list(found), [0o171, 0o133], row[0])
+
+    def test_FormatsOfSoftValues_EachRowDecodes(self):
+        sent = gpufec.random_bits(4000, seed=3)
+        coded = gpufec.conv_encode(sent, preset="ccsds", packed_input=False, packed_output=False)
+        x, a = soft(coded), 900.0
+        steps = lambda most: np.clip(np.rint(x * most / 4), -most, most).astype(int)
+        files = {"float, symbols at ±1": x, "float, other amplitude a": x * np.float32(a),
+                 "int8, positive for 1": steps(127).astype(np.int8),
+                 "int8, positive for 0": -steps(127).astype(np.int8),
+                 "uint8, 128 in the middle": (steps(127) + 128).astype(np.uint8),
+                 "two 4-bit values per byte": (
+                     (steps(7)[::2] & 15) << 4 | steps(7)[1::2] & 15).astype(np.uint8),
+                 "int16 of amplitude a": np.rint(x * a).astype(np.int16),
+                 "0 to 7": np.clip(np.floor(x * 4) + 4, 0, 7).astype(np.uint8),
+                 "hard bits, one per byte": (x > 0).astype(np.uint8),
+                 "hard bits, eight per byte": np.packbits(x > 0)}
+        table = PAGE.split("## Formats of soft values")[1].split("## ")[0]
+        rows = [[cell.strip(" `") for cell in row.split("|")[1:-1]]
+                for row in re.findall(r"(?m)^\| .* `soft_input=.*\|$", table)]
+        self.assertEqual([row[0] for row in rows], list(files))
+        for name, _, first, parameters in rows:
+            with self.subTest(name):
+                v = files[name]
+                values = eval(first, {"np": np, "v": v}) if first else v
+                decoded, _ = gpufec.viterbi_decode(
+                    values, preset="ccsds", packed_output=False,
+                    **eval(f"dict({parameters})", {"a": a}))
+                wrong = np.count_nonzero(decoded[:len(sent)] != sent)
+                self.assertLessEqual(wrong, 2e-3 * len(sent))
+
     def test_gr_fec_stream(self):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)
 
     def test_gnu_radios_own_flowgraph(self):
-        """The example of gr-fec in GNU Radio Companion, with the block and the fields that the
+        """Runs gr-fec's example for GNU Radio Companion, with the block and the fields that the
         page names."""
         drawn = pathlib.Path(gr.prefix()) / "share/gnuradio/examples/fec/fecapi_cc_decoders.grc"
         try:
@@ -115,7 +175,7 @@ class qa_converting(unittest.TestCase):
             self.skipTest("GNU Radio Companion is not installed")
         if not drawn.exists():
             self.skipTest("the examples of gr-fec are not installed")
-        for words in ("*Code: gr-fec's default 1/2*, *Soft input: Float*, *Output: 1 bit per byte*",
+        for words in ("*Preset: gr-fec's default 1/2*, *Soft input: Float*, *Packed output: 1 bit per byte*",
                       "*Custom*, and write `gpufec.polynomials_from_gr_fec(polys)`"):
             self.assertIn(words, " ".join(PAGE.split()))
         Messages.MESSENGERS_LIST.clear()
@@ -134,8 +194,8 @@ class qa_converting(unittest.TestCase):
                 self.assertTrue(np.array_equal(sent, decoded))
 
     def converted(self, platform, drawn, folder, **fields):
-        """What goes into a flowgraph of gr-fec, and what comes out of it with our decoder. Its
-        window is left out, and it ends."""
+        """Runs a flowgraph of gr-fec with gr-gpufec's decoder, without its window and with an end.
+        Returns its input and its output."""
         graph = platform.make_flow_graph(drawn)
         graph.rewrite()
         found = {block.name: block for block in graph.blocks}
@@ -193,8 +253,8 @@ class qa_converting(unittest.TestCase):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
     def test_gr_fec_frame_modes(self):
-        """Each row of the table: gr-fec's decoder and ours decode frames as gr-fec's encoder
-        makes them, and a frame has as many values as the row says."""
+        """Tests each row of the table: both decoders decode frames of gr-fec's encoder, and a frame
+        has as many values as in the row."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
         self.assertEqual([mode for mode, _, _ in rows],
                          ["CC_STREAMING", "CC_TERMINATED", "CC_TRUNCATED", "CC_TAILBITING"])
@@ -232,6 +292,35 @@ class qa_converting(unittest.TestCase):
         self.assertGreater(len(theirs), 4096)
         self.assertTrue(np.array_equal(theirs, ours[:len(theirs)]))
 
+    @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
+    def test_gr_fec_ldpc(self):
+        """Tests the pair of examples, and each name of the table, with gr-fec's encoders."""
+        bits = self.bits[:100 * 152]
+        coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
+        received = soft(coded, 0.3)
+        self.both("gr_fec_ldpc", (2 / 0.3**2 * received).astype(np.float32), 0.9, bits)
+        matrix = fec.ldpc_H_matrix(str(ALIST), 3)
+        generator = np.array([through(row, fec.encoder(
+            fec.ldpc_par_mtrx_encoder.make_H(matrix), 1, 1)) for row in np.eye(152, dtype=int)
+            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # parity bits last
+        with tempfile.TemporaryDirectory() as folder:
+            names = example("parity_checks")
+            path = os.path.join(folder, "checks.alist")
+            names["write_alist"](path, names["parity_checks"](generator))
+            made = {"ldpc_encoder": (ALIST, coded), "ldpc_par_mtrx_encoder": (
+                ALIST, (bits.reshape(-1, 152) @ generator[::-1, ::-1] % 2).ravel()),
+                "ldpc_gen_mtrx_encoder": (path, (bits.reshape(-1, 152) @ generator % 2).ravel())}
+            rows = re.findall(r'(?m)^\| gr-fec `(\w+)`[^|]*\| `"(\w+)"`', PAGE)
+            self.assertEqual([name for name, _ in rows], list(made))
+            for name, positions in rows:
+                file, words = made[name]
+                decoder = gpufec.gpu_ldpc_dvbs2(
+                    code_file=str(file), message_positions=positions, soft_input="float",
+                    positive_bit=1, packed_output=False)
+                with self.subTest(name):
+                    found = through((8.0 * words - 4).astype(np.float32), decoder)
+                    np.testing.assert_array_equal(found, bits)
+
     @unittest.skipIf(ccsds_viterbi is None, "gr-satellites is not installed")
     def test_ccsds_viterbi(self):
         self.both("ccsds_viterbi", soft(self.coded(preset="nasa_dsn")), 0.8)
@@ -248,7 +337,7 @@ class qa_converting(unittest.TestCase):
         self.assertIn("ccsds_concatenated", type(example("deframer")["deframer"]).__name__)
 
     def llrs(self, sigma):
-        """Frames of normal 1/2 and their LLRs in nats, positive for bit 0."""
+        """Returns frames of normal 1/2 and their LLRs in nats, positive for bit 0."""
         message = np.random.default_rng(2).integers(0, 2, 32 * 32400, np.uint8)
         encoder = gpufec.ldpc_encoder(packed_input=False, packed_output=False)
         coded = through(message, encoder)
@@ -277,7 +366,7 @@ class qa_converting(unittest.TestCase):
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
     def test_vitdec_rows(self):
-        """Each row of the table, on values as MATLAB has them."""
+        """Tests each row of the table, on values in MATLAB's conventions."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -299,7 +388,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual(rows["`'hard'`"], "`positive_bit=1`, after 2 x − 1")
         found = decoded(2.0 * coded - 1, np.int8, positive_bit=1)
         self.assertTrue(np.array_equal(found, self.bits))
-        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # as vitdec takes it, over the values sent
+        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # vitdec's puncturing pattern, over the coded bits
         columns = pattern.reshape(-1, 2).T.astype(int)
         puncturing = ",".join("".join(map(str, row)) for row in columns)
         self.assertEqual(puncturing, "110,101")
@@ -308,7 +397,7 @@ class qa_converting(unittest.TestCase):
         self.assertTrue(np.array_equal(found, self.bits))
 
     def test_ldpc_decode_rows(self):
-        """Each row of the table says of an output, or of tags, what MATLAB gives there."""
+        """Tests each row of the table: the output or tags that correspond to MATLAB's outputs."""
         message, llr = self.llrs(0.75)
         message, llr = message[:4 * 32400], llr[:4 * 64800].astype(np.float32)
 
@@ -336,7 +425,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
     def test_monitoring_of_dvbs2rx(self):
-        """What the page names in place of gr-dvbs2rx's calls is there."""
+        """The methods that the page names in place of gr-dvbs2rx's exist."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
         llr[:64800] = llr[64800:2 * 64800][::-1] # one frame fails
@@ -358,7 +447,7 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_program_of_dvbs2rx(self):
-        """dvbs2-rx with what the page changes takes as many packets as before, and says so."""
+        """dvbs2-rx with the page's changes receives as many packets as before, and reports them."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)
@@ -415,6 +504,8 @@ class qa_converting(unittest.TestCase):
             needed -= {"dvbs2rx before", "dvbs2rx after"}
         if "GPUFEC_TOOL" not in os.environ:
             needed.discard("satdump")
+        if not ALIST.exists():
+            needed -= {"gr_fec_ldpc before", "gr_fec_ldpc after", "parity_checks"}
         self.assertEqual(used, needed)
 
 

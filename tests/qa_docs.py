@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pages for people: links that lead somewhere, an index that is complete, credits."""
+"""Tests of the pages: valid links, a complete index, credits."""
 
+import json
 import pathlib
 import re
 import unittest
@@ -10,7 +11,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md",
-                                  "MANIFEST.md")] + sorted(DOCS.glob("*.md"))
+                                  "MANIFEST.md", "SECURITY.md",
+                                  "packaging/README.md")] + sorted(DOCS.rglob("*.md"))
 AUTHORS = ("Peng", "Liu", "Hou", "Zhao", "Feltrin", "Falcao", "Briffa")
 TITLES = ("Parallel Block-based Viterbi Decoder for Convolutional Codes on GPU",
           "Progetto e implementazione di un decodificatore LDPC su architettura GPU",
@@ -25,18 +27,22 @@ def text_of(page):
 
 
 def links(page):
-    """What a page links to within the repository: each a path and an anchor."""
+    """Yields the links of a page within the repository, as path and anchor."""
     for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
             yield (page.parent / path).resolve() if path else page, anchor
 
 
+def sections(page):
+    """Returns the text under each heading of a page, by GitHub's anchors."""
+    parts = re.split(r"(?m)^#+ (.*)$", text_of(page))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
+            for heading, text in zip(parts[1::2], parts[2::2])}
+
+
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"(?m)^#+ (.*)$", text_of(page))
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-            for heading in headings}
+    return set(sections(page))
 
 
 class qa_docs(unittest.TestCase):
@@ -54,13 +60,13 @@ class qa_docs(unittest.TestCase):
 
     def test_the_index_is_complete(self):
         linked = {path for path, _ in links(DOCS / "README.md")}
-        for page in set(DOCS.glob("*.md")) - {DOCS / "README.md"}:
+        for page in set(DOCS.rglob("*.md")) - {DOCS / "README.md"}:
             self.assertIn(page, linked)
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_examples_and_pictures_are_shown(self):
-        """Each example is named by the page of examples, those with windows with a picture, and
-        no picture lies about that no page shows."""
+        """The page of examples names each example, with a picture if it has a window, and each
+        picture is shown by a page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").iterdir():
             if example.suffix in (".grc", ".py", ".ipynb"):
@@ -76,12 +82,76 @@ class qa_docs(unittest.TestCase):
             self.assertIn(picture, shown)
 
     def test_figures_come_from_results(self):
-        """A file of figures that a page names is there."""
+        """A file of figures that a page names exists."""
         for page in PAGES:
             for name in re.findall(r"`([\w*-]+\.json)`", text_of(page)):
-                if name != "result.json": # of an example of use
+                if name != "result.json": # an example's own file
                     with self.subTest(page=page.name, file=name):
-                        self.assertTrue(any((ROOT / "bench" / "results").glob(name)))
+                        self.assertTrue(any((ROOT / "bench" / "results").rglob(name)))
+
+    def test_QuestionsOfNewcomers_AreAnsweredWithinTwoClicks(self):
+        """They are reached from the README, by links alone."""
+        clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
+        for page in reached: # grows in the loop
+            for path, _ in links(page):
+                if path.suffix == ".md" and path not in clicks:
+                    clicks[path] = clicks[page] + 1
+                    reached.append(path)
+        questions = json.loads(text_of(ROOT / "tests" / "newcomer_questions.json"))
+        self.assertGreaterEqual(len(questions), 12)
+        for asked in questions:
+            with self.subTest(asked["question"]):
+                page = ROOT / asked["page"]
+                self.assertLessEqual(clicks.get(page, 99), 2)
+                section = sections(page)[asked["anchor"]]
+                self.assertIn(asked["phrase"], " ".join(section.split()))
+
+    def test_runs_of_results_are_there(self):
+        """A run that a page names, as `run` in `file`, is in that file."""
+        seen = 0
+        for page in PAGES:
+            for name, file in re.findall(r"`([\w-]+)`\s+in\s+`([\w-]+\.json)`", text_of(page)):
+                with self.subTest(page=page.name, run=name):
+                    path, = (ROOT / "bench" / "results").rglob(file)
+                    self.assertIn(name, [run.get("name", "").split(",")[0] for run in
+                                         json.loads(text_of(path))["runs"]])
+                seen += 1
+        self.assertGreater(seen, 40)
+
+    def test_Pages_WrapAt100Columns(self):
+        """Tables, links, pictures, HTML and the changelog are exempt."""
+        for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
+            for line in text_of(page).splitlines():
+                if not line.lstrip().startswith(("|", "[", "![", "http", "<img")):
+                    with self.subTest(page=page.name, line=line[:40]):
+                        self.assertLessEqual(len(line), 100)
+
+    def test_TablesOfHeaders_KeepTheirRows(self):
+        """A formatter that joins the rows of a table breaks what Doxygen draws."""
+        tables = 0
+        for header in sorted((ROOT / "include").rglob("*.h")):
+            columns = 0  # of the table that the line before belongs to
+            for number, line in enumerate(header.read_text().splitlines(), 1):
+                text = line.strip().lstrip("/*!").strip()
+                if text.startswith("|"):
+                    self.assertTrue(text.endswith("|") and "| |" not in text,
+                                    f"{header.name}:{number}: {line}")
+                    self.assertIn(columns, (0, text.count("|")), f"{header.name}:{number}: {line}")
+                    tables += columns == 0
+                    columns = text.count("|")
+                else:
+                    columns = 0
+        self.assertGreaterEqual(tables, 2)
+
+    def test_Decisions_AreDatedRecordsOfOnePage(self):
+        for page in (DOCS / "decisions").glob("*.md"):
+            with self.subTest(page=page.name):
+                lines = text_of(page).splitlines()
+                self.assertTrue(lines[0].startswith("# "))
+                self.assertEqual(lines[2], page.name[:10])
+                self.assertLessEqual(len(lines), 60)
+                self.assertIn("**Question.**", text_of(page))
+                self.assertTrue(re.search("(?i)choice", text_of(page)))
 
     def test_sources_are_credited(self):
         for page in (ROOT / "README.md", ROOT / "MANIFEST.md"):

@@ -2,7 +2,7 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands of docs/quick-start.md, one after the other, as a reader would type them."""
+"""Runs the commands of docs/quick-start.md one after the other, as a reader would."""
 
 import os
 import pathlib
@@ -24,12 +24,12 @@ class qa_quick_start(unittest.TestCase):
         self.folder = folder.name
         os.symlink(os.environ["GPUFEC_TOOL"], os.path.join(self.folder, "gpufec"))
 
-    def run_shell(self, lines):
+    def run_shell(self, lines, status=0):
         done = subprocess.run(
             ["bash", "-ec", lines.replace("/usr/bin/python3", sys.executable)],
             cwd=self.folder, capture_output=True, text=True, timeout=120,
             env={**os.environ, "PATH": self.folder + ":" + os.environ["PATH"]})
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
@@ -39,18 +39,19 @@ class qa_quick_start(unittest.TestCase):
             if language == "python":
                 pathlib.Path(self.folder, next(names)).write_text(text)
             elif "grcc" not in text: # qa_flowgraphs.py has that one
-                said.append(self.run_shell(text))
-        made, decoded, late, found, flowgraph = said
+                said.append(self.run_shell(text, status=3 if "wrong.bin" in text else 0))
+        made, decoded, late, found, back, flowgraph = said
         self.assertIn("the same", decoded)
         self.assertNotIn("WARNING", decoded)
-        self.assertIn("WARNING: this is no signal of this code", late)
+        self.assertIn("WARNING: no signal of this code", late)
         self.assertNotIn("WARNING", found)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, "found.bin")), 12000)
+        self.assertIn("the same", back)
         self.assertIn("the same", flowgraph)
         self.assertRegex(flowgraph, r"channel error rate 0\.0[45]")
 
     def test_options_of_the_recording_are_there(self):
-        """What the page gives to viterbi_recording.py are its parameters."""
+        """The options that the page passes to viterbi_recording.py exist."""
         drawn = (ROOT / "examples" / "viterbi_recording.grc").read_text(encoding="utf-8")
         line = re.search(r"\./viterbi_recording\.py (.*)", PAGE)[1]
         for option in re.findall(r"--(\w+)", line):

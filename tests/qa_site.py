@@ -2,10 +2,12 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documentation site: made, complete, without dead links, with the figures of today."""
+"""Tests of the documentation site: it is complete, without dead links, with current figures."""
 
-import importlib.util
+import importlib
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,15 @@ class qa_tables(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
-@unittest.skipUnless(importlib.util.find_spec("mkdocs"), "MkDocs is not installed")
+def has_material():
+    """Returns whether MkDocs and its theme Material are installed."""
+    try:
+        return "material" in importlib.import_module("mkdocs.utils").get_theme_names()
+    except ImportError:
+        return False
+
+
+@unittest.skipUnless(has_material(), "MkDocs and its theme Material are not installed")
 class qa_site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -45,7 +55,7 @@ class qa_site(unittest.TestCase):
         for declared in make_site.headers().values():
             if declared.is_block:
                 page = (self.site / "blocks" / f"{declared.name}.html").read_text()
-                self.assertNotRegex(page, r"\\(b|c|p|e|brief|ingroup|throws)\b") # Doxygen's
+                self.assertNotRegex(page, r"\\(b|c|p|e|brief|ingroup|throws)\b") # Doxygen's commands
                 for p in declared.members["make"].parameters:
                     self.assertIn(f"<code>{p.name}</code>", page)
                 self.assertTrue((self.site / "blocks" / "pictures" /
@@ -53,12 +63,48 @@ class qa_site(unittest.TestCase):
 
     def test_every_result_is_listed(self):
         page = (self.site / "measured.html").read_text()
-        for path in (ROOT / "bench" / "results").glob("*.json"):
+        for path in (ROOT / "bench" / "results").rglob("*.json"):
             self.assertIn(path.name, page)
+
+    def test_NavigationHasTwoLevels_KindsAndPages(self):
+        """Each page of the documentation belongs to one kind."""
+        page = (self.site / "docs" / "limits.html").read_text()
+        tabs = re.findall(r'(?s)<a href="[^"]*" class="md-tabs__link[^"]*">\s*(.*?)\s*</a>', page)
+        self.assertEqual(tabs, list(make_site.PAGES))
+        listed = [name for pages in make_site.PAGES.values() for _, name in pages if name]
+        self.assertEqual(len(listed), len(set(listed)))
+        for path in (ROOT / "docs").rglob("*.md"):
+            self.assertIn(str(path.relative_to(ROOT)), make_site.FILES)
+
+    def test_DarkMode_FollowsTheSystemAndHasASwitch(self):
+        page = (self.site / "index.html").read_text()
+        self.assertIn('data-md-color-media="(prefers-color-scheme: dark)"', page)
+        self.assertIn('data-md-color-scheme="slate"', page)
+
+    def test_SearchOnFiles_FindsPagesByName(self):
+        """The index is a script, which local pages may load, and names the page of each section."""
+        script = (self.site / "search" / "search_index.js").read_text()
+        index = json.loads(re.fullmatch(r"var __index = (.*);", script)[1])
+        titles = {entry["location"]: entry["title"] for entry in index["docs"]}
+        self.assertEqual(titles["docs/reference/tags.html"], "Tags")
+        self.assertEqual(titles["docs/reference/tags.html#length-tags"], "Length tags")
+        page = (self.site / "docs" / "limits.html").read_text()
+        self.assertIn('<script src="../search/search_index.js">', page)
+        self.assertNotRegex(page, r'(?:src|href)="https?://[^"]*\.(?:js|css)"')
+
+    @unittest.skipUnless(shutil.which("chromium"), "Chromium is not installed")
+    def test_SearchInABrowser_NamesThePage(self):
+        done = subprocess.run(
+            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             "--virtual-time-budget=20000", f"--user-data-dir={self.site.parent}/browser",
+             (self.site / "index.html").as_uri() + "?q=tagged+streams"],
+            capture_output=True, text=True, timeout=120)
+        results = re.findall(r'<h1 class="md-search-result__title">(.*?)</h1>', done.stdout)
+        self.assertIn("Tags", re.sub(r"<.*?>", "", " ".join(results)))
 
     @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
     def test_interface(self):
-        """With Doxygen's pages, what is made of the headers leads to them."""
+        """If Doxygen's pages are there, the pages of blocks link to them."""
         template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
         with tempfile.TemporaryDirectory() as folder:
             settings = template.replace("@PROJECT_SOURCE_DIR@", str(ROOT)).replace("@VERSION@", "")

@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# The steps of the downstream test: install BUILD below WORK, look for what must not be
+# The steps of the downstream test: install BUILD below WORK, check that nothing private is
 # exported, then configure, build and run the project in SOURCE.
 
 cmake_minimum_required(VERSION 3.22)
@@ -32,13 +32,23 @@ foreach(file IN LISTS exported)
   endif()
 endforeach()
 
-step(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR}
+# The program of the page for C++ is built too.
+file(READ ${PAGE} page)
+string(REGEX MATCH "<!-- example: program -->\n```cpp\n([^`]*)```" program "${page}")
+file(WRITE ${WORK}/page.cc "${CMAKE_MATCH_1}")
+
+step(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DPAGE=${WORK}/page.cc
      -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_COMPILER=${CXX})
 step(${CMAKE_COMMAND} --build ${WORK}/build --config ${CONFIG})
-step(${WORK}/build/downstream)
-message(STATUS "${output}")
+foreach(program IN ITEMS downstream page)
+  step(${WORK}/build/${program})
+  message(STATUS "${output}")
+endforeach()
+if(NOT output MATCHES "Viterbi true, LDPC true, synchronisation true")
+  message(FATAL_ERROR "The program of the page does not decode")
+endif()
 
-# A prefix that is moved still works: Python finds the library from where the module lies.
+# A moved prefix still works: Python finds the library relative to the module.
 set(moved ${WORK}/moved)
 file(RENAME ${prefix} ${moved})
 file(GLOB_RECURSE modules ${moved}/*/gnuradio/gpufec/__init__.py)
@@ -59,16 +69,17 @@ if(pkg_config)
   get_filename_component(pc ${pc} DIRECTORY)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${pkg_config} --variable=includedir
        gnuradio-gpufec)
-  string(STRIP "${output}" include)
+  separate_arguments(include UNIX_COMMAND "${output}") # spaces in it are escaped
   if(NOT EXISTS ${include}/gnuradio/gpufec/arrays.h)
     message(FATAL_ERROR "pkg-config says ${include}, where there are no headers")
   endif()
 endif()
 file(RENAME ${moved} ${prefix})
 
-# What is uninstalled leaves no file, nor a folder of its own.
+# Uninstalling leaves no file or folder of the project. Names are relative, because the
+# folder of the source may be called gr-gpufec itself.
 step(${CMAKE_COMMAND} -P ${BUILD}/cmake_uninstall.cmake)
-file(GLOB_RECURSE left LIST_DIRECTORIES true ${prefix}/*)
+file(GLOB_RECURSE left LIST_DIRECTORIES true RELATIVE ${prefix} ${prefix}/*)
 list(FILTER left INCLUDE REGEX "gpufec|gnuradio")
 if(left)
   message(FATAL_ERROR "uninstall leaves ${left}")

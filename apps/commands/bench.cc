@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec bench: how fast soft values in host memory become bits in host memory, through
- * the stream decoder, from slot to slot, and on the device alone. */
+/* gpufec bench: decoding rates from host memory to host memory, through the stream
+ * decoder, from slot to slot, and on the device alone. */
 
 #include "file.h"
 #include "progress.h"
@@ -25,7 +25,7 @@ json     file  -  write results to this file, - for standard output
 )";
 
 struct settings {
-    double duration; // of a run
+    double duration; // seconds per run
     int runs;
 };
 
@@ -39,17 +39,17 @@ settings parse_settings(const option_values& values)
     return { duration / runs, runs };
 }
 
-// Pushes a recording again and again, and counts what comes back.
+// Decodes a recording repeatedly and counts the output.
 class stream_bench
 {
 public:
-    stream_bench(byte_decoder& decoder, const std::vector<std::byte>& items)
+    stream_bench(byte_coder& decoder, const std::vector<std::byte>& items)
         : d_decoder(decoder), d_items(items), d_out(1u << 22)
     {
     }
 
-    //! Information bits per second over \p duration seconds; over up to ten more where a
-    //! batch takes longer than that.
+    //! Returns the information bits per second over \p duration seconds, or up to ten
+    //! more if a batch takes longer.
     double run(double duration)
     {
         const double begin = seconds();
@@ -74,14 +74,14 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // Small enough that pulls come in between.
+        // Small pushes, so that pulls happen in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;
         return taken;
     }
 
-    byte_decoder& d_decoder;
+    byte_coder& d_decoder;
     const std::vector<std::byte>& d_items;
     std::vector<std::uint8_t> d_out;
     std::size_t d_position = 0;
@@ -94,7 +94,7 @@ double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// What was measured, for machines and for people.
+// The measurements, for machines and for people.
 class bench_report
 {
 public:
@@ -103,7 +103,7 @@ public:
         text << std::fixed << std::setprecision(3);
     }
 
-    //! \p runs in information bits per second.
+    //! Summarises \p runs, in information bits per second.
     void add_rate(const std::string& what,
                   const std::vector<double>& runs,
                   double work_per_bit)
@@ -135,7 +135,7 @@ public:
                      double bits,
                      double work_per_bit)
     {
-        double rate = 0; // of the kernels of all devices
+        double rate = 0; // sum over the kernels of all devices
         std::vector<json> each;
         for (const auto& steps : devices) {
             rate += bits / (step_ms(steps, "kernels") * 1e-3);
@@ -157,7 +157,7 @@ public:
     std::ostringstream text;
 
 private:
-    // The trait's own unit beside bits.
+    // The trait's own unit besides bits.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {
@@ -178,7 +178,7 @@ void measure_stream(const bench_subject& subject, const settings& s, bench_repor
     stream_bench bench(*decoder, subject.items);
     progress_line progress;
     std::vector<double> rates;
-    bench.run(std::min(0.2, s.duration)); // caches, clocks, a full pipeline
+    bench.run(std::min(0.2, s.duration)); // warms up caches, clocks and the pipeline
     for (int i = 1; i <= s.runs; ++i) {
         progress.show("run " + std::to_string(i) + " of " + std::to_string(s.runs));
         rates.push_back(bench.run(s.duration));
@@ -220,14 +220,16 @@ int bench(const decoder_trait& trait, const arguments& args)
             "the stream decoder, copies into and out of its slots included; from "
             "page-locked slot to slot; on a GPU also the kernels alone.",
         { { "Benchmark options", trait.bench.options + own_options },
-          { "Code options", trait.code_options } }
+          { "Code options", trait.all_options() } },
+        {},
+        trait.bench.examples
     };
     const auto values = line.parse(args);
     if (!values) {
         return 0;
     }
     const auto s = parse_settings(*values);
-    json_file report(values->text("json"));
+    json_file report(*values);
     auto code = json::object();
     const auto subject =
         values->naming_options([&] { return trait.make_bench(*values, code); });
@@ -239,7 +241,7 @@ int bench(const decoder_trait& trait, const arguments& args)
     auto j = json::object(
         { { "command", line.name },
           { "environment", environment() },
-          { "options", values->to_json({ "", trait.code_options }, code) } });
+          { "options", values->to_json({ "", trait.all_options() }, code) } });
     j.merge(values->to_json({ "", trait.bench.options }, json::object()));
     report.write(j.merge(measured.to_json()));
     if (!report.standard_output()) {

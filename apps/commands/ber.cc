@@ -8,8 +8,11 @@
 #include "trait.h"
 #include <algorithm>
 #include <cmath>
-#include <csignal>
+#include <functional>
 #include <iostream>
+#include <utility>
+
+#include <unistd.h>
 
 #include <boost/format.hpp>
 
@@ -21,34 +24,9 @@ const char* const own_options = R"(
 scheduler  text  -  address of a scheduler of Dask, tcp://HOST:PORT: its workers simulate, with a seed's own figures, which do not depend on how many they are
 seed    seed  1  of data and channel
 json    file  -  write results to this file, - for standard output
-resume  file  -  go on from this report of the same call: its complete points stay
+resume  file  -  go on from this report of the same call and version: its complete points stay
 plot    file  -  draw the results to this PNG file
 )";
-
-volatile std::sig_atomic_t caught = 0;
-
-// Thrown out of a simulation.
-struct interruption {
-};
-
-// While it lives, the first SIGINT or SIGTERM is noted; a second one ends the program.
-class signal_watch
-{
-public:
-    signal_watch()
-    {
-        struct sigaction action = {};
-        action.sa_handler = [](int signal) { caught = signal; };
-        action.sa_flags = SA_RESETHAND | SA_RESTART;
-        sigaction(SIGINT, &action, nullptr);
-        sigaction(SIGTERM, &action, nullptr);
-    }
-    ~signal_watch()
-    {
-        std::signal(SIGINT, SIG_DFL);
-        std::signal(SIGTERM, SIG_DFL);
-    }
-};
 
 std::size_t width_of(const std::string& utf8)
 {
@@ -62,12 +40,13 @@ std::string padded(const std::string& text, const column& c)
     return std::string(width - std::min(width, width_of(text)), ' ') + text;
 }
 
-void print_head(const std::vector<column>& columns)
+std::string head(const std::vector<column>& columns)
 {
+    std::string text;
     for (const auto& c : columns) {
-        std::cout << padded(c.title, c);
+        text += padded(c.title, c);
     }
-    std::cout << "\n";
+    return text;
 }
 
 std::string row(const std::vector<column>& columns, const json& point)
@@ -86,58 +65,96 @@ class earlier_report
 {
 public:
     earlier_report() = default;
-    //! \throws usage_error if it is none of the same call
-    earlier_report(const std::string& path, const json& header)
+    //! \throws usage_error if it is not a report of the same call with \p columns
+    earlier_report(const std::string& path,
+                   const json& header,
+                   const std::vector<column>& columns)
     {
+        const auto refuse = [&](const std::string& reason) {
+            refuse_option("resume", path, "reports of gpufec ber, and " + reason);
+        };
         auto in = file::to_read(path);
         std::string text;
         std::vector<char> some(1u << 16);
         while (const auto n = in.read(some.data(), some.size())) {
             text.append(some.data(), n);
+            if (text.size() > max_bytes) {
+                refuse("it is longer than 16 MiB");
+            }
         }
         try {
             d_report = json::parse(text);
         } catch (const std::runtime_error& error) {
-            refuse_option("resume",
-                          path,
-                          std::string("reports of gpufec ber, and ") + error.what());
+            refuse(error.what());
         }
-        for (const char* member : { "command", "options", "seed" }) {
-            if (d_report.at(member).to_string() != header.at(member).to_string()) {
+        for (const char* member :
+             { "command", "environment.version", "options", "seed" }) {
+            const auto is = d_report.at(member);
+            const auto wanted = header.at(member);
+            if (is.to_string() != wanted.to_string()) {
+                const auto values =
+                    is.scalar() ? ": " + is.to_string() + ", not " + wanted.to_string()
+                                : std::string();
                 refuse_option("resume",
                               path,
                               std::string("reports of the same call, and its \"") +
-                                  member +
-                                  "\" is another: give the options of then, or leave "
-                                  "--resume away");
+                                  member + "\" is another" + values +
+                                  ". Give the options of then, or leave --resume away");
+            }
+        }
+        for (const auto& p : d_report.at("points").items()) {
+            for (const auto& c : columns) {
+                const auto value = p.at(c.member);
+                if (!value.null() && std::isnan(value.number())) {
+                    refuse("its \"" + c.member + "\" is " + value.to_string() +
+                           ", not a number");
+                }
+            }
+            if (p.at("complete").null()) {
+                d_points.push_back(p);
             }
         }
     }
 
     json decoder() const { return d_report.at("decoder"); }
-    //! The complete point at \p value of \p member; null: there is none.
-    json point(const std::string& member, double value) const
+    //! Returns the complete points that were not taken.
+    const std::vector<json>& points() const { return d_points; }
+    //! Takes the complete point at \p value of \p member; returns null if there is none.
+    json take(const std::string& member, double value)
     {
-        for (const auto& p : d_report.at("points").items()) {
-            const double at = p.at(member).number();
-            if (p.at("complete").null() &&
-                std::abs(at - value) < 1e-9 * (1 + std::abs(value))) {
-                return p;
-            }
+        const auto there =
+            std::find_if(d_points.begin(), d_points.end(), [&](const json& p) {
+                return std::abs(p.at(member).number() - value) <
+                       1e-9 * (1 + std::abs(value));
+            });
+        if (there == d_points.end()) {
+            return {};
         }
-        return {};
+        const auto found = *there;
+        d_points.erase(there);
+        return found;
     }
 
 private:
+    static constexpr std::size_t max_bytes = 1u << 24;
+
     json d_report = json::object();
+    std::vector<json> d_points;
 };
 
-// Simulates the points of the range, and writes each as it is done.
+// Simulates the points of the range and prints each when it is complete.
 class sweep
 {
 public:
-    sweep(simulation& s, bool quiet, const earlier_report& earlier)
-        : d_simulation(s), d_quiet(quiet), d_earlier(earlier)
+    //! \p save is called after each simulated point.
+    sweep(simulation& s,
+          bool quiet,
+          earlier_report earlier,
+          std::function<void(const sweep&)> save)
+        : d_simulation(s),
+          d_quiet(quiet),
+          d_earlier(std::move(earlier)),
+          d_save(std::move(save))
     {
     }
 
@@ -145,11 +162,8 @@ public:
     void run()
     {
         for (const double at : d_simulation.range) {
-            if (caught) {
-                throw interruption();
-            }
-            // A range's member is the first column.
-            const auto known = d_earlier.point(d_simulation.columns.front().member, at);
+            signal_watch::check();
+            const auto known = d_earlier.take(range_member(), at);
             if (!known.null()) {
                 add(known, d_earlier.decoder());
                 continue;
@@ -164,6 +178,7 @@ public:
                 throw;
             }
             add(d_simulation.point(), d_simulation.decoder());
+            d_save(*this);
             if (d_simulation.enough()) {
                 return;
             }
@@ -171,24 +186,53 @@ public:
     }
 
     bool empty() const { return d_count == 0; }
+    //! Returns its points and the complete points of the earlier report.
     json report() const
     {
+        auto points = d_points;
+        const auto& earlier = d_earlier.points();
+        if (!earlier.empty()) {
+            points.insert(points.end(), earlier.begin(), earlier.end());
+            std::stable_sort(
+                points.begin(), points.end(), [&](const json& a, const json& b) {
+                    return a.at(range_member()).number() < b.at(range_member()).number();
+                });
+        }
         auto j = json::object({ { "decoder", d_decoder } });
-        return j.merge(d_simulation.facts).add("points", d_points);
+        return j.merge(d_simulation.facts).add("points", json::array(points));
     }
 
 private:
+    // The first column is the value of the range.
+    const std::string& range_member() const
+    {
+        return d_simulation.columns.front().member;
+    }
+
     void simulate(double at)
     {
         progress_line progress;
         d_simulation.run(at, [&] {
-            if (caught) {
-                throw interruption();
-            }
+            signal_watch::check();
             if (progress.due()) {
+                print_header(d_simulation.decoder());
                 progress.show(row(d_simulation.columns, d_simulation.point()));
             }
         });
+    }
+
+    // Prints the header once, to the output of the points, and before progress elsewhere.
+    void print_header(const json& decoder)
+    {
+        const auto text = d_simulation.title + "; " + decoder.line() + "\n" +
+                          head(d_simulation.columns) + "\n";
+        if (!d_quiet && !std::exchange(d_header_printed, true)) {
+            std::cout << text << std::flush;
+        }
+        if (!std::exchange(d_header_shown, true) && isatty(STDERR_FILENO) &&
+            (d_quiet || !isatty(STDOUT_FILENO))) {
+            std::cerr << text;
+        }
     }
 
     void add(const json& point, const json& decoder)
@@ -196,23 +240,22 @@ private:
         if (d_count++ == 0) {
             d_decoder = decoder;
         }
-        d_points.add(point);
+        d_points.push_back(point);
         if (d_quiet) {
             return;
         }
-        if (d_count == 1) {
-            std::cout << d_simulation.title << "; " << d_decoder.line() << "\n";
-            print_head(d_simulation.columns);
-        }
+        print_header(decoder);
         std::cout << row(d_simulation.columns, point) << "\n"
                   << (d_simulation.any() ? d_simulation.remark() : "") << std::flush;
     }
 
     simulation& d_simulation;
     const bool d_quiet;
-    const earlier_report& d_earlier;
-    std::size_t d_count = 0; // of points
-    json d_points = json::array();
+    earlier_report d_earlier;
+    const std::function<void(const sweep&)> d_save;
+    bool d_header_printed = false, d_header_shown = false;
+    std::size_t d_count = 0; // number of points
+    std::vector<json> d_points;
     json d_decoder = json::object();
 };
 
@@ -226,7 +269,9 @@ int ber(const decoder_trait& trait, const arguments& args)
                                  " The same seed gives the same figures on every backend "
                                  "and with any number of threads.",
                              { { "Simulation options", trait.ber.options + own_options },
-                               { "Code options", trait.code_options } } };
+                               { "Code options", trait.all_options() } },
+                             {},
+                             trait.ber.examples };
     const auto cluster = [](const std::string& word) {
         return word.rfind("--scheduler", 0) == 0;
     };
@@ -237,23 +282,44 @@ int ber(const decoder_trait& trait, const arguments& args)
     if (!values) {
         return 0;
     }
-    json_file file(values->text("json"));
+    json_file file(*values, { "resume" }); // a report can be continued in place
+    std::optional<output_file> png;
+    if (values->has("plot")) {
+        if (values->text("plot") == "-") {
+            refuse_option("plot", "-", "files");
+        }
+        png.emplace("--plot", values->text("plot"));
+        png->require_own(*values, { "plot" });
+    }
     auto code = json::object();
     const auto subject =
         values->naming_options([&] { return trait.make_simulation(*values, code); });
-    if (values->has("plot")) {
+    if (png) {
         check_plot(values->text("plot"));
     }
     const auto header =
         json::object({ { "command", line.name },
                        { "environment", environment() },
-                       { "options", values->to_json({ "", trait.code_options }, code) },
+                       { "options", values->to_json({ "", trait.all_options() }, code) },
                        { "seed", values->seed("seed") } });
-    const auto earlier = values->has("resume")
-                             ? earlier_report(values->text("resume"), header)
-                             : earlier_report();
+    auto earlier = values->has("resume")
+                       ? earlier_report(values->text("resume"), header, subject->columns)
+                       : earlier_report();
+    const auto report = [&](const sweep& points, bool complete) {
+        return json(header).add("complete", complete).merge(points.report());
+    };
+    const auto save = [&](const sweep& points) {
+        if (file.target() && file.target()->replaceable()) {
+            try {
+                file.write(report(points, false));
+            } catch (const std::runtime_error& error) {
+                std::cerr << "gpufec: WARNING: " << error.what()
+                          << ": the report is written again after the next point\n";
+            }
+        }
+    };
     const signal_watch watch;
-    sweep points(*subject, file.standard_output(), earlier);
+    sweep points(*subject, file.standard_output(), std::move(earlier), save);
     bool complete = true;
     try {
         values->naming_options([&] { points.run(); });
@@ -261,14 +327,11 @@ int ber(const decoder_trait& trait, const arguments& args)
         complete = false;
         std::cerr << "gpufec: interrupted: what follows is not complete\n";
     }
-    auto report = header;
-    report.add("complete", complete);
-    report.merge(points.report());
-    file.write(report);
-    if (values->has("plot") && !points.empty()) {
-        plot(report, values->text("plot"));
+    file.write(report(points, complete));
+    if (png && !points.empty()) {
+        plot(report(points, complete), *png);
     }
-    return complete ? 0 : 128 + caught;
+    return complete ? 0 : 128 + signal_watch::caught();
 }
 
 } // namespace gr::gpufec

@@ -21,24 +21,28 @@ int circulants(const arguments& args)
         "where they are; a parity chain as that of DVB-S2 is found as well.",
         { { "Options",
             "lifting int 0 size of the circulants; 0: the largest there is" } },
-        { "IN", "OUT" }
+        { "IN", "OUT" },
+        R"(
+# Circulants of the largest size there is
+gpufec circulants code.alist code.txt
+# Circulants of a given size
+gpufec circulants --lifting 2 code.alist code.txt
+)"
     };
     const auto values = line.parse(args);
     if (!values) {
         return 0;
+    }
+    output_file out("OUT", values->text("OUT"));
+    if (out.is_at(values->text("IN"))) {
+        throw usage_error("OUT is " + out.name() + ": it is the file that is read");
     }
     return values->naming_options([&] {
         const auto code = ldpc_code::from_file(values->text("IN"))
                               .with_circulants(values->integer("lifting"));
         std::ostringstream text;
         code.write_base_matrix(text);
-        auto out = file::to_write(values->text("OUT"));
-        if (out.is_at(values->text("IN"))) {
-            throw usage_error("OUT is " + out.name() + ": it is the file that is read");
-        }
-        out.clear();
-        out.write(text.str().data(), text.str().size());
-        out.close();
+        out.replace(text.str());
         std::cerr << "gpufec: circulants of " << code.lifting() << ", "
                   << code.checks() / code.lifting() << " rows"
                   << (code.q() ? ", and a parity chain" : "") << "\n";

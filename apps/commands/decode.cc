@@ -1,12 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec decode: a file, or standard input, of soft values to a file of bits. */
+/* gpufec decode and encode: decodes a file or standard input of soft values to a file of
+ * bits, and encodes bits. */
 
 #include "file.h"
 #include "progress.h"
 #include "trait.h"
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <iostream>
 #include <thread>
@@ -21,12 +23,12 @@ pace  real  0  information bits per second, as in real time; 0: as fast as possi
 json  file  -  write what is known to this file, - for standard output
 )";
 
-class file_decoder
+class file_coder
 {
 public:
-    //! \p pace of the input in items per second; 0: as fast as possible
-    file_decoder(byte_decoder& decoder, double pace)
-        : d_decoder(decoder),
+    //! \p pace is the rate of the input in items per second; 0: as fast as possible
+    file_coder(byte_coder& decoder, double pace)
+        : d_coder(decoder),
           d_item_bytes(decoder.rates.item_bytes),
           d_pace(pace),
           d_in(chunk_bytes()),
@@ -34,17 +36,19 @@ public:
     {
     }
 
-    void run(file& in, file& out)
+    void run(file& in, output_file& out)
     {
         const double begin = seconds();
         bool first = true;
-        std::size_t partial = 0; // bytes of an item that is not whole yet
+        std::size_t partial = 0; // bytes of an incomplete item
         for (;;) {
-            // Nothing comes in: partial batches go out when they are due.
+            // Without input, partial batches are submitted when they are due.
             while (!in.readable(std::chrono::milliseconds(10))) {
-                d_decoder.flush_if_due();
+                signal_watch::check();
+                d_coder.flush_if_due();
                 drain(out);
             }
+            signal_watch::check();
             const auto n = in.read(d_in.data() + partial, d_in.size() - partial);
             if (n == 0) {
                 break;
@@ -70,9 +74,13 @@ public:
         d_progress.clear();
         if (partial > 0) {
             std::cerr << "gpufec: the last " << partial
-                      << " bytes of the input are not a whole float: ignored\n";
+                      << " bytes of the input are not a whole "
+                      << (d_item_bytes == sizeof(float) ? "float" : "item")
+                      << ": ignored\n";
         }
-        say_what_is_missing(in);
+        if (partial == 0 || d_items > 0) {
+            say_what_is_missing(in);
+        }
     }
 
     json report() const
@@ -81,7 +89,7 @@ public:
     }
 
 private:
-    // At a pace, 10 ms of it at a time.
+    // With a pace, 10 ms of input at a time.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;
@@ -91,14 +99,20 @@ private:
 
     static bool is_wav(const std::byte* data, std::size_t bytes)
     {
-        return bytes >= 12 && std::memcmp(data, "RIFF", 4) == 0 &&
-               std::memcmp(data + 8, "WAVE", 4) == 0;
+        // RIFX files are big-endian, RF64 files longer than 4 GiB.
+        for (const char* riff : { "RIFF", "RIFX", "RF64" }) {
+            if (bytes >= 12 && std::memcmp(data, riff, 4) == 0 &&
+                std::memcmp(data + 8, "WAVE", 4) == 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     // A recording that ended too early.
     void say_what_is_missing(const file& in) const
     {
-        const auto frame = d_decoder.rates.frame_items;
+        const auto frame = d_coder.rates.frame_items;
         const auto rest = frame ? d_items % frame : 0;
         if (d_items == 0) {
             std::cerr << "gpufec: WARNING: " << in.name() << " is empty\n";
@@ -107,25 +121,29 @@ private:
                       << " ends in the middle of a frame, after " << rest << " of its "
                       << frame << " items: these are dropped"
                       << (d_items < frame ? ", and nothing is decoded\n" : "\n");
+        } else if (d_written == 0 && frame == 0 && !d_coder.no_signal()) {
+            std::cerr << "gpufec: WARNING: " << in.name() << " has " << d_items
+                      << " items, too few to decode anything\n";
         }
     }
 
-    void push(std::size_t count, file& out)
+    void push(std::size_t count, output_file& out)
     {
         for (std::size_t done = 0; done < count;) {
+            signal_watch::check();
             const auto taken =
-                d_decoder.push(d_in.data() + done * d_item_bytes, count - done);
+                d_coder.push(d_in.data() + done * d_item_bytes, count - done);
             done += taken;
             if (!drain(out) && taken == 0) {
-                d_decoder.wait();
+                d_coder.wait();
             }
         }
     }
 
-    bool drain(file& out)
+    bool drain(output_file& out)
     {
         bool any = false;
-        while (const auto n = d_decoder.pull(d_out.data(), d_out.size())) {
+        while (const auto n = d_coder.pull(d_out.data(), d_out.size())) {
             out.write(d_out.data(), n);
             d_written += n;
             any = true;
@@ -133,22 +151,24 @@ private:
         return any;
     }
 
-    void finish(file& out)
+    void finish(output_file& out)
     {
-        d_decoder.finish();
-        while (!d_decoder.done()) {
+        d_coder.finish();
+        while (!d_coder.done()) {
+            signal_watch::check();
             if (!drain(out)) {
-                d_decoder.wait();
+                d_coder.wait();
             }
         }
     }
 
-    void keep_pace(double when, file& out)
+    void keep_pace(double when, output_file& out)
     {
         while (seconds() < when) {
+            signal_watch::check();
             const double rest = std::clamp(when - seconds(), 0.0, 0.01);
             std::this_thread::sleep_for(std::chrono::duration<double>(rest));
-            d_decoder.flush_if_due();
+            d_coder.flush_if_due();
             drain(out);
         }
     }
@@ -156,11 +176,11 @@ private:
     void show(double begin)
     {
         const double megabytes = double(d_written) / 1e6;
-        d_progress.show(std::to_string(std::uint64_t(megabytes)) + " MB decoded, " +
+        d_progress.show(std::to_string(std::uint64_t(megabytes)) + " MB written, " +
                         std::to_string(int(megabytes / (seconds() - begin))) + " MB/s");
     }
 
-    byte_decoder& d_decoder;
+    byte_coder& d_coder;
     const std::size_t d_item_bytes;
     const double d_pace;
     std::vector<std::byte> d_in;
@@ -169,34 +189,44 @@ private:
     progress_line d_progress;
 };
 
-// What is written must be no other file of the call: that would be lost.
-void refuse_one_file_twice(const option_values& values,
-                           const file& in,
-                           const file& written,
-                           const std::string& name)
+// If OUT keeps its old content until it is complete, the partial output of a call that
+// fails or is interrupted replaces it too.
+void decode(file_coder& work, file& in, output_file& out)
 {
-    bool twice = written.same_as(in);
-    for (const auto& other : values.files()) {
-        twice = twice || ("--" + other != name && written.is_at(values.text(other)));
+    std::optional<signal_watch> watch;
+    if (out.keeps_content()) {
+        watch.emplace();
     }
-    if (twice) {
-        throw usage_error(name + " is " + written.name() +
-                          ": allowed are files that are named once");
+    try {
+        work.run(in, out);
+    } catch (const interruption&) {
+        out.close();
+        watch.reset();
+        std::raise(signal_watch::caught());
+    } catch (const device_error&) {
+        out.close();
+        throw;
     }
+    out.close();
 }
 
 } // namespace
 
-int decode(const decoder_trait& trait, const arguments& args)
+namespace {
+
+int convert(const std::string& command,
+            const trait_command& own,
+            const std::string& code_options,
+            const decoder_trait::maker<byte_coder>& make,
+            const arguments& args)
 {
     const command_line line{
-        "gpufec decode " + trait.name,
+        command,
         "[code options] [options] IN OUT",
-        trait.decode.description +
-            " IN and OUT are files, - for standard input and output.",
-        { { "Decoding options", trait.decode.options + own_options },
-          { "Code options", trait.code_options } },
-        { "IN", "OUT" }
+        own.description + " IN and OUT are files, - for standard input and output.",
+        { { "Options", own.options + own_options }, { "Code options", code_options } },
+        { "IN", "OUT" },
+        own.examples
     };
     const auto values = line.parse(args);
     if (!values) {
@@ -210,26 +240,43 @@ int decode(const decoder_trait& trait, const arguments& args)
         refuse_option("json", "-", "files, where OUT is standard output");
     }
     auto code = json::object();
-    const auto decoder =
-        values->naming_options([&] { return trait.make_decoder(*values, code); });
+    const auto decoder = values->naming_options([&] { return make(*values, code); });
     auto in = file::to_read(values->text("IN"));
-    auto out = file::to_write(values->text("OUT"));
-    json_file report(values->text("json"));
-    refuse_one_file_twice(*values, in, out, "OUT");
+    output_file out("OUT", values->text("OUT"));
+    json_file report(*values);
+    out.require_other_than(in);
+    out.require_own(*values, {});
     if (report.target()) {
-        refuse_one_file_twice(*values, in, *report.target(), "--json");
+        report.target()->require_other_than(in);
     }
-    out.clear();
-    file_decoder work(*decoder, pace * decoder->rates.items_per_bit);
-    work.run(in, out);
-    out.close();
-    auto j =
-        json::object({ { "command", line.name },
-                       { "environment", environment() },
-                       { "options", values->to_json({ "", trait.code_options }, code) },
-                       { "decoder", decoder->state() } });
+    file_coder work(*decoder, pace * decoder->rates.items_per_bit);
+    decode(work, in, out);
+    auto j = json::object({ { "command", line.name },
+                            { "environment", environment() },
+                            { "options", values->to_json({ "", code_options }, code) },
+                            { "decoder", decoder->state() } });
     report.write(j.merge(work.report()).merge(decoder->conclude()));
-    return 0;
+    return decoder->no_signal() ? 3 : 0;
+}
+
+} // namespace
+
+int decode(const decoder_trait& trait, const arguments& args)
+{
+    return convert("gpufec decode " + trait.name,
+                   trait.decode,
+                   trait.all_options(),
+                   trait.make_decoder,
+                   args);
+}
+
+int encode(const decoder_trait& trait, const arguments& args)
+{
+    return convert("gpufec encode " + trait.name,
+                   trait.encode,
+                   trait.code_options,
+                   trait.make_encoder,
+                   args);
 }
 
 } // namespace gr::gpufec

@@ -1,17 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec info: what this machine offers, and what would be chosen on it. */
+/* gpufec info: the devices of this machine, and the defaults that depend on them. */
 
 #include "cuda/devices.h"
 #include "file.h"
 #include "progress.h"
 #include "trait.h"
+#include <gnuradio/gpufec/ldpc.h>
 #include <gnuradio/gpufec/sync_map.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <iomanip>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -69,7 +71,7 @@ void print(const device_report& r)
     std::cout << "\n";
 }
 
-// What is chosen for frames and for a stream of the code that the parameters begin with.
+// The plans for frames and for a stream of the default code.
 json sync_choices()
 {
     auto choices = json::array();
@@ -97,6 +99,7 @@ json preset_choices()
     for (const auto& p : conv_presets()) {
         // Defaults depend on the code alone; frames have no usual length.
         viterbi_options options{ conv_code::preset(p.name) };
+        options.ends = termination::streaming;
         options.where = backend::cpu;
         const viterbi_decoder decoder(options);
         presets.add(json::object({ { "name", p.name },
@@ -109,6 +112,60 @@ json preset_choices()
                                    { "overlap", decoder.overlap() } }));
     }
     return presets;
+}
+
+json ldpc_choices()
+{
+    auto codes = json::array();
+    for (const auto& standard : ldpc_code::standards()) {
+        for (const auto& size : ldpc_code::frame_sizes(standard)) {
+            const auto rates = ldpc_code::rates(standard, size);
+            codes.add(json::object(
+                { { "standard", standard },
+                  { "frame_size", size },
+                  { "rates", json::array({ rates.begin(), rates.end() }) } }));
+        }
+    }
+    return codes;
+}
+
+// Prints words in lines of 80 characters after a title.
+void print(const std::string& title, const std::vector<std::string>& words)
+{
+    constexpr std::size_t width = 80;
+    std::string line = title;
+    for (const auto& word : words) {
+        if (line.size() + 2 + word.size() > width) {
+            std::cout << line << "\n";
+            line = std::string(title.size(), ' ');
+        }
+        line += "  " + word;
+    }
+    std::cout << line << "\n";
+}
+
+// Prints frame sizes with the same rates together.
+void print_ldpc_codes()
+{
+    std::cout << "\nLDPC codes: standard, frame sizes, rates\n";
+    for (const auto& standard : ldpc_code::standards()) {
+        std::vector<std::string> sizes, rates;
+        const auto print_sizes = [&] {
+            print("  " + standard + std::string(13 - standard.size(), ' ') + "size",
+                  sizes);
+            print(std::string(15, ' ') + "rate", rates);
+            sizes.clear();
+        };
+        for (const auto& size : ldpc_code::frame_sizes(standard)) {
+            auto next = ldpc_code::rates(standard, size);
+            if (!sizes.empty() && next != rates) {
+                print_sizes();
+            }
+            sizes.push_back(size);
+            rates = std::move(next);
+        }
+        print_sizes();
+    }
 }
 
 json to_json(const cuda_devices& found,
@@ -126,6 +183,7 @@ json to_json(const cuda_devices& found,
         j.add("cuda_missing", found.missing);
     }
     return j.add("viterbi_presets", preset_choices())
+        .add("ldpc_codes", ldpc_choices())
         .add("sync_defaults", sync_choices());
 }
 
@@ -146,6 +204,7 @@ void print(const cuda_devices& found,
                   << p.title << conv_code::preset(p.name).to_string() << ", "
                   << termination_name(p.ends) << "\n";
     }
+    print_ldpc_codes();
 }
 
 } // namespace
@@ -156,22 +215,31 @@ int info(const arguments& args)
         "gpufec info",
         "[--json FILE]",
         "Lists the CUDA devices with their limits and the measured rate of copies each "
-        "way, the instruction set of the CPU backend, and the presets of the Viterbi "
-        "decoder; with --json also the block lengths that are chosen for each preset, "
+        "way, the instruction set of the CPU backend, the presets of the Viterbi "
+        "decoder, "
+        "and the standards, frame sizes and rates of LDPC codes; with --json also the "
+        "block lengths that are chosen for each preset, "
         "and what the synchronisation decoder chooses.",
-        { { "Options", "json file - write all to this file, - for standard output" } }
+        { { "Options", "json file - write all to this file, - for standard output" } },
+        {},
+        R"(
+# For people
+gpufec info
+# For programs
+gpufec info --json info.json
+)"
     };
     const auto values = line.parse(args);
     if (!values) {
         return 0;
     }
-    json_file report(values->text("json"));
+    json_file report(*values);
     const auto found = find_cuda_devices();
     const auto devices = survey(found);
     viterbi_options cpu{ conv_code(7, { 0171, 0133 }) };
     cpu.where = backend::cpu;
     const auto instruction_set = viterbi_decoder(cpu).active_device();
-    if (report.wanted()) {
+    if (report.target()) {
         report.write(to_json(found, devices, instruction_set));
     }
     if (!report.standard_output()) {

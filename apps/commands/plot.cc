@@ -4,16 +4,18 @@
 #include "trait.h"
 #include <filesystem>
 
+#include <boost/algorithm/string.hpp>
 #include <boost/process.hpp>
 
 namespace gr::gpufec {
 
 namespace {
 
-// A script of ours, beside the program or where it is installed.
+namespace fs = std::filesystem;
+
+// Returns the path of a script, next to the program or installed.
 std::string script_of(const std::string& option, const std::string& name)
 {
-    namespace fs = std::filesystem;
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path();
     for (const auto& candidate :
          { beside / name, beside / ".." / GPUFEC_DATA_DIR / name }) {
@@ -26,6 +28,13 @@ std::string script_of(const std::string& option, const std::string& name)
                              std::string(GPUFEC_DATA_DIR));
 }
 
+// Returns the format of a picture from its name.
+std::string format_of(const std::string& name)
+{
+    const auto extension = fs::path(name).extension().string();
+    return extension.size() < 2 ? "png" : boost::to_lower_copy(extension.substr(1));
+}
+
 } // namespace
 
 void check_plot(const std::string& png)
@@ -36,20 +45,28 @@ void check_plot(const std::string& png)
     }
 }
 
-void plot(const json& report, const std::string& png)
+void plot(const json& report, output_file& png)
 {
     namespace process = boost::process;
     const auto script = script_of("--plot", "plot_ber.py");
     process::opstream input;
-    process::child child(
-        GPUFEC_PYTHON, script, "/dev/stdin", png, process::std_in < input);
+    process::ipstream output;
+    process::child child(process::exe = GPUFEC_PYTHON,
+                         process::args = { script,
+                                           "/dev/stdin",
+                                           "/dev/stdout",
+                                           "--format",
+                                           format_of(png.name()) },
+                         process::std_in<input, process::std_out> output);
     input << report.to_string() << std::flush;
     input.pipe().close();
+    const std::string picture(std::istreambuf_iterator<char>(output), {});
     child.wait();
-    if (child.exit_code() != 0) {
+    if (child.exit_code() != 0 || picture.empty()) {
         throw std::runtime_error("--plot: " GPUFEC_PYTHON " " + script + " failed for " +
-                                 png);
+                                 png.name());
     }
+    png.replace(picture);
 }
 
 int ber_on_cluster(const decoder_trait& trait, const arguments& args)

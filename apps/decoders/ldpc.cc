@@ -1,21 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the commands ask of the LDPC decoder. */
+/* The LDPC decoder's trait for the commands. */
 
+#include "bbframe/bbframe_output.h"
+#include "bbframe/packets.h"
+#include "common/refuse.h"
+#include "demap/rule.h"
+#include "encode.h"
 #include "lab/ldpc/simulation.h"
 #include "lab/ldpc/slot_benchmark.h"
 #include "trait.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <sstream>
 
 namespace gr::gpufec {
 
 using namespace ldpc;
-
 namespace {
 
 // ---- the code's options: the parameters of the gpu_ldpc_dvbs2 block ----
@@ -27,7 +32,11 @@ rate            text          1/2     as the standard has them; of nr blocks of 
 code-file       file          -       alist or base matrix, in place of the three above
 punctured       text          -       positions that are not sent, as 0-53,60
 shortened       text          -       positions that are 0 and not sent
-soft-input      int8|float    int8
+message-positions  text  systematic   of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions as above, in the order of the message
+)";
+
+const char* const decoder_options = R"(
+soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 is the middle; of decode symbols of DVB-S2 and S2X too: complex float32, or pairs of int16 or int8
 llr-scale       real          2       int8 steps per nat, in and (of LLRs) out
 algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
 precision       int8|int16|float  int8
@@ -36,7 +45,7 @@ max-iterations  int           25      1 to 1000
 early-stop      true|false    true    stop once every check is satisfied
 offset          real          -1      nats; negative: the code's own, in float declining
 normalization   real          -1      factor; negative: the code's own
-output          message|codeword|llr|extrinsic  message  K bits per frame, or N; N LLRs, posterior or extrinsic
+output          message|codeword|llr|extrinsic|bbframe|ts  message  K bits per frame, or N; N LLRs, posterior or extrinsic; of decode also what BCH makes of messages of DVB, BBFRAMEs or their transport stream packets
 positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
 )";
 
@@ -48,7 +57,19 @@ max-frames        count  1e4        or with this many frames
 until-clean       flag   -          stop after the first point at which no frame is wrong
 reference         flag   -          decode the same noise by sum-product in double too; slow
 sim-threads       int    0          make noise and run the reference; 0: as --threads
-channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is not float, there is no --reference, and --device is one
+channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is int8, there is no --reference, and --device is one
+)";
+
+const char* const symbol_options = R"(
+modcod        text             -        constellation and rate of symbols, as "QPSK 1/2", in place of --rate
+constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk, 32apsk; dvbs2x has more
+)";
+
+const char* const decode_options = R"(
+esn0-db       real             -        of symbols, -10 to 30 dB; estimated from each frame where it is not given
+demapper      log_map|max_log  log_map  of symbols
+descramble    true|false       false    BBFRAMEs; packets always are
+unpacked      flag             -        one bit per byte
 )";
 
 // "0-53,60"
@@ -77,25 +98,108 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
+// Constellation and rate.
+std::pair<std::string, std::string> modcod_of(const option_values& values)
+{
+    const auto rate = values.text("rate"), name = values.text("constellation");
+    const auto given = values.has("modcod") ? values.text("modcod") : rate;
+    const auto modcod =
+        values.has("constellation") ? demap::split_modcod(given) : std::nullopt;
+    if (values.has("modcod") && !modcod) {
+        refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
+    }
+    return modcod.value_or(std::make_pair(name, rate));
+}
+
 ldpc_code code_of(const option_values& values)
 {
     const auto file = values.text("code-file");
-    const auto code = file.empty() ? ldpc_code::standard(values.text("standard"),
-                                                         values.text("frame-size"),
-                                                         values.text("rate"))
-                                   : ldpc_code::from_file(file);
+    const auto rate = modcod_of(values).second;
+    auto code = file.empty() ? ldpc_code::standard(values.text("standard"),
+                                                   values.text("frame-size"),
+                                                   rate)
+                             : ldpc_code::from_file(file);
     const auto punctured = positions(values, "punctured");
     const auto shortened = positions(values, "shortened");
-    return punctured.empty() && shortened.empty()
-               ? code
-               : code.with_positions(punctured, shortened);
+    if (!punctured.empty() || !shortened.empty()) {
+        code = code.with_positions(punctured, shortened);
+    }
+    const auto place = values.text("message-positions");
+    if (place != "systematic") {
+        if (file.empty()) {
+            refuse_option("message-positions",
+                          '"' + place + '"',
+                          "systematic, without --code-file");
+        }
+        const bool list = !place.empty() && place[0] >= '0' && place[0] <= '9';
+        code = list ? code.with_message_positions(positions(values, "message-positions"))
+                    : code.with_message_positions(place);
+    }
+    if (!code.warning().empty()) {
+        std::cerr << "gpufec: WARNING: " << code.warning() << "\n";
+    }
+    return code;
+}
+
+// A code of a standard without changes: "dvbs2", "normal", "1/2", and its constellation.
+struct dvb_names {
+    dvb_names(const option_values& values, const ldpc_code& code)
+        : constellation(modcod_of(values).first)
+    {
+        const auto& name = code.name();
+        const auto first = name.find(' '), last = name.rfind(' ');
+        for (const char* other : { "code-file", "punctured", "shortened" }) {
+            is_dvb = is_dvb && !values.has(other);
+        }
+        if (is_dvb) {
+            standard = name.substr(0, first);
+            frame_size = name.substr(first + 1, last - first - 1);
+            rate = name.substr(last + 1);
+        }
+    }
+
+    demap::constellation points(const std::string& option, const std::string& value) const
+    {
+        if (standard != "dvbs2" && standard != "dvbs2x") {
+            refuse(option,
+                   '"' + value + '"',
+                   "only the codes of dvbs2 and dvbs2x as they are have symbols");
+        }
+        return demap::make_constellation(constellation, rate, frame_size, standard);
+    }
+
+    bool is_dvb = true;
+    std::string standard, frame_size, rate, constellation;
+};
+
+bool has_symbols(const option_values& values)
+{
+    return values.text("soft-input").rfind("symbols", 0) == 0;
+}
+
+// Reads the options of symbols, which only the command decode has.
+void set_symbols(const option_values& values, ldpc_options& o)
+{
+    const dvb_names names(values, o.codes[0]);
+    const auto format = values.text("soft-input");
+    const auto points = names.points("soft_input", format);
+    o.symbols = format == "symbols"     ? ldpc_symbols::float32
+                : format == "symbols16" ? ldpc_symbols::int16
+                                        : ldpc_symbols::int8;
+    o.demapper = values.text("demapper") == "max_log" ? ldpc_demapper::max_log
+                                                      : ldpc_demapper::log_map;
+    o.constellations = { { points.name, names.rate, names.frame_size } };
 }
 
 ldpc_options parse(const option_values& values)
 {
     ldpc_options o;
     o.codes = { code_of(values) };
-    o.format = llr_format_from_string(values.text("soft-input"));
+    if (values.has("constellation") && has_symbols(values)) {
+        set_symbols(values, o);
+    } else {
+        o.format = llr_format_from_string(values.text("soft-input"));
+    }
     o.llr_scale = values.real("llr-scale");
     o.algorithm = ldpc_algorithm_from_string(values.text("algorithm"));
     o.precision = ldpc_precision_from_string(values.text("precision"));
@@ -134,12 +238,27 @@ double edges_per_bit(const ldpc_code& code) { return double(code.edges()) / code
 
 // ---- the decoder as a stream ----
 
+std::size_t item_bytes(const ldpc_options& o)
+{
+    switch (o.symbols) {
+    case ldpc_symbols::float32:
+        return 2 * sizeof(float);
+    case ldpc_symbols::int16:
+        return 4;
+    case ldpc_symbols::int8:
+        return 2;
+    case ldpc_symbols::none:
+        break;
+    }
+    return o.format == llr_format::float32 ? sizeof(float) : 1;
+}
+
 stream_rates rates_of(const ldpc_options& o, bool unpacked)
 {
     const auto& code = o.codes[0];
     const bool soft = o.soft != ldpc_soft_output::none;
     const double items = o.codeword || soft ? code.n() : code.k();
-    return { o.format == llr_format::int8 ? 1 : sizeof(float),
+    return { item_bytes(o),
              code.sent() / items,
              code.k() / (unpacked || soft ? items : std::ceil(items / 8)),
              code.sent() };
@@ -154,6 +273,8 @@ public:
           d_unpacked(unpacked),
           d_edges_per_bit(edges_per_bit(options.codes[0]))
     {
+        rates.items_per_bit *= double(d_decoder.frame_items()) / rates.frame_items;
+        rates.frame_items = d_decoder.frame_items();
     }
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
@@ -164,12 +285,14 @@ public:
                          : d_decoder.pull_packed(out, bytes);
         ldpc_decoder::report report;
         if (d_decoder.take_report(report)) {
-            ++d_frames;
             d_iterations += report.iterations;
-            d_wrong += report.unsatisfied > 0;
+            count(report.unsatisfied > 0);
         }
         return n;
     }
+
+    //! Sets Es/N0 of the frames of symbols that follow.
+    void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
 
@@ -178,10 +301,34 @@ public:
         if (d_wrong > 0) {
             std::cerr << "gpufec: " << d_wrong << " of " << d_frames
                       << " frames cannot be decoded\n";
+        } else if (d_frames > 0) {
+            std::cerr << "gpufec: " << d_frames
+                      << (d_frames == 1 ? " frame, " : " frames, ") << std::fixed
+                      << std::setprecision(1) << mean_iterations() << " iterations\n";
         }
         return json::object({ { "frames", d_frames },
                               { "wrong_frames", d_wrong },
                               { "mean_iterations", mean_iterations() } });
+    }
+
+    bool no_signal() const override
+    {
+        return decoder_adapter::no_signal() || (d_frames > 0 && d_wrong == d_frames);
+    }
+
+protected:
+    //! Pulls a whole packed message; returns 0 if none is ready.
+    std::size_t pull_message(byte_vector& message)
+    {
+        const auto n = d_decoder.pull_packed(message.data(), message.size());
+        ldpc_decoder::report report;
+        d_iterations += d_decoder.take_report(report) ? report.iterations : 0;
+        return n;
+    }
+    void count(bool wrong)
+    {
+        ++d_frames;
+        d_wrong += wrong;
     }
 
 private:
@@ -195,9 +342,149 @@ private:
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
 };
 
+// ---- gpufec decode ----
+
+// Decodes messages by BCH to BBFRAMEs, and extracts packets.
+class bbframe_stream : public ldpc_stream
+{
+public:
+    bbframe_stream(const ldpc_options& options,
+                   const dvb_names& names,
+                   const option_values& values)
+        : ldpc_stream(options),
+          d_unpacked(values.has("unpacked")),
+          d_bbframes(names.standard,
+                     { names.frame_size + ' ' + names.rate },
+                     !d_unpacked,
+                     values.text("descramble") == "true" ||
+                         values.text("output") == "ts"),
+          d_frame((options.codes[0].k() + (d_unpacked ? 0 : 7)) / (d_unpacked ? 1 : 8))
+    {
+        if (values.text("output") == "ts") {
+            d_packets.emplace(names.standard == "dvbt2", -1);
+        }
+    }
+
+    std::size_t pull(std::uint8_t* out, std::size_t bytes) override
+    {
+        while (d_emitted == d_made.size()) {
+            auto& message = d_bbframes.message();
+            if (pull_message(message) == 0) {
+                return 0;
+            }
+            d_bbframes.decode(0);
+            count(d_bbframes.errors() < 0);
+            d_made.clear();
+            d_emitted = 0;
+            const auto n = d_bbframes.pull(d_frame.data(), d_frame.size());
+            if (d_packets) {
+                std::vector<bbframe::packets::remark> remarks;
+                d_packets->push(d_frame.data(), d_bbframes.bits(0), d_made, remarks);
+            } else {
+                d_made.assign(d_frame.begin(), d_frame.begin() + n);
+            }
+        }
+        const auto n = std::min(bytes, d_made.size() - d_emitted);
+        std::copy_n(d_made.begin() + d_emitted, n, out);
+        d_emitted += n;
+        return n;
+    }
+
+    json conclude() override
+    {
+        auto j = ldpc_stream::conclude();
+        if (d_packets) {
+            const auto& c = d_packets->count();
+            std::cerr << "gpufec: " << c.packets << " packets, " << c.errors
+                      << " of them with errors; " << c.dropped + c.generic
+                      << " BBFRAMEs without packets\n";
+            j.add("packets", c.packets)
+                .add("packet_errors", c.errors)
+                .add("dropped_frames", c.dropped)
+                .add("generic_frames", c.generic);
+        }
+        return j;
+    }
+
+    bool no_signal() const override
+    {
+        return ldpc_stream::no_signal() || (d_packets && d_packets->count().frames > 0 &&
+                                            d_packets->count().packets == 0);
+    }
+
+private:
+    const bool d_unpacked;
+    bbframe_output d_bbframes;
+    byte_vector d_frame;
+    std::optional<bbframe::packets> d_packets;
+    byte_vector d_made;
+    std::size_t d_emitted = 0;
+};
+
+std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code)
+{
+    const auto options = parse(values);
+    const auto output = values.text("output");
+    const bool unpacked = values.has("unpacked");
+    if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
+        refuse_option("unpacked", "given", "outputs of bits, to be unpacked");
+    }
+    code = code_facts(options);
+    std::unique_ptr<ldpc_stream> stream;
+    if (output == "bbframe" || output == "ts") {
+        const dvb_names names(values, options.codes[0]);
+        if (!has_bch(names.standard, names.frame_size)) {
+            refuse("output",
+                   '"' + output + '"',
+                   "only codes of DVB as they are have BBFRAMEs");
+        }
+        stream = std::make_unique<bbframe_stream>(options, names, values);
+    } else {
+        stream = std::make_unique<ldpc_stream>(options, unpacked);
+    }
+    if (has_symbols(values)) {
+        const bool given = values.has("esn0-db");
+        const double esn0_db = given ? values.real("esn0-db") : std::nan("");
+        require(!given || (esn0_db >= -10 && esn0_db <= 30),
+                "esn0_db",
+                esn0_db,
+                "-10 to 30 dB");
+        stream->set_esn0_db(esn0_db);
+    }
+    return stream;
+}
+
+// ---- gpufec encode ----
+
+std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& facts)
+{
+    ldpc_options options;
+    options.codes = { code_of(values) };
+    facts = code_facts(options);
+    const auto& code = options.codes[0];
+    bit_encoder encoder{
+        code.k(),
+        [kernel = ldpc_encoder_kernel(code), word = byte_vector(code.n())](
+            const byte_vector& message, byte_vector& sent) mutable {
+            sent.resize(kernel.code().sent());
+            kernel.encode(message.data(), word.data());
+            kernel.send(word.data(), sent.data());
+        },
+        16 // nats
+    };
+    if (values.text("output") == "symbols") {
+        const dvb_names names(values, code);
+        encoder.map = [points = demap::make_model(names.points("output", "symbols"))](
+                          const byte_vector& bits, byte_vector& out) {
+            append_symbols(points, bits, out);
+        };
+    }
+    return make_bit_encoder(values, encoder);
+}
+
 // ---- gpufec bench ----
 
-// Frames enough that caches do not hold them all; at least one of each codeword.
+// Returns a number of frames that exceeds the caches, at least one of each codeword.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -223,9 +510,20 @@ std::unique_ptr<slot_bench> make_slots(const ldpc_options& options,
     return slots;
 }
 
+// Only the command decode supports BBFRAMEs.
+void refuse_bbframes(const option_values& values, const std::string& allowed)
+{
+    const auto output = values.text("output");
+    if (output == "bbframe" || output == "ts") {
+        refuse_option("output", '"' + output + '"', allowed);
+    }
+}
+
 std::unique_ptr<bench_subject> make_bench(const option_values& values, json& code)
 {
-    const auto options = parse(values);
+    refuse_bbframes(values, "message, codeword, llr and extrinsic");
+    auto options = parse(values);
+    options.watch = false;
     code = code_facts(options);
     auto subject = std::make_unique<bench_subject>();
     subject->title = title_of(options, values);
@@ -239,7 +537,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
 
 // ---- gpufec ber ----
 
-// Half of a 95 % interval of a rate of independent events.
+// Returns half of the 95 % confidence interval of a rate of independent events.
 double confidence(const error_counts& c)
 {
     const double p = c.frame_error_rate();
@@ -272,11 +570,12 @@ public:
           d_es_n0(values.has("es-n0")),
           d_until_clean(values.has("until-clean"))
     {
+        const std::string allowed = "message and codeword: errors are counted in bits";
+        refuse_bbframes(values, allowed);
         if (options.decoder.soft != ldpc_soft_output::none) {
-            refuse_option("output",
-                          '"' + values.text("output") + '"',
-                          "message and codeword: errors are counted in bits");
+            refuse_option("output", '"' + values.text("output") + '"', allowed);
         }
+        options.decoder.watch = false;
         code = code_facts(options.decoder);
         options.seed = values.seed("seed");
         options.min_frame_errors = values.count("min-frame-errors");
@@ -284,7 +583,7 @@ public:
         options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
         options.threads = threads ? threads : options.decoder.threads;
-        set_link(options.link, values, make_device_link);
+        set_channel(options.simulated_channel, values, make_device_channel);
         title = title_of(options.decoder, values);
         range = parse_range("range", values.text("range"));
         columns = { { "Eb/N0", "ebn0_db", "%6.2f" },
@@ -342,32 +641,59 @@ decoder_trait ldpc_trait()
     decoder_trait t;
     t.name = "ldpc";
     t.work = "edge_iteration";
-    t.code_options = std::string(code_options) + run_options;
+    t.code_options = code_options;
+    t.decoder_options = std::string(decoder_options) + run_options;
     t.bench = { "Decodes noisy frames, and counts edge-iterations (edges of the code "
                 "times iterations made) beside bits. With --early-stop false every "
                 "frame takes all iterations, and the noise does not matter.",
-                "eb-n0 real 3 of the frames, dB" };
+                "eb-n0 real 3 of the frames, dB",
+                R"(
+# How fast this machine decodes DVB-S2
+gpufec bench ldpc --rate 3/4 --seconds 1
+# 5G NR, always ten iterations
+gpufec bench ldpc --standard nr --frame-size "bg1 z384" --rate 22/33 --early-stop false --max-iterations 10 --seconds 1
+)" };
     t.make_bench = make_bench;
     t.ber = { "Encodes random data, sends it as QPSK over an AWGN channel, decodes, and "
               "counts wrong bits and frames. Eb/N0 counts the code's information bits.",
-              ber_options };
+              ber_options,
+              R"(
+# Error rates of DVB-S2, short frames, and a picture of them
+gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
+# 802.11 with normalised min-sum, for machines
+gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum --range 2 --max-frames 1000 --json rates.json
+)" };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<ldpc_simulation>(values, code);
     };
     t.decode = { "Decodes frames of soft values (see --positive-bit) from IN to bits "
                  "in OUT, packed eight per byte, the first most significant; each frame "
                  "is padded to a byte. With --output llr or extrinsic to LLRs, a signed "
-                 "byte for each bit of the code. A frame that is not complete at the end "
-                 "is dropped.",
-                 "unpacked flag - one bit per byte" };
-    t.make_decoder = [](const option_values& values, json& code) {
-        const auto options = parse(values);
-        if (options.soft != ldpc_soft_output::none && values.has("unpacked")) {
-            refuse_option("unpacked", "given", "bits, not LLRs, to be unpacked");
-        }
-        code = code_facts(options);
-        return std::make_unique<ldpc_stream>(options, values.has("unpacked"));
-    };
+                 "byte for each bit of the code. With --soft-input symbols IN holds the "
+                 "symbols of XFECFRAMEs, descrambled and without pilots. A frame that is "
+                 "not complete at the end is dropped, and told.",
+                 std::string(symbol_options) + decode_options,
+                 R"(
+# Soft values of DVB-S2, a signed byte each
+gpufec decode ldpc --rate 1/2 coded.s8 decoded.bin
+# From symbols, complex float32, to BBFRAMEs
+gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output bbframe symbols.cf32 bbframes.out
+# From symbols to packets of a transport stream
+gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.cf32 packets.ts
+)" };
+    t.make_decoder = make_decoder;
+    t.encode = { "Encodes messages, packed eight bits per byte, the first most "
+                 "significant; each begins at a byte. With --output symbols into the "
+                 "symbols of XFECFRAMEs, complex float32 of mean energy 1, neither "
+                 "scrambled nor with pilots.",
+                 symbol_options + bit_encoder_options("int8|float|uint8|symbols", "0"),
+                 R"(
+# Soft values that decode takes with the same options
+gpufec encode ldpc --rate 1/2 message.bin coded.s8
+# Symbols of 8PSK, there and back
+gpufec encode ldpc --modcod "8PSK 3/4" --output symbols message.bin - | gpufec decode ldpc --modcod "8PSK 3/4" --soft-input symbols - decoded.bin
+)" };
+    t.make_encoder = make_encoder;
     return t;
 }
 

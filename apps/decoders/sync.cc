@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the commands ask of the synchronisation decoder. */
+/* The synchronisation decoder's trait for the commands. */
 
+#include "encode.h"
 #include "lab/sync_map/simulation.h"
 #include "lab/sync_map/slot_benchmark.h"
 #include "trait.h"
@@ -34,6 +35,9 @@ q                  int    32     symbols to choose from
 n                  int    10     bits per symbol
 frame-symbols      int    210    N, symbols per frame
 alphabet           int    2      channel symbols, 2 to 16
+)";
+
+const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is dropped
 p-substitute       real   0      probability that a bit passed on is flipped
@@ -153,10 +157,10 @@ std::string title_of(const sync_code& code, const option_values& values)
 
 // ---- the decoder as a stream ----
 
-//! The received lengths of frames, one after another; nothing: there are no more.
+//! Function that returns the received length of the next frame; nothing at the end.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
-// Of a file of numbers with white space between, read as far as they are needed.
+// A file of numbers with white space between, read as far as they are needed.
 frame_lengths lengths_of(const std::string& path)
 {
     const auto file = std::make_shared<std::ifstream>(path);
@@ -182,8 +186,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// Cuts the input into frames of given lengths, or leaves that to the decoder. \tparam
-// Decoder one of frames, or of several reads of each
+// Divides the input into frames of given lengths, or leaves that to the decoder. \tparam
+// Decoder sync_decoder or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -196,6 +200,7 @@ public:
     sync_stream(const sync_reads_options& options, frame_lengths lengths)
         : base(options, {}),
           d_framed(options.mode == sync_mode::framed),
+          d_frame_bits(options.code.frame_bits()),
           d_reads(options.reads),
           d_next_length(std::move(lengths))
     {
@@ -211,7 +216,9 @@ public:
         flush_if_due();
         if constexpr (one_read) {
             if (!d_framed) {
-                return d_decoder.push(items, count);
+                const auto n = d_decoder.push(items, count);
+                d_items += n;
+                return n;
             }
         }
         const auto* const bytes = static_cast<const std::byte*>(items);
@@ -229,10 +236,13 @@ public:
         }
     }
 
-    //! The input has ended, and with it the frame that is not whole.
+    //! Ends the input and the incomplete frame.
     void finish() override
     {
         if (d_length && !d_gathered.empty()) {
+            std::cerr << "gpufec: the input ends in the middle of a frame, after "
+                      << d_gathered.size() / rates.item_bytes << " of its " << *d_length
+                      << " items: they are decoded as they are\n";
             d_length = d_gathered.size() / rates.item_bytes;
         }
         d_ended = true;
@@ -241,14 +251,14 @@ public:
 
     bool done() override { return d_finished && d_decoder.done(); }
 
-    std::size_t pull(std::uint8_t* out, std::size_t room) override
+    std::size_t pull(std::uint8_t* out, std::size_t capacity) override
     {
-        if (d_given == d_rest.size()) {
+        if (d_emitted == d_rest.size()) {
             next_frame();
         }
-        const auto n = std::min(room, d_rest.size() - d_given);
-        std::copy_n(d_rest.begin() + d_given, n, out);
-        d_given += n;
+        const auto n = std::min(capacity, d_rest.size() - d_emitted);
+        std::copy_n(d_rest.begin() + d_emitted, n, out);
+        d_emitted += n;
         return n;
     }
 
@@ -268,6 +278,13 @@ public:
         const auto missing = (left - std::min(left, lacking) + d_reads - 1) / d_reads;
         say(d_invalid, "frames cannot be decoded");
         say(d_unlocked, "frames are decoded without lock");
+        // Exceeds the drift of a frame.
+        if (const auto rest = d_items - d_frame_end;
+            !d_framed && d_frames > 0 && rest > d_decoder.window().last) {
+            std::cerr << "gpufec: the input ends in the middle of a frame, after about "
+                      << rest << " of its " << d_frame_bits
+                      << " items: these are dropped\n";
+        }
         if (d_loose > 0) {
             std::cerr << "gpufec: " << d_loose
                       << " items lie behind the last frame: ignored\n";
@@ -286,6 +303,7 @@ public:
                               { "missing_reads", lacking },
                               { "missing_frames", missing } });
     }
+    bool no_signal() const override { return d_frames > 0 && d_invalid == d_frames; }
 
 private:
     void say(std::uint64_t count, const char* what) const
@@ -302,13 +320,16 @@ private:
         sync_decoder::frame f;
         const bool any = d_decoder.pull(f);
         d_rest.clear();
-        d_given = 0;
+        d_emitted = 0;
         if (any) {
             const auto* const bytes = static_cast<const std::uint8_t*>(f.output);
             d_rest.assign(bytes, bytes + f.output_bytes);
             ++d_frames;
             d_invalid += !f.status.valid;
             d_unlocked += f.status.valid && !f.locked;
+            if constexpr (one_read) {
+                d_frame_end = f.begin + std::int64_t(d_frame_bits);
+            }
         }
         if (d_ended && !d_finished) {
             end();
@@ -333,7 +354,7 @@ private:
         return taken;
     }
 
-    // False while a frame is whole and the decoder does not take it.
+    // Returns false while a frame is complete and the decoder cannot take it.
     bool push_gathered()
     {
         while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
@@ -345,7 +366,7 @@ private:
         return true;
     }
 
-    // What follows makes no whole frame with what is gathered, or is one by itself.
+    // The rest makes no whole frame with the gathered items, or is one by itself.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
@@ -372,18 +393,20 @@ private:
     }
 
     const bool d_framed;
+    const std::size_t d_frame_bits;
+    std::int64_t d_items = 0, d_frame_end = 0; // items of a stream, end of its last frame
     const unsigned d_reads;
     std::uint64_t d_pushed = 0; // reads
     const frame_lengths d_next_length;
-    std::optional<std::size_t> d_length; // of the frame that is being gathered
+    std::optional<std::size_t> d_length; // length of the current frame
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
-    std::vector<std::uint8_t> d_rest; // of a frame that is being given
-    std::size_t d_given = 0;
+    std::vector<std::uint8_t> d_rest; // output of a frame that is not pulled yet
+    std::size_t d_emitted = 0;
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };
 
-std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json& code)
+std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code)
 {
     const auto options = parse_reads(values, code);
     const bool framed = options.mode == sync_mode::framed;
@@ -399,6 +422,29 @@ std::unique_ptr<byte_decoder> make_decoder(const option_values& values, json& co
                                                                  std::move(lengths));
     }
     return std::make_unique<sync_stream<sync_decoder>>(options, std::move(lengths));
+}
+
+// ---- gpufec encode ----
+
+std::unique_ptr<byte_coder> make_encoder(const option_values& values, json&)
+{
+    const sync_encoder_kernel kernel(code_of(values));
+    const auto& code = kernel.code();
+    const std::size_t frame = code.frame_symbols(), bytes = code.q() > 256 ? 2 : 1;
+    const auto encode =
+        [=](const std::uint8_t* items, std::size_t count, byte_vector& out) {
+            const auto before = out.size();
+            out.resize(before + count * kernel.code().n());
+            if (bytes == 1) {
+                kernel.encode(items, count, out.data() + before);
+            } else {
+                std::vector<std::uint16_t> symbols(count);
+                std::memcpy(symbols.data(), items, count * bytes);
+                kernel.encode(symbols.data(), count, out.data() + before);
+            }
+        };
+    return std::make_unique<piece_coder>(
+        stream_rates{ bytes, frame / information_bits(code), 0, frame }, frame, encode);
 }
 
 // ---- gpufec bench ----
@@ -427,7 +473,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // all take the same time, so a few will do
+    for (unsigned f = 0; f < 64; ++f) { // all frames take the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());
@@ -522,15 +568,28 @@ decoder_trait sync_trait()
 {
     decoder_trait t;
     t.name = "sync";
-    t.code_options = std::string(code_options) + run_options;
-    t.bench.description =
-        "Decodes frames of random symbols behind the channel of the options.";
+    t.code_options = code_options;
+    t.decoder_options = std::string(decoder_options) + run_options;
+    t.bench = { "Decodes frames of random symbols behind the channel of the options.",
+                "",
+                R"(
+# How fast this machine decodes Davey and MacKay's code
+gpufec bench sync --seconds 1
+# A stream in which frames are found
+gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
+)" };
     t.make_bench = make_bench;
     t.ber = { "Encodes random symbols, inserts, drops and flips what is sent, decodes, "
               "and counts wrong symbols and frames. The decoder knows the channel's "
               "probabilities. Errors come in bursts, so that intervals (95 %) are from "
               "frame to frame.",
-              std::string(reads_options) + ber_options };
+              std::string(reads_options) + ber_options,
+              R"(
+# Symbol error rates of random words
+gpufec ber sync --codebook random --range 1e-2,3e-2 --max-frames 100 --json rates.json
+# The same of frames that are received twice each
+gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
+)" };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<sync_simulation>(values, code);
     };
@@ -544,9 +603,27 @@ decoder_trait sync_trait()
         "length each.",
         std::string("lengths file - of mode framed: file of frame lengths, numbers and "
                     "white space") +
-            reads_options
+            reads_options,
+        R"(
+# A stream in which frames are found
+gpufec decode sync --mode stream received.bits symbols.out
+# Frames with the length of each
+gpufec decode sync --lengths lengths.txt received.bits symbols.out
+)"
     };
     t.make_decoder = make_decoder;
+    t.encode = {
+        "Encodes symbols, bytes up to q = 256, else 16 bits, little-endian, into "
+        "channel symbols, one per byte. A value of q or more counts modulo q.",
+        "",
+        R"(
+# Channel symbols, for a channel that inserts and deletes bits
+gpufec encode sync symbols.bin sent.bits
+# There and back
+gpufec encode sync symbols.bin - | gpufec decode sync --mode stream - symbols.out
+)"
+    };
+    t.make_encoder = make_encoder;
     return t;
 }
 

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the commands ask of the Viterbi decoder. */
+/* The Viterbi decoder's trait for the commands. */
 
-#include "channel/counter_random.h"
+#include "encode.h"
 #include "lab/viterbi/distance_spectrum.h"
 #include "lab/viterbi/simulation.h"
 #include "lab/viterbi/slot_benchmark.h"
@@ -28,7 +28,10 @@ polynomials        text                -     comma separated, octal, newest bit 
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
 termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, else streaming
 frame-bits         int                 0     information bits per frame; 0 in streaming
-soft-input         int8|float|packed4  int8
+)";
+
+const char* const decoder_options = R"(
+soft-input         int8|float|packed4|uint8  int8  uint8: offset binary, 128 is the middle
 soft-scale         real                32    int8 steps per unit of float
 decode-length      int                 0     D; 0: chosen
 overlap            int                 0     L; 0: chosen
@@ -44,7 +47,7 @@ amplitude    real   32       int8 steps of a noiseless value; 32 are 4.4 of pack
 reference    flag   -        decode the same noise by full maximum likelihood too
 positions    flag   -        count error events by position in a parallel block
 sim-threads  int    0        make noise and decode the reference; 0: as --threads
-channel      auto|host|device  auto  where data and noise are made and errors are found; auto: on the device that decodes, if --soft-input is not float, there is no --reference, and --device is one
+channel      auto|host|device  auto  where data and noise are made and errors are found; auto: on the device that decodes, if --soft-input is int8 or packed4, there is no --reference, and --device is one
 )";
 
 std::string preset_option()
@@ -56,7 +59,7 @@ std::string preset_option()
     return "preset " + names + " - options below override it";
 }
 
-// Of the preset, or the default, before other options override it.
+// The code of the preset, or the default, before other options override it.
 conv_preset preset_of(const option_values& values)
 {
     if (values.has("preset")) {
@@ -65,7 +68,7 @@ conv_preset preset_of(const option_values& values)
     return { "", "", "", 7, { 0171, 0133 }, "", termination::streaming };
 }
 
-viterbi_options parse(const option_values& values)
+viterbi_options parse_code(const option_values& values)
 {
     auto code = preset_of(values);
     if (values.has("constraint-length")) {
@@ -87,6 +90,12 @@ viterbi_options parse(const option_values& values)
     }
     o.ends = code.ends;
     o.frame_bits = values.integer("frame-bits");
+    return o;
+}
+
+viterbi_options parse(const option_values& values)
+{
+    auto o = parse_code(values);
     o.format = soft_format_from_string(values.text("soft-input"));
     o.soft_scale = values.real("soft-scale");
     o.decode_length = values.integer("decode-length");
@@ -117,13 +126,12 @@ json code_facts(const viterbi_options& options)
 
 bool is_float(const viterbi_options& o) { return o.format == soft_format::float32; }
 
-// Soft values of a frame; 0: it is a stream, or a lock finds where frames begin.
-std::size_t frame_values(const viterbi_options& o)
+// Returns the soft values per frame of a code; 0 for a stream.
+std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 {
     const auto tail =
-        o.ends == termination::terminated ? o.code.constraint_length() - 1 : 0;
-    const auto stages = o.frame_bits && o.lock != "auto" ? o.frame_bits + tail : 0;
-    return o.code.values(stages);
+        o.ends == termination::terminated ? code.constraint_length() - 1 : 0;
+    return code.values(o.frame_bits ? o.frame_bits + tail : 0);
 }
 
 stream_rates rates_of(const viterbi_options& o, bool unpacked)
@@ -135,11 +143,13 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     return { is_float(o) ? sizeof(float) : 1,
              1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
-             std::size_t(std::ceil(frame_values(o) / values_per_item)) };
+             // A lock finds where frames begin.
+             o.lock == "auto"
+                 ? 0
+                 : std::size_t(std::ceil(frame_values(o, o.code) / values_per_item)) };
 }
 
-// The channel's error rate, from the statistics of batches. Each stands for the stages
-// that it was made of.
+// The channel's error rate, as the mean over batches weighted by their stages.
 class channel_estimate
 {
 public:
@@ -151,7 +161,7 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Where a batch ends is known once the next begins.
+    //! Called when the next batch begins, because the end of a batch is known only then.
     void close(std::uint64_t end)
     {
         if (d_open) {
@@ -206,7 +216,7 @@ public:
             .add("overlap", d_decoder.overlap());
     }
 
-    //! Of all that was pulled.
+    //! Position in all output that was pulled.
     const channel_estimate& estimate()
     {
         d_estimate.close(d_bits);
@@ -216,116 +226,30 @@ public:
 private:
     const bool d_unpacked;
     channel_estimate d_estimate;
-    std::uint64_t d_bits = 0; // pulled
+    std::uint64_t d_bits = 0; // bits pulled
 };
 
 // ---- gpufec decode ----
 
-// Noise of the same magnitudes: each value's sign is drawn anew.
-std::vector<std::byte> with_random_signs(soft_format format, std::vector<std::byte> items)
-{
-    const counter_random random(1);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const auto bits = random(i);
-        const int value = int(items[i]);
-        if (format == soft_format::float32) { // its sign is in the last of four bytes
-            items[i] ^= std::byte(i % sizeof(float) == 3 ? bits & 0x80 : 0);
-        } else if (format == soft_format::int8) {
-            items[i] = std::byte(bits & 1 ? -value : value);
-        } else {
-            const int high = bits & 1 ? -(value >> 4) : value >> 4;
-            const int low = bits & 2 ? -value : value;
-            items[i] = std::byte((high & 15) << 4 | (low & 15));
-        }
-    }
-    return items;
-}
-
-// Of \p items, in small batches, for but the first stages of each count.
-channel_estimate estimate_of(viterbi_options options, const std::vector<std::byte>& items)
-{
-    options.where = backend::cpu;
-    options.batch = 32;
-    viterbi_stream decoder(options);
-    const auto size = decoder.rates.item_bytes;
-    std::vector<std::uint8_t> out(1u << 16);
-    for (std::size_t at = 0; !decoder.done(); decoder.flush_if_due()) {
-        const auto left = items.size() / size - at;
-        const auto taken = decoder.push(items.data() + at * size, left);
-        at += taken;
-        if (left == 0) {
-            decoder.finish();
-        }
-        bool some = taken > 0;
-        while (decoder.pull(out.data(), out.size()) > 0) {
-            some = true;
-        }
-        if (!some && !decoder.done()) {
-            decoder.wait();
-        }
-    }
-    return decoder.estimate();
-}
-
-// A stream that says at its end whether it was one of this code.
+// Stream decoder that reports the channel's error rate at the end.
 class judged_stream : public viterbi_stream
 {
 public:
-    judged_stream(const viterbi_options& options, bool unpacked)
-        : viterbi_stream(options, unpacked), d_options(options)
-    {
-    }
-
-    std::size_t push(const void* items, std::size_t count) override
-    {
-        const auto taken = viterbi_stream::push(items, count);
-        const auto* const bytes = static_cast<const std::byte*>(items);
-        const auto n = std::min(taken * rates.item_bytes, sample_bytes - d_sample.size());
-        d_sample.insert(d_sample.end(), bytes, bytes + n);
-        d_whole = d_whole && n == taken * rates.item_bytes;
-        return taken;
-    }
+    using viterbi_stream::viterbi_stream;
 
     json conclude() override
     {
-        // A decoder finds the codeword that is nearest to anything, so noise shows far
-        // less than one half: 0.13 for rate 1/2, 0.02 for 7/8. Wrong codes, punctures and
-        // phases were measured at 0.93 to 1.08 of what noise shows, right ones below
-        // 0.8 up to where every twentieth bit comes out wrong.
-        constexpr double limit = 0.9;
-        auto options = d_options;
-        if (d_whole && options.frame_bits == 0) {
-            options.decode_length = 64; // no bit is left out of 32 blocks
+        const double noise = d_decoder.chance_error_rate();
+        if (!(noise > 0)) {
+            return json::object(); // too few values, or only erasures
         }
-        auto all = estimate_of(options, d_sample);
-        const auto signs = with_random_signs(options.format, d_sample);
-        const double noise = estimate_of(options, signs).rate();
-        if (all.stages() < 256 || !(noise > 0)) {
-            return json::object(); // too little, or nothing but erasures
-        }
-        if (!d_whole) {
-            all.add(estimate());
-        }
-        const double rate = all.rate();
-        const bool wrong = rate > limit * noise;
-        std::cerr << std::setprecision(3)
-                  << (wrong ? "gpufec: WARNING: this is no signal of this code. "
-                            : "gpufec: ")
-                  << "Channel bit error rate " << rate << ", noise would show " << noise
-                  << (wrong ? ": check the code, its puncturing, the value that a period "
-                              "begins with, and signs\n"
-                            : "\n");
+        const double rate = estimate().rate();
+        std::cerr << std::setprecision(3) << "gpufec: Channel bit error rate " << rate
+                  << ", noise would show " << noise << "\n";
         return json::object({ { "channel_error_rate", rate },
                               { "noise_error_rate", noise },
-                              { "wrong_code", wrong } });
+                              { "wrong_code", !d_decoder.verdict().empty() } });
     }
-
-private:
-    static constexpr std::size_t sample_bytes = 1u << 22;
-
-    const viterbi_options d_options;
-    std::vector<std::byte> d_sample; // the beginning
-    bool d_whole = true;             // it is all
 };
 
 const char* const decode_options = R"(
@@ -347,11 +271,21 @@ std::vector<std::string> names_in(const std::string& text)
     return names;
 }
 
-// A stream that finds its phase, and says what it found.
+// Stream decoder with a phase search, which reports the locks.
 class locking_stream : public viterbi_stream
 {
 public:
-    using viterbi_stream::viterbi_stream;
+    locking_stream(const viterbi_options& options, bool unpacked)
+        : viterbi_stream(options, unpacked), d_options(options)
+    {
+    }
+
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        const auto n = viterbi_stream::push(items, count);
+        d_values += n * (d_options.format == soft_format::packed4 ? 2 : 1);
+        return n;
+    }
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
@@ -365,21 +299,33 @@ public:
     json conclude() override
     {
         const auto lock = d_decoder.lock();
-        if (lock.locks == 0) {
+        if (lock.locks == 0 && d_decoder.verdict().empty()) {
             std::cerr << "gpufec: WARNING: found no signal of this code\n";
+        }
+        const auto frame = frame_values(d_options, d_decoder.code());
+        const auto rest =
+            frame && lock.locked ? (d_values - lock.first_value) % frame : 0;
+        if (rest > 0) {
+            std::cerr << "gpufec: the input ends in the middle of a frame, after " << rest
+                      << " of its " << frame << " soft values: these are dropped\n";
         }
         return json::object({ { "locks", lock.locks },
                               { "dropped", lock.dropped },
                               { "changes", d_told } });
     }
 
+    bool no_signal() const override
+    {
+        return viterbi_stream::no_signal() || d_decoder.lock().locks == 0;
+    }
+
 private:
-    // More are counted, and not told.
-    static constexpr unsigned most_told = 1000;
+    // Further locks are counted but not reported.
+    static constexpr unsigned max_told = 1000;
 
     void tell(const viterbi_lock& lock)
     {
-        if (d_count++ >= most_told) {
+        if (d_count++ >= max_told) {
             return;
         }
         auto j = json::object({ { "locked", lock.locked },
@@ -410,16 +356,39 @@ private:
         d_told.add(j);
     }
 
+    const viterbi_options d_options;
+    std::uint64_t d_values = 0; // soft values pushed
     unsigned d_count = 0;
     json d_told = json::array();
 };
+
+// ---- gpufec encode ----
+
+std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& code)
+{
+    const auto options = parse_code(values);
+    code = code_facts(options);
+    const bool stream = options.ends == termination::streaming;
+    const auto encode =
+        [kernel = conv_encoder_kernel(options.code, options.ends, options.frame_bits),
+         stream](const byte_vector& bits, byte_vector& coded) mutable {
+            coded.resize(kernel.coded_bits(bits.size()));
+            if (stream) {
+                kernel.encode(bits.data(), bits.size(), coded.data());
+            } else {
+                kernel.encode_frame(bits.data(), coded.data());
+            }
+        };
+    return make_bit_encoder(values, { options.frame_bits, encode });
+}
 
 // ---- gpufec bench ----
 
 std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
-    if (is_float(options)) { // converted to int8 on its way into a slot
+    if (is_float(options) || options.format == soft_format::uint8) {
+        // Input is converted to int8 when it is copied to a slot.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -429,7 +398,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
 
 std::unique_ptr<bench_subject> make_bench(const option_values& values, json& code)
 {
-    const auto options = parse(values);
+    auto options = parse(values);
+    options.watch = false;
     code = code_facts(options);
     auto subject = std::make_unique<bench_subject>();
     subject->title = options.code.to_string() + ", " + termination_name(options.ends) +
@@ -474,7 +444,7 @@ json to_json(const position_test& t)
                           { "p_value", t.p_value } });
 }
 
-// The union bound; nothing beside a catastrophic code.
+// Returns the union bound; nothing for a catastrophic code.
 std::optional<distance_spectrum> spectrum_of(const conv_code& code)
 {
     try {
@@ -495,6 +465,7 @@ public:
           d_spectrum(spectrum_of(options.decoder.code)),
           d_positions(values.has("positions"))
     {
+        options.decoder.watch = false;
         code = code_facts(options.decoder);
         options.seed = values.seed("seed");
         options.amplitude = values.real("amplitude");
@@ -503,7 +474,7 @@ public:
         options.reference = values.has("reference");
         const int threads = values.integer("sim-threads", 0, 1024);
         options.threads = threads ? threads : options.decoder.threads;
-        set_link(options.link, values, make_device_link);
+        set_channel(options.simulated_channel, values, make_device_channel);
         title = options.decoder.code.to_string() + ", " +
                 termination_name(options.decoder.ends);
         range = parse_range("range", values.text("range"));
@@ -588,34 +559,31 @@ private:
 
 } // namespace
 
-const char* termination_name(termination ends)
-{
-    switch (ends) {
-    case termination::streaming:
-        return "streaming";
-    case termination::terminated:
-        return "terminated";
-    case termination::truncated:
-        return "truncated";
-    case termination::tailbiting:
-        break;
-    }
-    return "tailbiting";
-}
-
 decoder_trait viterbi_trait()
 {
     decoder_trait t;
     t.name = "viterbi";
-    t.code_options = preset_option() + code_options + run_options;
-    t.bench.description = "Decodes noisy data (Eb/N0 5 dB).";
+    t.code_options = preset_option() + code_options;
+    t.decoder_options = std::string(decoder_options) + run_options;
+    t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
+# How fast this machine decodes the CCSDS code
+gpufec bench viterbi --preset ccsds --seconds 1
+# By two threads of the CPU, for machines
+gpufec bench viterbi --backend cpu --threads 2 --seconds 1 --runs 3 --json rate.json
+)" };
     t.make_bench = make_bench;
     t.ber = { "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
               "counts wrong bits and frames. Eb/N0 counts information bits: puncturing "
               "and the tails of frames are paid for. Theory is the union bound on "
               "maximum likelihood from the code's distance spectrum. The 95 % intervals "
               "take into account that a Viterbi decoder errs in bursts.",
-              ber_options };
+              ber_options,
+              R"(
+# Error rates of the CCSDS code, as a table and as JSON
+gpufec ber viterbi --preset ccsds --range 3:0.5:4 --max-bits 1e6 --json rates.json
+# A picture of those of DVB-S at rate 3/4
+gpufec ber viterbi --preset dvb_3_4 --range 3:0.5:5 --max-bits 1e6 --plot rates.png
+)" };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<viterbi_simulation>(values, code);
     };
@@ -628,10 +596,30 @@ decoder_trait viterbi_trait()
         "number of ones, as 171 and 133, a wrong sign inverts the output, and "
         "nothing shows it. With --lock auto the phase is found, and what is found "
         "is said.",
-        decode_options
+        decode_options,
+        R"(
+# A file of soft values, a signed byte each, as SatDump writes it
+gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
+# The same where it is not known with which value a pair begins
+gpufec decode viterbi --preset ccsds --lock auto recording.soft decoded.bin
+# From a pipe to a pipe
+gpufec encode viterbi --preset dvb_3_4 message.bin - | gpufec decode viterbi --preset dvb_3_4 - decoded.bin
+)"
     };
+    t.encode = { "Encodes bits, packed eight per byte, the first most significant. Each "
+                 "frame begins at a byte.",
+                 bit_encoder_options("int8|float|uint8", "1"),
+                 R"(
+# Soft values that decode takes with the same options
+gpufec encode viterbi --preset ccsds message.bin coded.s8
+# Coded bits, packed, of rate 3/4
+gpufec encode viterbi --preset dvb_3_4 --output packed message.bin coded.bin
+# There and back, one bit per byte
+gpufec encode viterbi --unpacked bits.bin - | gpufec decode viterbi --unpacked - bits.out
+)" };
+    t.make_encoder = make_encoder;
     t.make_decoder = [](const option_values& values,
-                        json& code) -> std::unique_ptr<byte_decoder> {
+                        json& code) -> std::unique_ptr<byte_coder> {
         auto options = parse(values);
         code = code_facts(options);
         options.lock = values.text("lock");

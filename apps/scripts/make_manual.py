@@ -15,24 +15,19 @@ import sys
 
 
 def roff(text):
-    """Text in which roff finds nothing of its own."""
+    """Escapes text so that roff finds no requests in it."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
     return text.replace("±", r"\[+-]")
 
 
-# What a first hour takes.
-EXAMPLES = [
-    ("Error rates of the CCSDS code, as a table and as JSON:",
-     "gpufec ber viterbi --preset ccsds --range 3:0.5:4 --max-bits 1e6 --json rates.json"),
-    ("A file of soft values, a signed byte each, as SatDump writes it; where pairs begin is found:",
-     "gpufec decode viterbi --preset ccsds --lock auto recording.soft decoded.bin"),
-    ("How fast this machine decodes DVB-S2:",
-     "gpufec bench ldpc --rate 3/4 --seconds 1"),
-]
+def examples(text):
+    """Formats example commands; a line with "# " explains the next one."""
+    return "".join(f".PP\n{roff(line[2:])}:\n" if line.startswith("# ") else
+                   f".PP\n.RS\n.nf\n{roff(line)}\n.fi\n.RE\n" for line in text.split("\n") if line)
 
 
 def sentence(text):
-    """With a capital, unless it begins with a value that is written so, as int8."""
+    """Capitalises a text, unless it begins with a value such as int8."""
     first = text.split(" ")[0].rstrip(",;")
     return text if re.search(r"[\d_]", first) else text[:1].upper() + text[1:]
 
@@ -45,7 +40,7 @@ def option_rows(table):
         help_text = sentence(o["help"].strip())
         if "|" in kind:
             *first, last = kind.split("|")
-            choices = ", ".join(first) + " or " + last # as they are written
+            choices = ", ".join(first) + " or " + last # values stay as they are typed
             help_text = f"{choices}; {o['help'].strip()}" if help_text else choices
         if o["initial"]:
             help_text += f" (default: {o['initial']})"
@@ -54,7 +49,7 @@ def option_rows(table):
 
 
 def alone(described):
-    """The commands of no decoder."""
+    """Returns the commands that take no decoder."""
     return [words[1] for words in (line["name"].split() for line in described["lines"])
             if len(words) == 2]
 
@@ -73,6 +68,7 @@ def manual(described):
             ".SH NAME\ngpufec \\- forward error correction on a GPU or the CPU\n"
             ".SH SYNOPSIS\n\\fBgpufec\\fR \\fICOMMAND\\fR [\\fIDECODER\\fR] [\\fIOPTIONS\\fR]\n"
             ".PP\n\\fBgpufec\\fR \\fICOMMAND\\fR [\\fIDECODER\\fR] \\fB\\-\\-help\\fR\n"
+            f".SH EXAMPLES\n{examples(described['examples'])}"
             f".SH COMMANDS\n{commands}\n.SH DECODERS\nof {roff(with_decoders(described))}\n{decoders}\n")
     for line in described["lines"]:
         page += (f".SH {roff(line['name'].upper())}\n"
@@ -80,16 +76,14 @@ def manual(described):
                  f"{roff(line['description'])}\n")
         for table in line["tables"]:
             page += f".SS {roff(table['title'])}\n" + "".join(option_rows(table))
-    page += ".SH EXAMPLES\n" + "".join(
-        f"{roff(what)}\n.PP\n.RS\n.nf\n{roff(command)}\n.fi\n.RE\n.PP\n"
-        for what, command in EXAMPLES)
+        page += f".SS Examples\n{examples(line['examples'])}"
     page += f".SH EXIT STATUS\n{roff(described['exit_status'].split(': ', 1)[1].strip())}\n"
     return page + (".SH SEE ALSO\nThe user guide of gr\\-gpufec, "
                    "docs/user\\-guide.md in its sources.\n")
 
 
 def completion(described):
-    """For bash: commands, decoders, options, and the values of those that have a list."""
+    """Returns bash's completion of commands, decoders, options and listed values."""
     cases, values = [], set()
     for line in described["lines"]:
         key = " ".join(line["name"].split()[1:])
@@ -105,10 +99,13 @@ def completion(described):
                              for t in line["tables"] for o in t["options"]
                              if o["kind"] == "file"}))
     commands = " ".join(c["name"] for c in described["commands"])
-    decoders = " ".join(d["name"] for d in described["decoders"])
+    decoders = {c["name"]: [] for c in described["commands"]}
+    for line in described["lines"]:
+        _, command, *decoder = line["name"].split()
+        decoders[command] += decoder
     lonely = "|".join(alone(described))
     newline = "\n"
-    return f"""# Completion of gpufec for bash; made from its option tables by apps/make_manual.py
+    return f"""# Completion of gpufec for bash; made from its option tables by apps/scripts/make_manual.py
 _gpufec()
 {{
     local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}}
@@ -117,7 +114,9 @@ _gpufec()
     if ((COMP_CWORD == 1)); then
         words="{commands} --help --version"
     elif ((COMP_CWORD == 2)) && [[ $command != @({lonely}) ]]; then
-        words="{decoders} --help"
+        case $command in
+{newline.join(f'        {c}) words="{" ".join(d)} --help" ;;' for c, d in decoders.items() if d)}
+        esac
     else
         [[ $command == @({lonely}) ]] && decoder=""
         case $previous in

@@ -3,15 +3,18 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws error rates from the JSON files of `gpufec ber`: bit error rates against Eb/N0, or
-those of symbols against the probability of insertions and deletions.
+"""Draws error rates from the JSON files of `gpufec ber`: those of bits and of LDPC frames against
+Eb/N0, or those of symbols against the probability of insertions and deletions. Bars and arrows are
+intervals of 95 %.
 
-Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]...
-       plot_ber.py --check PLOT.png    whether it could be drawn
+Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]... [--format FORMAT]
+       plot_ber.py --check PLOT.png    whether its format is known
 """
 
 import argparse
+import io
 import json
+import math
 import os
 import sys
 
@@ -24,45 +27,92 @@ matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 
+Z = 1.96  # quantile of a 95 % interval
+
+
 def of_symbols(report):
     return "ser" in report["points"][0]
 
 
-def label_of(report):
-    options = report["options"]
+def names_of(report):
+    """Describes the code and the decoder."""
+    options, backend = report["options"], report["decoder"]["backend"]
     if of_symbols(report):
         return (f"{options['codebook']}, n={options['n']} q={options['q']} "
-                f"N={options['frame_symbols']}, {options['mode']}")
+                f"N={options['frame_symbols']}, {options['mode']}",
+                f"MAP, {options['form']} form, {options['precision']}, {backend}")
     if "termination" in options:
-        return (f"{options['code']}, {options['termination']}, "
-                f"L={report['decoder']['overlap']}")
-    return (f"{options['code']}, {options['schedule']} {options['algorithm']}, "
-            f"{options['precision']}, {options['max_iterations']} iterations")
+        return (f"{options['code']}, {options['termination']}",
+                f"Viterbi, L={report['decoder']['overlap']}, {options['soft_input']}, {backend}")
+    return (options["code"],
+            f"{options['schedule']} {options['algorithm']}, {options['precision']}, "
+            f"{options['max_iterations']} iterations, {backend}")
 
 
-def confidence(point):
-    """Half of the interval of the bit error rate; of frames, where errors come in them."""
-    if "confidence" in point:
-        return point["confidence"]
-    return point["ber"] * point["fer_confidence"] / point["fer"]
+def label_of(report):
+    return ", ".join(names_of(report)).rsplit(", ", 1)[0]
+
+
+def wilson(errors, trials):
+    """Returns Wilson's interval (1927) of a rate of independent events, as parts of the rate."""
+    rate, z2 = errors / trials, Z * Z / trials
+    middle = (rate + z2 / 2) / (1 + z2)
+    half = Z * math.sqrt(rate * (1 - rate) / trials + z2 / trials / 4) / (1 + z2)
+    return (middle - half) / rate, (middle + half) / rate
+
+
+def burst_length(points, at):
+    """Returns wrong bits per error event, at the nearest point that has events."""
+    seen = [p for p in points if p.get("events")]
+    nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
+    return nearest["errors"] / nearest["events"] if nearest else 1
+
+
+def draw_curve(axes, x, rates, intervals, **style):
+    """Draws rates above 0 with intervals, as parts of the rates; returns the colour."""
+    low = [r * (1 - max(a, 0.1)) for r, (a, _) in zip(rates, intervals)]
+    high = [r * max(b - 1, 0) for r, (_, b) in zip(rates, intervals)]
+    lines = axes.errorbar(x, rates, yerr=[low, high], marker="o", markersize=4, capsize=2, **style)
+    return lines[0].get_color()
+
+
+def draw_bounds(axes, x, bounds, color):
+    """Draws the upper bound, of 95 %, where no error was seen."""
+    if x:
+        axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
+                      marker="_", markersize=8, color=color, label="no errors seen: upper bound, 95 %")
+
+
+def draw_other(axes, points, member, label, color):
+    """Draws the bit error rates of another decoder on the same noise."""
+    both = [p for p in points if member in p and p[member]["errors"] > 0]
+    if both:
+        axes.plot([p["ebn0_db"] for p in both], [p[member]["ber"] for p in both], "x",
+                  color=color, label=label)
 
 
 def draw(axes, report, label, theory):
     points = [p for p in report["points"] if p["ebn0_db"] is not None]
     seen = [p for p in points if p["errors"] > 0]
-    x = [p["ebn0_db"] for p in seen]
-    lines = axes.errorbar(x, [p["ber"] for p in seen],
-                          yerr=[min(confidence(p), 0.9 * p["ber"]) for p in seen],
-                          marker="o", markersize=4, capsize=2, label=label)
-    color = lines[0].get_color()
-    both = [p for p in seen if "reference" in p and p["reference"]["errors"] > 0]
-    if both:
-        axes.plot([p["ebn0_db"] for p in both], [p["reference"]["ber"] for p in both],
-                  "x", color=color, label="maximum likelihood, same noise")
-    both = [p for p in seen if "sum_product" in p and p["sum_product"]["errors"] > 0]
-    if both:
-        axes.plot([p["ebn0_db"] for p in both], [p["sum_product"]["ber"] for p in both],
-                  "x", color=color, label="sum-product, same noise")
+    clean = [p for p in points if p["errors"] == 0]
+    x, rates = [p["ebn0_db"] for p in seen], [p["ber"] for p in seen]
+    prefix = label + ", " if label else ""
+    color = None
+    if "fer_confidence" in report["points"][0]:  # errors come in frames
+        intervals = [wilson(p["frame_errors"], p["frames"]) for p in seen]
+        color = draw_curve(axes, x, [p["fer"] for p in seen], intervals,
+                           label=prefix + "frames")
+        draw_curve(axes, x, rates, intervals, label=prefix + "bits", color=color,
+                   linestyle="--", fillstyle="none")
+        draw_bounds(axes, [p["ebn0_db"] for p in clean], [3 / p["frames"] for p in clean], color)
+    else:
+        parts = [p["confidence"] / p["ber"] for p in seen]
+        color = draw_curve(axes, x, rates, [(1 - c, 1 + c) for c in parts],
+                           label=prefix + "bits")
+        draw_bounds(axes, [p["ebn0_db"] for p in clean],
+                    [3 * burst_length(points, p["ebn0_db"]) / p["bits"] for p in clean], color)
+    draw_other(axes, seen, "reference", "maximum likelihood, same noise", color)
+    draw_other(axes, seen, "sum_product", "sum-product, same noise", color)
     bounded = [p for p in points if p.get("theory") is not None and p["theory"] < 0.1]
     if theory and bounded:
         axes.plot([p["ebn0_db"] for p in bounded], [p["theory"] for p in bounded],
@@ -71,16 +121,42 @@ def draw(axes, report, label, theory):
 
 def draw_symbols(axes, report, label):
     seen = [p for p in report["points"] if p["errors"] > 0]
-    axes.errorbar([p["p_insert"] for p in seen], [p["ser"] for p in seen],
-                  yerr=[min(1.96 * p["ser_deviation"], 0.9 * p["ser"]) for p in seen],
-                  marker="o", markersize=4, capsize=2, label=label)
+    clean = [p for p in report["points"] if p["errors"] == 0 and p["p_insert"] > 0]
+    parts = [Z * p["ser_deviation"] / p["ser"] for p in seen]
+    color = draw_curve(axes, [p["p_insert"] for p in seen], [p["ser"] for p in seen],
+                       [(1 - c, 1 + c) for c in parts], label=label or "symbols")
+    draw_bounds(axes, [p["p_insert"] for p in clean], [3 / p["frames"] for p in clean], color)
 
 
-def plot(reports, labels, png, theory="each", title=None):
+def format_of(path):
+    return os.path.splitext(path)[1][1:].lower() or "png"
+
+
+def write(path, content):
+    """Keeps an existing file until the new content is complete."""
+    target = os.path.realpath(path)
+    new = f"{target}.{os.getpid()}.new" if os.path.isfile(target) else path
+    try:
+        with open(new, "wb") as file:
+            file.write(content)
+        if new != path:
+            os.chmod(new, os.stat(target).st_mode & 0o777)
+            os.replace(new, target)
+    except OSError:
+        if new != path and os.path.exists(new):
+            os.remove(new)
+        raise
+
+
+def plot(reports, labels, png, theory="each", title=None, kind=None):
     """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
 
     theory: the union bound beside "each" of them, or the "first" only.
+    title: of the picture; None: of a single report its code and decoder.
+    kind: format of the picture; None: that of the name.
     """
+    if title is None and len(reports) == 1:
+        title, labels = "\n".join(names_of(reports[0])), [""]
     figure, axes = pyplot.subplots(figsize=(7, 5))
     for number, (report, label) in enumerate(zip(reports, labels)):
         if of_symbols(report):
@@ -94,26 +170,34 @@ def plot(reports, labels, png, theory="each", title=None):
         axes.set_ylabel("symbol error rate")
     else:
         axes.set_xlabel("Eb/N0 [dB]")
-        axes.set_ylabel("bit error rate")
+        axes.set_ylabel("error rate")
     if title:
-        axes.set_title(title)
+        axes.set_title(title, fontsize="medium")
     axes.grid(True, which="both", alpha=0.3)
-    axes.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(png, dpi=120)
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)} if len(reports) > 1 else {}
+    axes.legend(fontsize="small", **below)
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=120, bbox_inches="tight", format=kind or format_of(png))
     pyplot.close(figure)
+    write(png, picture.getvalue())
 
 
 def check(png):
-    """Before long work: says what is wrong, and ends."""
+    """Ends with an error if a picture of this name cannot be drawn."""
     kinds = pyplot.figure().canvas.get_supported_filetypes()
-    kind = os.path.splitext(png)[1][1:].lower()
-    if kind and kind not in kinds:
+    if format_of(png) not in kinds:
         sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
-    was_there = os.path.exists(png)
-    open(png, "ab").close()
-    if not was_there:
-        os.remove(png)
+
+
+def read(path):
+    """Returns a report that has points."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            report = json.load(file)
+            names_of(report)
+        except (ValueError, LookupError, TypeError):
+            sys.exit(f"plot_ber.py: {path}: no report of gpufec ber that has points")
+    return report
 
 
 def main():
@@ -124,14 +208,12 @@ def main():
     parser.add_argument("png", metavar="PLOT.png")
     parser.add_argument("--label", action="append", default=[],
                         help="of each result in turn, instead of its code")
+    parser.add_argument("--format", help="of the picture, instead of that of its name")
     arguments = parser.parse_args()
-    reports = []
-    for path in arguments.results:
-        with open(path) as file:
-            reports.append(json.load(file))
+    reports = [read(path) for path in arguments.results]
     labels = [label_of(r) for r in reports]
     labels[:len(arguments.label)] = arguments.label
-    plot(reports, labels[:len(reports)], arguments.png)
+    plot(reports, labels[:len(reports)], arguments.png, kind=arguments.format)
     return 0
 
 

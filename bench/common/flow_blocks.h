@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpu_sync_map as it is measured in flowgraphs, and a block that it is measured beside.
- */
+/* Blocks of the benchmarks of gpu_sync_map in flowgraphs: the decoder, and a block that
+ * only copies tags, for comparison. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 #define INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
@@ -25,7 +25,7 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! \p constant items of every frame; 0: length tags say
+//! Makes the decoder. \p constant: items of every frame; 0: taken from length tags.
 inline gpu_sync_map::sptr make_block(const std::string& backend,
                                      double p,
                                      const std::string& mode,
@@ -79,13 +79,13 @@ inline gpu_sync_map::sptr make_block(const std::string& backend,
                               constant);
 }
 
-// Frames of a length in, frames of symbols out, and nothing done to them but their tags.
+// A block with the decoder's rates and tags that decodes nothing.
 class tags_only : public gr::block
 {
 public:
     typedef std::shared_ptr<tags_only> sptr;
 
-    //! \p multiple of the decoder beside it, to have as much room as that has.
+    //! \p multiple: the decoder's output multiple, for buffers of the same size.
     explicit tags_only(int multiple)
         : gr::block("tags_only",
                     gr::io_signature::make(1, 1, 1),
@@ -101,7 +101,7 @@ public:
 
     void forecast(int, gr_vector_int& required) override { required[0] = frame_items; }
 
-    int general_work(int room,
+    int general_work(int capacity,
                      gr_vector_int& available,
                      gr_vector_const_void_star&,
                      gr_vector_void_star& out) override
@@ -118,7 +118,7 @@ public:
             }
             const auto length = std::uint64_t(pmt::to_long(tag.value));
             const auto end = tag.offset - base + length;
-            if (end > std::uint64_t(available[0]) || given + symbols > room) {
+            if (end > std::uint64_t(available[0]) || given + symbols > capacity) {
                 break;
             }
             const auto item = nitems_written(0) + given;

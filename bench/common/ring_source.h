@@ -23,11 +23,11 @@
 
 namespace gr::gpufec::bench {
 
-/*! A source of int8 that takes nothing of the memory's speed: it fills its output buffer
- * once with a period of items, and from there on says that there are more.
+/*! \brief A source of int8 without memory traffic.
  *
- * \p tags are put at their offsets in each period, and must be sorted by them. With a
- * rate, items come when they are due by the clock. */
+ * It fills its output buffer once with periods of items, and then only reports more
+ * items. \p tags are added at their offsets in each period, and must be sorted. With a
+ * rate, items are produced when they are due by the clock. */
 class ring_source : public gr::sync_block
 {
 public:
@@ -39,7 +39,8 @@ public:
         pmt::pmt_t key, value;
     };
 
-    /*! \p least_bytes of the buffer; \p rate in items per second, 0 for as many as fit */
+    /*! \p least_bytes: minimum size of the buffer; \p rate: items per second, 0 for as
+     * many as fit */
     ring_source(std::vector<std::int8_t> items,
                 std::size_t least_bytes,
                 std::vector<tag> tags = {},
@@ -57,23 +58,24 @@ public:
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
         d_size = (least_bytes + whole - 1) / whole * whole;
-        set_min_output_buffer(long(d_size)); // more than what follows asks for
+        set_min_output_buffer(long(d_size)); // more than downstream blocks ask for
     }
 
-    //! Items given since the stream began.
-    std::uint64_t given() const { return d_given; }
+    //! Returns the items produced since the stream began.
+    std::uint64_t given() const { return d_emitted; }
 
-    //! Nothing is given while it rests.
+    //! Stops production while \p rests is true.
     void set_rests(bool rests) { d_rests = rests; }
 
-    //! Before a flowgraph that was stopped starts again, which makes new buffers.
+    //! Prepares for a restart of the flowgraph, which makes new buffers.
     void reset()
     {
-        d_given = 0;
-        set_max_output_buffer(-1); // GNU Radio sets it, and then looks at no other size
+        d_emitted = 0;
+        set_max_output_buffer(-1); // GNU Radio has set it, and would keep that size
     }
 
-    //! When an item is due, of a source with a rate that has begun.
+    //! Returns the time at which an item is due. The source must have a rate and have
+    //! begun.
     clock::time_point due(std::uint64_t item) const
     {
         return clock::time_point(clock::duration(d_begin)) +
@@ -81,13 +83,13 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // Also called by unlock(), which may leave another buffer, or another place in it.
+    // unlock() calls this too, after which the buffer or the position may differ.
     bool start() override
     {
         check_buffer();
-        d_filled_at = d_given + d_size;
-        if (d_given == 0) {
-            // Before the clock runs.
+        d_filled_at = d_emitted + d_size;
+        if (d_emitted == 0) {
+            // Fills the buffer before the clock starts.
             fill(static_cast<std::int8_t*>(detail()->output(0)->write_pointer()),
                  0,
                  d_size);
@@ -96,21 +98,21 @@ public:
         return true;
     }
 
-    int work(int room, gr_vector_const_void_star&, gr_vector_void_star& out) override
+    int work(int capacity, gr_vector_const_void_star&, gr_vector_void_star& out) override
     {
         if (d_rests) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
             return 0;
         }
-        const auto first = d_given.load();
-        const auto count = std::min<std::uint64_t>(room, allowed(first));
+        const auto first = d_emitted.load();
+        const auto count = std::min<std::uint64_t>(capacity, allowed(first));
         if (first < d_filled_at) {
             fill(static_cast<std::int8_t*>(out[0]),
                  first,
                  std::min(count, d_filled_at - first));
         }
         add_tags(first, first + count);
-        d_given = first + count;
+        d_emitted = first + count;
         return int(count);
     }
 
@@ -132,8 +134,8 @@ private:
         }
     }
 
-    // Of a source with a rate at least one: GNU Radio asks a source that gives nothing
-    // again only after a quarter of a second.
+    // Returns how many items may be produced, at least one: if a source produces none,
+    // GNU Radio calls it again only after a quarter of a second.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {
@@ -171,8 +173,8 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // the number of the item when the buffer holds periods
-    std::atomic<std::uint64_t> d_given{ 0 };
+    std::uint64_t d_filled_at = 0; // item from which on the buffer holds periods
+    std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };
 };

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rates of decoding arrays, from one frame per call to 100000, for all three decoders.
 
-Beside them, where they are to be had: a flowgraph (--flowgraph, with GNU Radio), the command
-line tool (--tool), what copying the input once takes, page-locked arrays, arrays on a CUDA
-device, and decoder objects that are used again and again. It writes JSON, and a plot."""
+For comparison, where available: a flowgraph (--flowgraph, with GNU Radio), the command line tool
+(--tool), a copy of the input, pinned arrays, arrays on a CUDA device, and decoder objects that are
+used repeatedly. Writes JSON, and a plot."""
 
 import argparse
 import json
@@ -17,7 +17,8 @@ import time
 
 import numpy as np
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 try:
     import gpufec
@@ -30,7 +31,7 @@ class Viterbi:
     bits, most = 1024, 100000
     code = dict(termination="tailbiting", frame_bits=1024)
     words = ["--termination", "tailbiting", "--frame-bits", "1024"]
-    fixed, fixed_words = dict(), [] # the same work for every frame
+    fixed, fixed_words = dict(), [] # options for equal work per frame
     command, make, once = "viterbi", gpufec.viterbi_decoder, gpufec.viterbi_decode
 
     def __init__(self):
@@ -54,7 +55,7 @@ class Ldpc:
         bits = gpufec.random_bits((64, self.bits))
         words = gpufec.ldpc_encode(bits, packed_input=False, packed_output=False)
         soft = gpufec.awgn(words, 2.0, 0.5, soft_input="float", positive_bit=0)
-        llr = 2 * soft * 2 * 10 ** 0.2 # int8 steps of which two are a nat
+        llr = 2 * soft * 2 * 10 ** 0.2 # int8, 2 steps per nat
         self.values = np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def block(self, module, run):
@@ -81,7 +82,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # caches, and decoders of the size
+    call() # fills caches, and makes decoders of the size
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -118,7 +119,7 @@ def through_tool(subject, values, tool, run):
 
 
 def ways_of_a_device(decoder, values, **more):
-    """Memory that a device reads and writes by itself: its name, the input and the output."""
+    """Returns the kinds of memory that a device accesses in place: name, input and output."""
     pinned = gpufec.pinned_empty(values.shape, values.dtype)
     pinned[:] = values
     there = gpufec.to_device(values)
@@ -128,8 +129,8 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """What arrays come to beside the kernels, and slot to slot, of `gpufec bench`, where every
-    frame is as much work; in Mb/s."""
+    """Compares arrays with the kernels and slots of `gpufec bench`, where every frame is the same
+    work. Returns Mb/s."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -147,7 +148,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Mb/s by the way of decoding and the number of frames."""
+    """Returns Mb/s by the way of decoding and the number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -163,7 +164,6 @@ def measure(subject, counts, args):
         values = subject.values[rows]
         more = dict(lengths=subject.lengths[rows]) if subject.command == "sync" else {}
         status = decoder.decode(values, **more)[1]
-        # What was fast is measured up to the largest array, what was slow is not.
         add("decoder again and again", frames,
             median_time(lambda: decoder.decode(values, **more), args.seconds))
         add("one call", frames,
@@ -191,8 +191,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """What importing the package takes, the median of nine processes: in all, and of it
-    NumPy's. In wall time, and in that of a processor."""
+    """Measures the import of the package and of NumPy in it: medians of nine processes, in wall
+    time and processor time."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")
@@ -201,6 +201,29 @@ def import_seconds():
         text=True).stdout.split()] for _ in range(9)]
     return dict(zip(("wall", "processor", "numpy_wall", "numpy_processor"),
                     map(float, np.median(runs, axis=0))))
+
+
+def found(report):
+    """Returns the report with a row per measurement."""
+    rates = [{"decoder": name, "way": way, "frames": frames, "mbps": mbps}
+             for name, one in report["decoders"].items() for way, points in one["mbps"].items()
+             for frames, mbps in points]
+    decoders = [{"decoder": name, **{key: value for key, value in one.items() if key != "mbps"}}
+                for name, one in report["decoders"].items()]
+    return {"rates": rates, "decoders": decoders, "import_s": report["import_s"]}
+
+
+def reported(path):
+    """Returns the report of a file of results."""
+    decoders = {}
+    for row in json.loads(path.read_text(encoding="utf-8"))["runs"][0]["rows"]:
+        if row["table"] == "decoders":
+            decoders[row["decoder"]] = {**row, "mbps": {}}
+    for row in json.loads(path.read_text(encoding="utf-8"))["runs"][0]["rows"]:
+        if row["table"] == "rates":
+            decoders[row["decoder"]]["mbps"].setdefault(row["way"], []).append(
+                (row["frames"], row["mbps"]))
+    return {"decoders": decoders}
 
 
 def plot(report, path):
@@ -228,22 +251,21 @@ def main():
     parser.add_argument("--decoders", default="viterbi,ldpc,sync")
     parser.add_argument("--backend", default="auto", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1,
-                        help="that decode; where a device does, four or more copy arrays")
-    parser.add_argument("--batch", type=int, default=0, help="as decoders have it; 0: chosen")
+                        help="decoding threads; with a device, at least four copy arrays")
+    parser.add_argument("--batch", type=int, default=0, help="of the decoders; 0: chosen")
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--most", type=int, default=100000, help="frames per call")
     parser.add_argument("--flowgraph", action="store_true")
     parser.add_argument("--tool", type=pathlib.Path)
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=report_path)
     parser.add_argument("--plot", type=pathlib.Path)
     parser.add_argument("--plot-of", type=pathlib.Path,
                         help="draw the JSON of an earlier run, and measure nothing")
     args = parser.parse_args()
     if args.plot_of:
-        plot(json.loads(args.plot_of.read_text(encoding="utf-8")), args.plot)
+        plot(reported(args.plot_of), args.plot)
         return
-    report = {"command": "bench/array_rates.py " + " ".join(sys.argv[1:]),
-              "environment": environment(), "import_s": import_seconds(), "decoders": {}}
+    report = {"import_s": import_seconds(), "decoders": {}}
     print("import:", report["import_s"], flush=True)
     for subject in (Viterbi, Ldpc, Sync):
         if subject.command in args.decoders.split(","):
@@ -251,7 +273,7 @@ def main():
                       if n <= min(args.most, subject.most)]
             report["decoders"][subject.command] = measure(subject(), counts, args)
     if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        save(args.json, "array_rates", found(report))
     if args.plot:
         plot(report, args.plot)
 

@@ -4,23 +4,25 @@
 
 """Rates of `gpufec ber` with everything on the GPU, beside those of its kernels.
 
-Each row is run with some bits and with many more, and the rate is that of the difference, so
-that the start of the program and of the device does not count; the row with a point of BER
-1e-9 counts it. Before that, points of the device and of the host are compared.
+Each row is run twice, with few and with many bits. The rate is that of the difference, so that
+the start of the program and of the device does not count; it does count in the row with a point
+of BER 1e-9. Before that, points of the device and of the host are compared.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
 
 import argparse
 import json
+import pathlib
 import subprocess
 import sys
 import time
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
 LDPC = "--max-iterations 10 --early-stop false"
-# Name, decoder, options of bench and of ber, then of each alone; a first guess of the rate.
+# Name, decoder, options of both bench and ber, of bench, of ber, and a first guess of the rate.
 ROWS = (
     ("LDPC normal 1/2, 10 iterations", "ldpc", LDPC, "--batch 2112 --eb-n0 1.3",
      "--range 1.3", 25e9),
@@ -34,7 +36,7 @@ ROWS = (
      "--batch 81920", "--range 5", 60e9),
     ("Viterbi K=7 3/4", "viterbi", "--preset dvb_3_4", "--batch 81920", "--range 6", 60e9),
 )
-# The same on the host, which makes two to three hundred megabits a second with 16 threads.
+# Points that the host simulates too. With 16 threads it makes 200 to 300 Mb/s.
 SAME = (
     ("viterbi", "--range 1:1:4 --max-bits 2e7 --min-errors 2000"),
     ("viterbi", "--preset dvb_7_8 --range 4 --max-bits 1e7 --soft-input packed4"),
@@ -46,7 +48,7 @@ SAME = (
 
 
 def gpufec(tool, *words):
-    """Report and seconds of a call."""
+    """Runs the tool; returns its report and the seconds."""
     command = [tool, *words, "--json", "-"]
     begin = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
@@ -68,7 +70,7 @@ def ber(tool, decoder, options, bits):
 
 
 def rate_of(tool, decoder, options, guess, least):
-    """Bits per second, and the longer point."""
+    """Returns bits per second, and the report of the longer run."""
     few, short = ber(tool, decoder, options, guess * least / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * least)
@@ -110,7 +112,7 @@ def same(tool):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=results_file.report_path)
     parser.add_argument("--seconds", type=float, default=4, help="of each row, about")
     arguments = parser.parse_args()
     compared = list(same(arguments.tool))
@@ -120,13 +122,11 @@ def main():
     rare = {"seconds": seconds, "point": report["points"][0]}
     print(f"BER {rare['point']['ber']:.2e} from {rare['point']['errors']:.0f} errors in "
           f"{rare['point']['bits']:.2e} bits: {seconds:.1f} s", flush=True)
-    out = {"what": "gpufec ber with everything on the device",
-           "environment": benchmark_environment.environment(), "compared": compared,
-           "rare": rare, "rows": list(rows(arguments.tool, arguments.seconds))}
+    found = {"compared": compared, "rare": rare,
+             "rows": list(rows(arguments.tool, arguments.seconds))}
     if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(out, file, indent=1)
-            file.write("\n")
+        results_file.save(arguments.json, "ber_rates", found,
+                          "gpufec ber with everything on the device")
     return 0 if all(c["equal"] for c in compared) else 1
 
 

@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What arrives at the port of each decoder block on the CPU, one thread, beside what the same
-decoder gives a program (`gpufec bench`, its row "stream").
+"""Measures the rate at the port of each decoder block on the CPU, one thread, and that of the same
+decoder without a flowgraph (`gpufec bench`, its row "stream").
 
-Flowgraph and program take turns, and the ratio is the median over pairs of turns, for others
-use the machine too. The source is a ring in memory (endurance_blocks of a build, in its folder
-bench). LDPC makes 10 iterations of every frame, so that noise does not matter.
+Flowgraph and program alternate, and the ratio is the median over pairs of runs, because the
+machine may be shared. The source is a ring in memory (endurance_blocks of a build, in its folder
+bench/flowgraphs). LDPC makes 10 iterations of every frame, so that noise does not matter.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]
 """
 
 import argparse
 import json
+import pathlib
 import statistics
 import subprocess
+import sys
 import time
 
 import endurance_blocks
 import numpy as np
-from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
 SYNC = dict(q=32, n=10, frame_symbols=210)
@@ -39,7 +43,7 @@ def noise(count):
     return np.random.default_rng(1).integers(-60, 60, count).astype(np.int8)
 
 
-# The block, its items, information bits of an output item, and what measures the decoder.
+# The block, its items, information bits per output item, and the options of gpufec bench.
 ROWS = {
     "viterbi K=7 1/2": (lambda: gpufec.gpu_viterbi_pbvd(preset="ccsds", backend="cpu"),
                         lambda: noise(1 << 20), 8, "viterbi --preset ccsds"),
@@ -86,8 +90,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--gpufec", default="gpufec", help="the tool")
     parser.add_argument("--turns", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.5, help="a turn")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--seconds", type=float, default=1.5, help="of each run")
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []
     for name, (make, items, bits, what) in ROWS.items():
@@ -104,10 +108,7 @@ def main():
         print(json.dumps({key: value for key, value in results[-1].items()
                           if not key.endswith("runs")}), flush=True)
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(dict(environment(), turns=args.turns, seconds=args.seconds,
-                           results=results), file, indent=1)
-            file.write("\n")
+        save(args.json, "cpu_flow", dict(turns=args.turns, seconds=args.seconds, rows=results))
 
 
 if __name__ == "__main__":

@@ -5,27 +5,27 @@
 
 """Measures gpu_ldpc_dvbs2 from symbols to BBFRAMEs in a flowgraph.
 
-Frames are what gr-dtv's interleaver and modulator make of BBFRAMEs behind BCH and LDPC
-encoders, with noise of the Es/N0 that is given in each result: 64 different ones in a ring
-that is written once (see port_rates.py). Es/N0 is estimated from each frame. Rates are
-symbols per second that are decoded, BBFRAMEs' bits per second that leave, and the part of a
-core that the block's own thread takes. Before it is measured, each flow decodes the frames
-once, and the result says how many BBFRAMEs were right.
+Frames come from BCH and LDPC encoders and gr-dtv's interleaver and modulator, with noise of the
+Es/N0 in each result: 64 different ones in a ring that is written once (see port_rates.py). Es/N0
+is estimated from each frame. Rates are decoded symbols per second, output bits of BBFRAMEs per
+second, and the part of a core that the block's own thread takes. Before each measurement, the
+flowgraph decodes the frames once, and the result has the number of right BBFRAMEs.
 
 Usage: dvbs2_rates.py [--backend B] [--threads N] [--rounds N] [--seconds S] [--only WORD,...]
                       [--frames N] [--json FILE]
 """
 
 import argparse
-import json
 import pathlib
 import statistics
+import sys
 
 import numpy as np
 from gnuradio import blocks, dtv, gpufec, gr
 
-from benchmark_environment import environment
-from port_rates import ring, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from port_rates import ring, run  # noqa: E402
 
 # Constellation, rate, Es/N0 in dB (QPSK 1/2: Eb/N0 of 1.3 dB, the others 0.3 dB above the
 # standard's threshold), bits of a BBFRAME, symbols of a frame.
@@ -33,14 +33,14 @@ MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
-# Full scale of integers for a part of 1, with room for noise.
+# Integer value of a component of 1; leaves headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
-# Rings larger than what the block asks for, which it would not fill with whole frames.
+# Rings are larger than the block's own buffers, which do not hold whole frames.
 RING_BYTES = {"symbols": 320 << 20, "symbols16": 160 << 20, "symbols8": 96 << 20}
 
 
 def transmit(constellation, rate, k, frames):
-    """BBFRAMEs, packed, and their symbols."""
+    """Returns packed BBFRAMEs and their symbols."""
     modulation = getattr(dtv, "MOD_" + constellation.upper())
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     bits = np.random.default_rng(1).integers(0, 2, frames * k, np.uint8)
@@ -60,7 +60,7 @@ def transmit(constellation, rate, k, frames):
 
 
 def items_of(symbols, kind):
-    """One item per symbol."""
+    """Converts symbols to one item each."""
     if kind == "symbols":
         return symbols
     parts = np.rint(symbols.view(np.float32) * SCALES[kind])
@@ -70,7 +70,7 @@ def items_of(symbols, kind):
 
 
 def frames_right(items, block, expected):
-    """BBFRAMEs that a block gives of the frames as they were sent."""
+    """Returns the number of BBFRAMEs that a block decodes correctly."""
     frames = len(expected)
     graph = gr.top_block()
     source = ring(items)
@@ -130,17 +130,15 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
-    parser.add_argument("--frames", type=int, default=64, help="that are different")
+    parser.add_argument("--frames", type=int, default=64, help="different frames")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="flows with one of these words in their names")
-    parser.add_argument("--json", help="file for the result")
+                        help="only flowgraphs with one of these words in their names")
+    parser.add_argument("--json", type=report_path, help="file for the result")
     options = parser.parse_args()
-    result = {"benchmark": "dvbs2_rates", "environment": environment(),
-              "backend": options.backend, "threads": options.threads,
-              "rounds": options.rounds, "seconds": options.seconds,
-              "flows": measure(options)}
+    result = {"backend": options.backend, "threads": options.threads, "rounds": options.rounds,
+              "seconds": options.seconds, "flows": measure(options)}
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+        save(options.json, "dvbs2_rates", result)
 
 
 if __name__ == "__main__":

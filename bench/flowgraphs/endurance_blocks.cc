@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A source and a sink in C++ for soak.py and real_time.py, since one of Python binds long
- * before a decoder does, and waits for the interpreter. */
+/* A source and a sink in C++ for soak.py and real_time.py. In Python they would be slower
+ * than the decoders, and would wait for the interpreter. */
 
 #include "ring_source.h"
 #include <pybind11/numpy.h>
@@ -20,9 +20,9 @@ namespace {
 using bytes = py::array_t<std::uint8_t, py::array::c_style>;
 using values = py::array_t<std::int8_t, py::array::c_style>;
 
-/* Compares bytes with a period of them that comes again and again. Behind a source with a
- * rate it also takes the delay of each portion: from when the value was due that its
- * first byte begins with, so that a source that is held up makes no delay shorter. */
+/* Compares bytes with a repeated period. Behind a source with a rate it also measures the
+ * delay of each portion, from the time at which the first value of its first byte was
+ * due. So a source that is held up does not shorten the delay. */
 class checking_sink : public gr::sync_block
 {
 public:
@@ -50,8 +50,8 @@ public:
 
     void reset() { d_at = 0; }
 
-    //! Of each portion: seconds from the stream's beginning to when it was due, and from
-    //! there to when it came.
+    //! Returns for each portion the seconds from the stream's beginning until it was due,
+    //! and from then until it arrived.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);
@@ -125,7 +125,7 @@ make_sink(const bytes& period, ring_source::sptr paced, std::uint64_t values_per
 PYBIND11_MODULE(endurance_blocks, m)
 {
     using namespace gr::gpufec::bench;
-    py::module::import("gnuradio.gr"); // the classes that these blocks are of
+    py::module::import("gnuradio.gr"); // base classes of these blocks
     py::class_<ring_source,
                gr::sync_block,
                gr::block,

@@ -3,17 +3,17 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures gpu_viterbi_pbvd in a flowgraph, beside what limits it there.
+"""Measures gpu_viterbi_pbvd in a flowgraph, and the limits of its rate there.
 
-Interleaves runs of these, 8-bit soft input at rate 1/2 to packed bits; with --blocks N, N
-times side by side in one flowgraph:
+Alternates between these runs, with 8-bit soft input at rate 1/2 and packed output; --blocks N
+puts N of them into one flowgraph:
   decoder    null source, gpu_viterbi_pbvd, null sink
   edge       the same with a block that only consumes and produces at the same ratio
              (keep_m_in_n of GNU Radio, 64 of 1024 items)
   wide_edge  the same with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
-  slots      its batches alone, from page-locked to page-locked memory
-and then the CPU time of the decoder's thread while it waits for a slow stream.
+  slots      its batches alone, from pinned to pinned memory
+Then it measures the CPU time of the decoder's thread while it waits for a slow stream.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
                          [--batch N] [--rounds N] [--seconds S] [--gpufec PROGRAM]
@@ -31,15 +31,16 @@ import time
 
 from gnuradio import blocks, gpufec, gr
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-WIDE_MULTIPLE = 32768 # output items at a time: an input buffer takes those of two
+WIDE_MULTIPLE = 32768 # output items at a time; an input buffer holds the input of twice as many
 
 
 def make_decoder(options, number=0):
-    """One block has all the devices, of several each has one of them."""
+    """Makes a decoder. A single block has all devices; several blocks have one each."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -59,7 +60,7 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Decoded bits per second of each block: what it produces, once all have begun to."""
+    """Measures decoded bits per second of each block, once all have begun to produce."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -77,7 +78,7 @@ def flowgraph_rates(make, options):
 
 
 def limit_rates(options):
-    """Decoded bits per second of the decoder by itself: limit and slots."""
+    """Measures decoded bits per second of the decoder by itself: limit and slots."""
     command = [options.gpufec, "bench", "viterbi", "--backend", options.backend,
                "--threads", str(options.threads), "--seconds", str(options.seconds),
                "--device", ",".join(map(str, options.devices)),
@@ -88,7 +89,7 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """CPU seconds of the block's threads; GNU Radio ends a cut name with a number."""
+    """Returns the CPU seconds of a block's threads. GNU Radio cuts names and adds a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):
@@ -97,7 +98,7 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """The part of a core that the block's thread takes while it waits for input."""
+    """Measures the part of a core that the block's thread takes while it waits for input."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),
@@ -114,8 +115,8 @@ def starved_cpu(options, seconds):
 
 def measure(options):
     makers = {"decoder": make_decoder, "edge": make_edge, "wide_edge": make_wide_edge}
-    blocks_of = {name: [] for name in makers} # rates of each block, run by run
-    runs = {name: [] for name in makers}      # their sums
+    blocks_of = {name: [] for name in makers} # rates of each block in each run
+    runs = {name: [] for name in makers}      # sums over the blocks
     if options.gpufec:
         runs.update(limit=[], slots=[])
     for _ in range(options.rounds):
@@ -128,8 +129,7 @@ def measure(options):
                 runs[name].append(rate)
     medians = {name: statistics.median(r) for name, r in runs.items()}
     decoder = make_decoder(options)
-    result = {"benchmark": "flowgraph_rate", "environment": environment(),
-              "backend": decoder.active_backend(), "threads": options.threads,
+    result = {"backend": decoder.active_backend(), "threads": options.threads,
               "blocks": options.blocks, "devices": options.devices, "batch": decoder.batch(),
               "decode_length": decoder.decode_length(), "overlap": decoder.overlap(),
               "bits_per_s": runs, "median_bits_per_s": medians,
@@ -153,7 +153,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", default="cpu", choices=["auto", "cuda", "cpu"])
     parser.add_argument("--threads", type=int, default=1, help="of the CPU backend")
-    parser.add_argument("--blocks", type=int, default=1, help="side by side")
+    parser.add_argument("--blocks", type=int, default=1, help="decoders in one flowgraph")
     parser.add_argument("--devices", type=lambda text: list(map(int, text.split(","))),
                         default=[0], help="CUDA devices, comma separated")
     parser.add_argument("--batch", type=int, default=0, help="parallel blocks; 0: chosen")
@@ -163,13 +163,14 @@ def main():
                         help="how long a slow stream is watched; 0: not at all")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="the program, for the decoder's own limit")
-    parser.add_argument("--json", help="file for the result, else standard output")
+    parser.add_argument("--json", type=report_path,
+                        help="file for the result, else standard output")
     options = parser.parse_args()
-    result = json.dumps(measure(options), indent=1)
+    result = measure(options)
     if options.json:
-        pathlib.Path(options.json).write_text(result + "\n")
+        save(options.json, "flowgraph_rate", result)
     else:
-        print(result)
+        print(json.dumps(result, indent=1))
     return 0
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What more workers bring, each a process with one thread of the CPU backend on this machine:
-error rates as tasks of Dask, and frames dealt by gr-zeromq. And that a worker that is killed in
-mid-run changes nothing: the same counts, the same bits in the same order.
+"""Measures the speed-up by more workers on this machine, each a process with one thread of the CPU
+backend: error rates as tasks of Dask, and frames distributed by gr-zeromq. Also checks that a
+worker that is killed in mid-run changes neither counts nor bits nor their order.
 
-Runs of all numbers of workers take turns, and medians are compared. A machine that does
-something else besides gives figures of that: the report has its load. The client, the scheduler
-and the flowgraph that deals need a processor of their own."""
+Runs with different numbers of workers alternate, and medians are compared. Other work on the
+machine distorts the figures; the report has its load. The client, the scheduler and the flowgraph
+that distributes frames need a processor of their own."""
 
 import argparse
 import importlib.util
@@ -23,15 +23,16 @@ import sys
 import tempfile
 import time
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
-ZEROMQ = pathlib.Path(__file__).resolve().parents[1] / "examples" / "zeromq_frames.py"
+ZEROMQ = pathlib.Path(__file__).resolve().parents[2] / "examples" / "zeromq_frames.py"
 CODE = dict(preset="ccsds", backend="cpu")
 EBN0_DB = 3.0
 
 
 class Cluster:
-    """Dask's scheduler and workers, each a process, and a client."""
+    """A client, and Dask's scheduler and workers as processes."""
 
     def __init__(self, workers):
         from distributed import Client
@@ -66,7 +67,7 @@ class Cluster:
 
 
 def simulate(cluster, tasks, size, kill_after=None):
-    """Counts of a campaign, and how long it took; worker 1 is killed after so many tasks."""
+    """Returns a simulation's counts and its time. Worker 1 is killed after kill_after tasks."""
     from gpufec import distributed as there
 
     def progress(_, total):
@@ -85,7 +86,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # decoders, caches
+                simulate(cluster, 2 * workers, args.task_bits) # makes decoders, fills caches
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -106,12 +107,12 @@ def address():
 
 
 def deal(args, workers, out, kill_after_s=None):
-    """What zeromq_frames.py prints of a run, and the bits."""
+    """Runs zeromq_frames.py; returns its seconds, the packets sent again, and the bits."""
     places = ["--deal", address(), "--collect", address()]
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]
     try:
-        time.sleep(3) # they are ready
+        time.sleep(3) # until they are ready
         dealer = subprocess.Popen([sys.executable, ZEROMQ, "deal", "--frames",
                                    str(args.frames), "--out", out, "--packet", "256",
                                    *places], stdout=subprocess.PIPE, text=True)
@@ -136,7 +137,7 @@ def with_zeromq(args):
             for workers in args.workers:
                 seconds, _, expected = deal(args, workers, out)
                 times[workers].append(seconds)
-        # In the middle: the dealer encodes its frames first, which takes some seconds.
+        # Kills a worker in the middle of decoding: the dealer first encodes for some seconds.
         best = statistics.median(times[2])
         for wait in (args.kill_after, args.kill_after + 0.5 * best):
             seconds, again, found = deal(args, 2, out, wait)
@@ -167,12 +168,11 @@ def main():
     parser.add_argument("--kill-after", type=float, default=4.0,
                         help="seconds after the dealer's start")
     parser.add_argument("--only", choices=["dask", "zeromq"])
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=report_path)
     args = parser.parse_args()
     if 2 not in args.workers or min(args.workers) != 1:
         parser.error("--workers: 1 and 2 are compared, and must be among them")
-    report = {"command": "bench/many_workers.py " + " ".join(sys.argv[1:]),
-              "environment": environment(), "load_before": os.getloadavg()}
+    report = {"load_before": os.getloadavg()}
     for name, module, measure in (("dask", "distributed", with_dask),
                                   ("zeromq", "gnuradio.zeromq", with_zeromq)):
         if args.only in (None, name):
@@ -183,7 +183,7 @@ def main():
             print(name, json.dumps(report[name]), flush=True)
     report["load_after"] = os.getloadavg()
     if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        save(args.json, "many_workers", report)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures what arrives at a block's port: each decoder and encoder in a flowgraph.
+"""Measures the rate at a block's port: each decoder and encoder in a flowgraph.
 
-Sources are memory: a ring that holds noisy frames from the beginning and is written no
-more ("ring"), zeros (null_source), or a recording in /dev/shm that is copied (file_source).
-Rates are information bits per second that leave the block. Beside them: the part of a core
-that the block's own thread takes, bytes per information bit on the way in and out, and
-where it applies the mean iterations, the rate of the same source into a null sink, and the
-decoder's own rates from slot to slot and memory to memory (gpufec bench).
+Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or
+a recording in /dev/shm that is copied (file_source). Rates are information bits per second that
+leave the block. Results also have the part of a core that the block's own thread takes, bytes per
+information bit of input and output, and where they apply the mean iterations, the rate of the same
+source into a null sink, and the decoder's own rates from slot to slot and from memory to memory
+(gpufec bench).
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -23,6 +23,7 @@ import pathlib
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -30,11 +31,12 @@ import numpy as np
 import pmt
 from gnuradio import blocks, gpufec, gr
 
-from benchmark_environment import environment
-from flowgraph_rate import thread_seconds
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from flowgraph_rate import thread_seconds  # noqa: E402
 
 PAGE = 4096
-FRAMES = 64    # distinct noisy ones
+FRAMES = 64    # different noisy frames
 RECORDING_BYTES = 64 << 20
 SETTLE_S = 0.6 # until a flowgraph is at its speed
 SYNC = dict(q=32, n=10, frame_symbols=210)
@@ -44,7 +46,7 @@ NORMAL_K = {"1/4": 16200, "1/2": 32400, "3/4": 48600, "9/10": 58320}
 
 
 class ring(gr.sync_block):
-    """Fills its output buffer once with items, and then says that there are more."""
+    """Fills its output buffer once with items, and then only reports more items."""
 
     def __init__(self, items, least_bytes=0, tags=()):
         gr.sync_block.__init__(self, "ring", None, [items.dtype])
@@ -52,12 +54,12 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # more than what follows asks for
+        self.set_min_output_buffer(size) # more than downstream blocks ask for
 
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        if n > self.size // 2: # what is never written would be decoded too
+        if n > self.size // 2: # part of the buffer would never be written
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)
@@ -76,7 +78,7 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Bits per second, and the part of a core of the block's thread."""
+    """Returns bits per second, and the part of a core that the block's thread takes."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -95,7 +97,7 @@ def run(make_source, block, bits_per_item, seconds, blocks_between=()):
 
 
 def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
-    """LLRs of random codewords after noise, as floats in nats and int8 steps."""
+    """Returns LLRs of random noisy codewords, as floats in nats and as int8."""
     n = 64800 if size == "normal" else 16200
     code = dict(frame_size=size, rate=rate)
     rng = np.random.default_rng(1)
@@ -114,15 +116,15 @@ def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
 
 
 def sync_stream(p, frames=512):
-    """Received items of random frames that follow one another, sent over and over."""
+    """Returns received items of random consecutive frames."""
     symbols = np.random.default_rng(4).integers(0, SYNC["q"], frames * 210, np.uint8)
     sent = gpufec.sync_encode(symbols, BOOK, **SYNC)
     return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)[0]
 
 
 def sync_slots(p=1e-3, frames=400, room=8):
-    """Received items of random frames, each in a slot of so many items that it may have
-    gained up to `room`; what follows in the slot is noise."""
+    """Returns received items of random frames, each in a slot that is `room` items longer than a
+    sent frame; the rest of the slot is noise."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -166,7 +168,7 @@ class cases:
         print(name, self.results[name], flush=True)
 
     def beside(self, name, kind, *arguments):
-        """The same decoder from slot to slot, and with a stream's copies."""
+        """Adds the rates of the same decoder from slot to slot and from memory to memory."""
         if not self.wanted(name) or not self.options.gpufec or name not in self.results:
             return
         done = subprocess.run([self.options.gpufec, "bench", kind, "--backend",
@@ -180,8 +182,8 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """A file in memory, copied by its source, beside that source into a null sink.
-        It has the items as often as makes it longer than caches are."""
+        """Measures a file in memory as a source, and the same source into a null sink. Items are
+        repeated until the file is longer than the caches."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))
@@ -217,7 +219,7 @@ class cases:
         os.remove(path)
 
     def ring_items(self, make_source, make):
-        """Of the buffer before the block, as the scheduler makes it."""
+        """Returns the items of the buffer that the scheduler makes before the block."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(
@@ -302,7 +304,7 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    ended = sync_slots(room=0) # those that neither gain nor lose
+    ended = sync_slots(room=0) # frames without drift at their end
     c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")
@@ -336,16 +338,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each run")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
-                        help="flows with one of these words in their names")
+                        help="only flowgraphs with one of these words in their names")
     parser.add_argument("--gpufec", default=shutil.which("gpufec"),
                         help="the program, for rates without a flowgraph")
-    parser.add_argument("--json", help="file for the result")
+    parser.add_argument("--json", type=report_path, help="file for the result")
     options = parser.parse_args()
-    result = {"benchmark": "port_rates", "environment": environment(),
-              "backend": options.backend, "rounds": options.rounds,
-              "seconds": options.seconds, "flows": measure(options)}
+    result = {"backend": options.backend, "rounds": options.rounds, "seconds": options.seconds,
+              "flows": measure(options)}
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+        save(options.json, "port_rates", result)
 
 
 if __name__ == "__main__":

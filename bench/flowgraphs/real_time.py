@@ -1,39 +1,43 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The delay of each decoder block behind a source that keeps to a rate.
+"""The delay of each decoder block behind a source with a constant rate.
 
-The capacity of a block is measured first, in the slowest of 20 seconds, for a host that others
-use is not always as fast, and again at the end, with what one thread of the host does by itself
-both times (soak.py). Then its delay at parts of it: from when a soft
-value is due by the clock, so that a source that is held up makes no delay shorter, to when
-the output item is there that begins with it. It is compared with
+The capacity of a block is measured first, as the slowest of 20 seconds, because the speed of a
+shared host varies, and again at the end. Both times the speed of one thread of the host is
+measured too (soak.py). Then the delay is measured at parts of the capacity: from the time at which
+a soft value is due by the clock (so a source that is held up does not shorten it) until the output
+item that begins with it arrives. It is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
-where fill is the time in which the source gives what a piece needs (a parallel block with
-both its overlaps, a codeword), T the time that the capacity implies for a full batch, and
-20 ms the scheduler's turn. What is beyond the bound is counted as late. Source and sink are
-the module endurance_blocks of a build, in its folder bench, the streams those of soak.py.
+where fill is the time in which the source produces the input of a piece (a parallel block with
+both its overlaps, or a codeword), T is the time that the capacity implies for a full batch, and
+20 ms are for the scheduler. Items beyond the bound are counted as late. Source and sink are the
+module endurance_blocks of a build, in its folder bench/flowgraphs; the streams are those of
+soak.py.
 """
 
 import argparse
 import json
+import pathlib
 import sys
 import time
 
 import endurance_blocks
 import numpy as np
 import soak
-from benchmark_environment import environment
 from gnuradio import gr
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
-    """Decodes in one flowgraph what is sent at a rate for each block that is named; returns
-    each block, its sink and its pieces, and the rates at which values were taken in each second."""
+    """Decodes streams of given rates, by block, in one flowgraph. Returns each block, its sink and
+    its pieces, and the rates at which values were taken in each second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)
@@ -59,7 +63,7 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Results of blocks that run in one flowgraph, at each part of their capacities, and the
+    """Returns the results of blocks in one flowgraph at each part of their capacities, and the
     capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
 
@@ -108,8 +112,8 @@ def main():
     parser.add_argument("--status-tags", default="all", choices=("all", "failures", "none"),
                         help="of LDPC and synchronisation")
     parser.add_argument("--together", action="store_true",
-                        help="all blocks at once, of which each has the capacity that it has then")
-    parser.add_argument("--json", metavar="FILE")
+                        help="run all blocks at once; capacities are measured so too")
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results, hosts = [], []
     names = args.blocks.split(",")
@@ -119,11 +123,9 @@ def main():
         hosts.append(host)
         print(json.dumps(host), flush=True)
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(dict(environment=environment(), seconds=args.seconds,
-                           max_latency_ms=args.max_latency_ms, status_tags=args.status_tags,
-                           results=results, hosts=hosts), file, indent=1)
-            file.write("\n")
+        save(args.json, "real_time", dict(
+            seconds=args.seconds, max_latency_ms=args.max_latency_ms,
+            status_tags=args.status_tags, results=results, hosts=hosts))
     return any(result["late"] or result["wrong"] for result in results)
 
 

@@ -5,15 +5,14 @@
 
 """Many decoder blocks that share a GPU, and the memory that each takes.
 
-Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each
-with a source in memory and a null sink of its own. A block's part is its rate over that of its
-kind alone; the sum of the parts is 1 where one thing binds them all, and a block's fair
-share of the sum is one over the number of blocks. Memory is that of a block with its
-defaults: on the device as nvidia-smi tells, and of the process (resident, page-locked
-buffers included).
+Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with a
+source in memory and a null sink of its own. A block's part is its rate divided by that of its kind
+alone. The sum of the parts is 1 if all blocks are limited by the same resource, and a block's fair
+share is then one over the number of blocks. Memory is measured for a block with its defaults: on
+the device by nvidia-smi, and of the process (resident, with pinned buffers).
 
-With --leave-mib, all of the device's memory but so much is taken before, which leaves what
-a small card has; blocks say then what batches they get.
+With --leave-mib, the device's memory is allocated except for so much, as on a small card; the
+result then has the blocks' batches.
 
 Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--leave-mib N] [--json FILE]
 """
@@ -24,20 +23,23 @@ import pathlib
 import re
 import statistics
 import subprocess
+import sys
 import time
 
 import numpy as np
 
-from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
-from port_rates import ring, sync_slots
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from port_rates import ring, sync_slots  # noqa: E402
 
 SETTLE_S = 1.0
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
 FRAMED = dict(q=32, n=10, frame_symbols=210, frame_items=2108, end_first=-8,
               end_prior=[1.0] * 17, status_tags="none")
 SLOTS = sync_slots()
-# How to make one, and bytes per input item.
+# Constructor and bytes per input item of each kind.
 KINDS = {
     "viterbi int8": (lambda: gpufec.gpu_viterbi_pbvd(backend="cuda"), 1),
     "viterbi float": (lambda: gpufec.gpu_viterbi_pbvd(backend="cuda", soft_input="float"), 4),
@@ -47,16 +49,16 @@ KINDS = {
 
 
 def source(kind):
-    """Frames for synchronisation, which takes longer over noise; zeros for others."""
+    """Makes a source: frames for synchronisation, which is slower on noise; zeros for others."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])
 
 
 def rates(kinds, seconds):
-    """Items per second that leave each block, all at once."""
+    """Measures the items per second that leave each block, all running at once."""
     graph = gr.top_block()
-    made, sources = [], [] # GNU Radio does not keep blocks that are Python's
+    made, sources = [], [] # keeps Python blocks alive, which GNU Radio does not
     for kind in kinds:
         block = KINDS[kind][0]()
         sources.append(source(kind))
@@ -85,7 +87,7 @@ def resident_bytes():
 
 
 def memory(kind):
-    """Of one block while it runs, without what the first in the process brings along."""
+    """Measures the memory of a running block, without that of the process's first one."""
     device, resident = device_bytes(), resident_bytes()
     block, head = KINDS[kind][0](), source(kind)
     graph = gr.top_block()
@@ -105,17 +107,16 @@ def main():
     parser.add_argument("--blocks", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each run")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--leave-mib", type=int, help="of the device's memory")
-    parser.add_argument("--json", help="file for the result")
+    parser.add_argument("--leave-mib", type=int, help="free memory of the device")
+    parser.add_argument("--json", type=report_path, help="file for the result")
     options = parser.parse_args()
 
     names = list(KINDS)
-    rates(names[:1], 0.1) # the device is open from here on
+    rates(names[:1], 0.1) # opens the device
     if options.leave_mib:
-        taken = gpufec.device_array( # for as long as this runs
+        taken = gpufec.device_array( # allocated until the end
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
-    result = {"benchmark": "shared_card", "environment": environment(),
-              "left_mib": options.leave_mib,
+    result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}
     alone = {kind: statistics.median(rates([kind], options.seconds)[0]
                                      for _ in range(options.rounds)) for kind in names}
@@ -128,8 +129,7 @@ def main():
                "slowest_over_its_share": min(parts) * len(parts) / sum(parts)}
     print(json.dumps(result, indent=1))
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n",
-                                              encoding="utf-8")
+        save(options.json, "shared_card", result)
 
 
 if __name__ == "__main__":

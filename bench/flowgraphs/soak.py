@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All three decoder blocks under full load for a long time, while setters, tags, stops and
-locks come at random. Each stream carries a counter that the output must repeat in order.
-Source and sink are the module endurance_blocks of a build, in its folder bench."""
+"""Runs all three decoder blocks under full load for a long time, with setters, tags, restarts and
+locks at random times. Each stream carries a counter, which the output must repeat in order.
+Source and sink are the module endurance_blocks of a build, in its folder bench/flowgraphs."""
 
 import argparse
 import ctypes
 import json
+import pathlib
 import random
 import resource
 import sys
@@ -17,8 +18,10 @@ import zlib
 import endurance_blocks
 import numpy as np
 import pmt
-from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 BEGIN = time.monotonic()
 
@@ -29,7 +32,7 @@ def say(event, **about):
 
 
 def counter(bits):
-    """So many bits that hold a counter of 16 bits."""
+    """Returns bits that hold a counter of 16 bits."""
     words = np.arange((bits + 15) // 16, dtype=">u2")
     return np.unpackbits(words.view(np.uint8))[:bits]
 
@@ -42,11 +45,11 @@ def run(*chain):
     return np.array(sink.data(), np.uint8)
 
 
-# What is sent again and again, the block, the bytes it is decoded to, how many bytes so many
-# values are decoded to, and the values of a piece, and with what overlaps.
+# Each of these returns the repeated input, the block, the decoded bytes, a function from input
+# values to decoded bytes, and the values of a piece, without and with its overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
-    data[-1] = 0  # so that the period ends in the state that it begins in
+    data[-1] = 0  # the period ends in the state in which it begins
     coded = run(blocks.vector_source_b(data.tolist()),
                 gpufec.conv_encoder(preset="ccsds", packed_output=False))
     soft = (2 * coded.astype(np.int8) - 1) * 60
@@ -57,15 +60,15 @@ def viterbi(**options):
             values, values + 2 * overlap)
 
 
-# A device gets frames that it is busy with, so that it binds and not the host's thread: long
-# ones with noise, and a bad channel.
+# For a GPU, frames are long and noisy and the channel is bad, so that the GPU limits the rate and
+# not the host's thread.
 def ldpc(**options):
     size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
     bits = counter(4 * n)
     coded = run(blocks.vector_source_b(np.packbits(bits).tolist()),
                 gpufec.ldpc_encoder(frame_size=size, rate="1/2", packed_output=False))
     soft = (1 - 2 * coded.astype(np.int8)) * 8
-    if size == "normal":  # Eb/N0 of 3 dB is Es/N0 of 0; 2 steps of int8 are a nat
+    if size == "normal":  # Eb/N0 of 3 dB is Es/N0 of 0 dB; 2 int8 steps per nat
         received = np.sign(soft) + np.random.default_rng(1).normal(0, np.sqrt(0.5), len(soft))
         soft = np.clip(np.rint(2 * 4 * received), -127, 127).astype(np.int8)
     block = gpufec.gpu_ldpc_dvbs2(frame_size=size, rate="1/2", **options)
@@ -89,29 +92,29 @@ def sync(**options):
         items, items)
 
 
-# What is set at random between two values, and what it is while rates are compared.
+# Setting by stream: its value while rates are compared, and the range of its random values.
 SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4),
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # from one storm of tags to the next
-# At the beginning and at the end nothing happens, and each block runs alone with the same settings,
-# so that rates can be compared.
+PERIODS = 64  # between bursts of tags
+# Seconds at the beginning and at the end in which each block runs alone with the same settings and
+# without events, so that rates can be compared.
 CALM_S = 8
 WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
 def ring_bytes(backend):
-    """Of a source's buffer at least: more than any block asks for."""
+    """Returns a source's minimum buffer size: more than any block asks for."""
     return (32 if backend == "cpu" else 384) << 20
 
 
 class stream:
-    """A decoder between its source and its sink."""
+    """A decoder with its source and its sink."""
 
     def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded, _ = made
-        # A storm of tags, and then none for a while, or they would be all that costs.
+        # A burst of tags, then none for a while: otherwise tags would dominate the cost.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
         self.setting, self.calm, *self.range = SETTINGS[name]
@@ -123,12 +126,12 @@ class stream:
         getattr(self.block, f"set_{self.setting}")(value)
 
     def missing(self):
-        """Bytes that the sink lacks of what the source gave."""
+        """Returns the bytes that the sink has not yet received of the source's items."""
         return self.decoded(self.source.given()) - self.sink.at()
 
 
 def rest(streams):
-    """Waits until all that the sources gave has come to the sinks."""
+    """Stops the sources, and waits until the sinks have received everything."""
     begin = time.monotonic()
     for each in streams.values():
         each.source.set_rests(True)
@@ -144,8 +147,8 @@ def rest(streams):
 
 
 class device_memory:
-    """What is in use on the first GPU, 0 without one. The driver is asked from here:
-    `nvidia-smi` holds up what runs on the card while it starts."""
+    """The memory in use on the first GPU, 0 without one. It calls the driver directly, because
+    `nvidia-smi` delays work on the card while it starts."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
@@ -178,8 +181,8 @@ class mallinfo2(ctypes.Structure):
 
 
 def allocated_bytes():
-    """What malloc() has given and not got back, of all threads: what a leak would raise.
-    What is resident also grows with memory that lies between."""
+    """Returns the bytes that malloc() has allocated in all threads, which a leak would raise.
+    Resident memory also grows by fragmentation."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:
@@ -190,9 +193,9 @@ def allocated_bytes():
 
 
 def host_rates():
-    """What one thread of the host does by itself, which others may use: bytes per second copied
-    and summed, and PMTs made; the medians of some runs. Where these differ, so does what hangs on
-    a block's thread."""
+    """Measures the speed of one thread of the host, which may be shared: medians of bytes per
+    second copied and summed, and of PMTs made. If these vary, so do rates limited by a block's
+    thread."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 
@@ -210,7 +213,7 @@ def host_rates():
 
 
 def calm_rates(streams, seconds):
-    """Bytes per second of each block alone: the median of each second's, after a first one."""
+    """Measures bytes per second of each block alone: the median over seconds after the first."""
     rates = {}
     for each in streams.values():
         each.set(each.calm)
@@ -239,8 +242,8 @@ def restart(graph, streams):
 
 
 def growth(samples):
-    """Of memory, in bytes: the median of the last third of a run less that of the second one,
-    in which all is warm."""
+    """Returns the growth of memory in bytes: the median of the last third of a run less that of the
+    second third, when all memory is allocated."""
     third = len(samples) // 3
     parts = samples[third:2 * third], samples[-third:]
     return {kind: round(-np.subtract(*(np.median([sample[kind] for sample in part])
@@ -254,8 +257,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--events", default=",".join(WEIGHTS), metavar="LIST",
-                        help="what comes at random, of " + ", ".join(WEIGHTS))
-    parser.add_argument("--json", metavar="FILE")
+                        help="events that occur at random, of " + ", ".join(WEIGHTS))
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     chosen = args.events.split(",")
     rng = random.Random(args.seed)
@@ -287,7 +290,7 @@ def main():
             restart(graph, streams)
             events["restarts"] += 1
         else:
-            # What lies in a ring when a graph is locked is lost to any block: none does.
+            # Items in a buffer are lost when a graph is locked, so buffers are emptied before.
             rest(streams)
             graph.lock()
             graph.unlock()
@@ -315,9 +318,7 @@ def main():
                   host_rates={kind: [each[kind] for each in host] for kind in host[0]},
                   growth=growth(samples), samples=samples)
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(dict(environment=environment(), **result), file, indent=1)
-            file.write("\n")
+        save(args.json, "soak", result)
     print(json.dumps({kind: result[kind] for kind in ("blocks", "host_rates", "growth")}))
     return any(each.sink.wrong() or not each.sink.count() for each in streams.values())
 

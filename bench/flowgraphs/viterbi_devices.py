@@ -5,9 +5,9 @@
 
 """Measures the Viterbi decoder on several GPUs against one of them.
 
-K=7, rate 1/2, int8. Kernels alone, and host to host (batches dealt out in turn), on each
-device by itself and on all at once; where GNU Radio can be imported, also flowgraphs: one
-block with all devices, and one block a device (bench/flowgraph_rate.py).
+K=7, rate 1/2, int8. Measures kernels alone, and host to host (batches distributed round-robin), on
+each device by itself and on all at once. If GNU Radio can be imported, also flowgraphs: one block
+with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
 """
@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
 BATCHES = (135168, 0) # parallel blocks; 0: chosen from the device
 FLOWGRAPH = pathlib.Path(__file__).with_name("flowgraph_rate.py")
@@ -37,7 +38,7 @@ def bench(tool, devices, batch, seconds):
 
 
 def compare(tool, devices, batch, seconds):
-    """All devices over the mean of one: 2 is perfect for two."""
+    """Measures the rate of all devices divided by the mean of one; 2 is perfect for two devices."""
     alone = [bench(tool, device, batch, seconds) for device in devices]
     together = bench(tool, ",".join(devices), batch, seconds)
     ratio = {name: together[name] * len(alone) / sum(one[name] for one in alone)
@@ -46,8 +47,7 @@ def compare(tool, devices, batch, seconds):
 
 
 def flowgraphs(devices):
-    """Reports of one block with all devices and of one block a device; None without GNU
-    Radio."""
+    """Measures one block with all devices and one block per device; None without GNU Radio."""
     if subprocess.run([sys.executable, "-c", "import gnuradio.gr"], check=False,
                       stderr=subprocess.DEVNULL).returncode:
         return None
@@ -59,7 +59,8 @@ def flowgraphs(devices):
                             "--blocks", str(blocks), "--rounds", "3", "--seconds", "0.5",
                             "--starved-seconds", "0", "--json", file.name], check=True,
                            stdout=sys.stderr)
-            reports.append(json.load(file))
+            run, = json.load(file)["runs"]
+            reports.append({"settings": run["settings"], "measured": run["rows"]})
     return reports
 
 
@@ -69,17 +70,17 @@ def main():
     parser.add_argument("--devices", type=lambda text: text.split(","),
                         default=["0", "1"], help="comma separated")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
-    parser.add_argument("--json", help="file for the result, else standard output")
+    parser.add_argument("--json", type=results_file.report_path,
+                        help="file for the result, else standard output")
     options = parser.parse_args()
-    result = json.dumps({
-        "benchmark": "viterbi_devices", "environment": benchmark_environment.environment(),
+    result = {
         "rates": [compare(options.tool, options.devices, batch, options.seconds)
                   for batch in BATCHES],
-        "flowgraphs": flowgraphs(options.devices)}, indent=1)
+        "flowgraphs": flowgraphs(options.devices)}
     if options.json:
-        pathlib.Path(options.json).write_text(result + "\n")
+        results_file.save(options.json, "viterbi_devices", result)
     else:
-        print(result)
+        print(json.dumps(result, indent=1))
     return 0
 
 

@@ -3,12 +3,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures what finding its phase costs gpu_viterbi_pbvd in a flowgraph, while locked.
+"""Measures the cost of the phase search of gpu_viterbi_pbvd in a flowgraph, while locked.
 
-The source is a ring in memory that holds a codeword with noise, 1 dB above the Eb/N0 of a
-decoded bit error rate of 1e-4, and is written no more. Runs without a lock, with the lock
-of one BPSK rate, with that of QPSK and DVB-S's five rates, and with the latter where I and
-Q are exchanged, take turns. Rates are information bits per second that leave the block.
+The source is a ring in memory that is written once with a noisy codeword, 1 dB above the Eb/N0 of
+a decoded bit error rate of 1e-4. Runs alternate: without phase search, with that of one BPSK rate,
+with that of QPSK and DVB-S's five rates, and with the latter for exchanged I and Q. Rates are
+information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--slots N]
@@ -17,16 +17,19 @@ Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds 
 
 import argparse
 import json
+import pathlib
 import statistics
+import sys
 
 import numpy as np
 from gnuradio import gpufec
 
-from benchmark_environment import environment
-from port_rates import ring, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # of the benchmark of locks
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # as in bench/viterbi/viterbi_lock.cc
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),
@@ -34,7 +37,7 @@ WAYS = {"off": {}, "bpsk": dict(lock="auto"),
 
 
 def codeword(preset, bits):
-    """Coded bits of a message that follows itself for ever, as they are sent."""
+    """Returns the punctured coded bits of a message that is repeated without end."""
     streams = []
     for polynomial in (0o171, 0o133):
         taps = [k for k in range(7) if polynomial >> (6 - k) & 1]
@@ -44,7 +47,7 @@ def codeword(preset, bits):
 
 
 def noisy(preset):
-    """int8 soft values, positive for 1, as many as fill pages."""
+    """Returns int8 soft values, positive for 1, that fill whole pages."""
     rng = np.random.default_rng(5)
     period = len(PUNCTURING[preset][0])
     coded = codeword(preset, rng.integers(0, 2, 4096 * 210 * period, np.uint8))
@@ -64,7 +67,7 @@ def main():
     parser.add_argument("--formats", default="int8,float")
     parser.add_argument("--ring-mib", type=int, default=400)
     parser.add_argument("--slots", type=int, default=3)
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=report_path)
     options = parser.parse_args()
     results = []
     for preset in options.presets.split(","):
@@ -102,9 +105,8 @@ def main():
                                     **seen[way]))
                 print(json.dumps(results[-1]), flush=True)
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(dict(environment(), backend=options.backend, threads=options.threads,
-                           slots=options.slots, results=results), file, indent=1)
+        save(options.json, "viterbi_lock_flow", dict(
+            backend=options.backend, threads=options.threads, slots=options.slots, rows=results))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What finding its phase costs the Viterbi decoder of the CPU, while locked, in
-instructions: they do not depend on what else a machine does, as time does.
+"""Counts the instructions that the phase search costs the Viterbi decoder of the CPU, while locked.
+Unlike time, they do not depend on other work of the machine.
 
-`gpufec decode viterbi` runs under valgrind (callgrind) over recordings of two lengths, with
-and without a lock, so that the start and the search do not count. The signals are those of
-viterbi_lock_flow.py. valgrind knows no AVX-512, so the variant for AVX2 is what is counted.
+`gpufec decode viterbi` runs under valgrind (callgrind) over recordings of two lengths, with and
+without phase search, so that the start and the search do not count. The signals are those of
+viterbi_lock_flow.py. valgrind has no AVX-512, so the variant for AVX2 is counted.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """
 
 import argparse
 import json
+import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmark_environment import environment
-from viterbi_lock_flow import EB_N0, noisy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+from viterbi_lock_flow import EB_N0, noisy  # noqa: E402
 
 LENGTHS = 10_000_000, 30_000_000  # values
 
@@ -38,7 +42,7 @@ def instructions(gpufec, preset, values, lock, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--gpufec", default="gpufec", help="the tool")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     args = parser.parse_args()
     results = []
     with tempfile.TemporaryDirectory() as folder:
@@ -54,9 +58,7 @@ def main():
                                 cost=per_value["auto"] / per_value["off"] - 1))
             print(json.dumps(results[-1]), flush=True)
     if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(dict(environment(), results=results), file, indent=1)
-            file.write("\n")
+        save(args.json, "viterbi_lock_instructions", results)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the BCH encoder and decoder do per second on one core, in bits of codewords.
+/* Measures the rates of the BCH encoder and decoder on one core, in bits of codewords per
+ * second.
  *
- * decode/CODE/ERRORS/VARIANT has that many errors in every frame, at places that differ
- * from frame to frame; "t + 1" is a frame that cannot be corrected.
+ * decode/CODE/ERRORS/VARIANT has that many errors in every frame, at positions that
+ * differ from frame to frame; "t + 1" is a frame that cannot be corrected.
  */
 
-#include "pipeline/cpu_variant.h"
+#include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>
 #include <benchmark/benchmark.h>
 #include <algorithm>

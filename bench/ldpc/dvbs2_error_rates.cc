@@ -1,23 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frame error rates after BCH of every MODCOD of EN 302 307-1, from symbols: LDPC with
- * early stop, Es/N0 estimated from each frame. Prints JSON.
- *
- * Usage: dvbs2_error_rates [--frames N] [--normal DB] [--short DB] [--backend cpu|cuda]
- *                          [--threads N] [--decoder-threads N] [--iterations N]
- *                          [--demapper log_map|max_log] [--only WORD] [--loss]
- *                          [--precision int8|int16|float] [--offset NATS]
- *
- * Es/N0 is that of table 13 for a quasi error-free channel plus --normal (0.2) or --short
- * (0.6) decibels. All frames are one stream with ACM, made by --threads. With --loss the
- * Es/N0 at which a tenth of the frames are lost, of max-log and of log-MAP: for a MODCOD
- * of each constellation, from --frames per point and points 0.05 dB apart. */
+/* Measures frame error rates after BCH of every MODCOD of EN 302 307-1, from symbols,
+ * with early stop and Es/N0 estimated from each frame. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"
+#include "common/packed_bits.h"
 #include "demap/rule.h"
-#include "pipeline/packed_bits.h"
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/gpufec/ldpc.h>
 #include <condition_variable>
@@ -39,9 +29,38 @@ namespace {
 
 using symbol = std::complex<float>;
 
+const char* const usage =
+    R"(dvbs2_error_rates [options]: frame error rates of the MODCODs of DVB-S2, as JSON
+
+  --frames N             frames per MODCOD (10000)
+  --normal DB            Es/N0 of normal frames above table 13 of EN 302 307-1 (0.2)
+  --short DB             the same for short frames (0.6)
+  --only WORD            only MODCODs that contain WORD: "short qpsk 1/2", "8psk"
+  --backend NAME         auto, cpu or cuda (auto)
+  --threads N            threads that make frames (one less than there are cores)
+  --decoder-threads N    threads of the CPU decoder (1)
+  --iterations N         maximum number of iterations (50)
+  --demapper NAME        log_map or max_log (log_map)
+  --precision NAME       int8, int16 or float (int8)
+  --offset NATS          of offset min-sum; negative: the table for the code (-1)
+  --outlier MULTIPLE     replaces symbols by ones of MULTIPLE times the mean magnitude (0: none)
+  --outliers N           so many per frame, at random places and phases (1)
+  --impairment NAME[:X]  impulsive:DB    1 % of the symbols have noise DB above the signal (20)
+                         interferer:DB   a tone DB above the signal on 1 % of the symbols (20)
+                         half_fade:DB    the second half of each frame is DB weaker (6)
+                         slow_fade:DB    frames fade by DB from begin to end (6)
+                         blanked:PART    so much of each frame is zeros (0.05)
+                         noise_only:PART so much of each frame has no signal (0.05)
+                         Es/N0 is that of the signal where it is strongest.
+  --loss                 measures the Es/N0 at which a tenth of the frames is lost, by max-log
+                         and by log-MAP: --frames per point, points 0.05 dB apart
+
+All frames are one stream with ACM. They depend on nothing but their number.
+)";
+
 struct modcod {
     const char *constellation, *rate;
-    double esn0_db; // table 13
+    double esn0_db; // EN 302 307-1, table 13
 };
 const std::vector<modcod> modcods = {
     { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },
@@ -68,6 +87,10 @@ struct settings {
     double offset = -1; // the code's own
     std::string only;
     bool loss = false;
+    float outlier = 0; // multiple of the mean magnitude
+    unsigned outliers = 1;
+    std::string impairment; // its name; empty: none
+    double impairment_size = 0;
 };
 
 // Frames of one MODCOD and size at one Es/N0.
@@ -79,7 +102,7 @@ struct point {
     const ldpc_encoder_kernel* ldpc;
     const demap::model* model;
     unsigned code, constellation;
-    // What became of them:
+    // The results of the frames:
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
 };
 
@@ -145,10 +168,12 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
     }
 }
 
-// The noisy symbols of a frame, by its number alone.
+// Makes the noisy symbols of a frame, which depend on its number only.
 class transmitter
 {
 public:
+    explicit transmitter(const settings& s) : d_settings(s) {}
+
     void make(const point& p, std::uint64_t frame, std::vector<symbol>& symbols)
     {
         const auto n = p.ldpc->code().n();
@@ -172,28 +197,79 @@ public:
         const counter_random random(2 * frame + 1);
         const auto sigma = float(std::sqrt(std::pow(10, -p.esn0_db / 10)));
         constexpr float turn = 6.283185307f;
-        for (std::uint32_t s = 0; s < count; ++s) { // Box and Muller
+        for (std::uint32_t s = 0; s < count; ++s) { // Box-Muller transform
             const auto word = random(s);
             const float u = (float(word >> 32) + 0.5f) * 0x1p-32f;
             const float angle = turn * 0x1p-32f * float(std::uint32_t(word));
             const float radius = sigma * std::sqrt(-std::log(std::min(u, 1.0f)));
-            symbols[s] = { float(m.i[d_labels[s]]) + radius * std::cos(angle),
-                           float(m.q[d_labels[s]]) + radius * std::sin(angle) };
+            const auto gain = gain_at(s, count);
+            symbols[s] = { gain * float(m.i[d_labels[s]]) + radius * std::cos(angle),
+                           gain * float(m.q[d_labels[s]]) + radius * std::sin(angle) };
         }
+        impair(frame, symbols);
     }
 
 private:
+    float gain_at(std::uint32_t s, std::uint32_t count) const
+    {
+        const auto& name = d_settings.impairment;
+        if (name == "half_fade" || name == "slow_fade") {
+            const auto part =
+                name == "slow_fade" ? double(s) / count : double(s >= count / 2);
+            return float(std::pow(10, -d_settings.impairment_size * part / 20));
+        }
+        return name == "noise_only" && s < d_settings.impairment_size * count ? 0 : 1;
+    }
+
+    void impair(std::uint64_t frame, std::vector<symbol>& symbols) const
+    {
+        const counter_random random(~frame);
+        std::uint64_t drawn = 0;
+        const auto uniform = [&] { return double(random(drawn++) >> 11) * 0x1p-53; };
+        const auto count = symbols.size();
+        const auto turned = [&](double magnitude) {
+            return std::polar(float(magnitude), float(6.283185307 * uniform()));
+        };
+        const auto& name = d_settings.impairment;
+        const auto amplitude = std::pow(10, d_settings.impairment_size / 20);
+        if (name == "impulsive") {
+            for (auto& x : symbols) {
+                if (uniform() < 0.01) {
+                    x += turned(amplitude * std::sqrt(-std::log(1 - uniform())));
+                }
+            }
+        } else if (name == "interferer") {
+            const auto first = std::size_t(uniform() * 0.99 * double(count));
+            const auto tone = turned(amplitude);
+            for (auto s = first; s < first + count / 100; ++s) {
+                symbols[s] += tone * std::polar(1.0f, 0.3f * float(s - first));
+            }
+        } else if (name == "blanked") {
+            const auto part = d_settings.impairment_size;
+            const auto first = std::size_t(uniform() * (1 - part) * double(count));
+            std::fill_n(symbols.begin() + first, std::size_t(part * double(count)), 0.0f);
+        }
+        for (unsigned n = 0; d_settings.outlier > 0 && n < d_settings.outliers; ++n) {
+            symbols[random(drawn++) % count] = turned(d_settings.outlier);
+        }
+    }
+
+    const settings& d_settings;
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// Frames made ahead by threads, taken in order.
+// Frames that threads make ahead, and that are taken in order.
 class frame_maker
 {
 public:
-    frame_maker(const std::vector<point>& points, std::uint64_t each, unsigned threads)
-        : d_points(points), d_each(each), d_ready(window), d_frames(window)
+    frame_maker(const std::vector<point>& points, const settings& s)
+        : d_points(points),
+          d_settings(s),
+          d_each(s.frames),
+          d_ready(window),
+          d_frames(window)
     {
-        for (unsigned t = 0; t < threads; ++t) {
+        for (unsigned t = 0; t < s.threads; ++t) {
             d_threads.emplace_back([this] { run(); });
         }
     }
@@ -224,7 +300,7 @@ private:
 
     void run()
     {
-        transmitter t;
+        transmitter t(d_settings);
         for (;;) {
             const auto frame = d_next++;
             if (frame >= d_each * d_points.size()) {
@@ -244,10 +320,11 @@ private:
     }
 
     const std::vector<point>& d_points;
+    const settings& d_settings;
     const std::uint64_t d_each;
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    std::vector<std::uint64_t> d_ready; // number of the frame there, and one
+    std::vector<std::uint64_t> d_ready; // number of the stored frame plus one
     std::vector<std::vector<symbol>> d_frames;
     std::uint64_t d_released = 0;
     std::atomic<std::uint64_t> d_next{ 0 };
@@ -267,7 +344,7 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
     options.offset = s.offset;
     options.max_latency_ms = 1e9;
     ldpc_decoder decoder(options);
-    frame_maker maker(points, s.frames, s.threads);
+    frame_maker maker(points, s);
     std::vector<std::uint8_t> found(64800 / 8), sent;
     const auto pull = [&] {
         for (std::size_t n; (n = decoder.pull_packed(found.data(), found.size())) > 0;) {
@@ -354,7 +431,8 @@ json thresholds(const settings& s, std::string& decoded_by)
     return rows;
 }
 
-// Es/N0 where the frame error rate goes through 0.1, between two points.
+// Returns the Es/N0 at which the frame error rate crosses 0.1, interpolated between
+// points.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {
@@ -408,6 +486,24 @@ json losses(settings s, std::string& decoded_by)
     return rows;
 }
 
+void set_impairment(settings& s, const std::string& value)
+{
+    const std::vector<std::pair<std::string, double>> all = {
+        { "impulsive", 20 }, { "interferer", 20 }, { "half_fade", 6 },
+        { "slow_fade", 6 },  { "blanked", 0.05 },  { "noise_only", 0.05 }
+    };
+    s.impairment = value.substr(0, value.find(':'));
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& known) {
+        return known.first == s.impairment;
+    });
+    if (found == all.end()) {
+        throw std::invalid_argument("impairment: " + value + " is unknown; see --help");
+    }
+    const auto colon = value.find(':');
+    s.impairment_size =
+        colon == std::string::npos ? found->second : std::stod(value.substr(colon + 1));
+}
+
 settings parse(int argc, char** argv)
 {
     settings s;
@@ -444,8 +540,14 @@ settings parse(int argc, char** argv)
             s.offset = std::stod(value);
         } else if (name == "--only") {
             s.only = value;
+        } else if (name == "--outlier") {
+            s.outlier = std::stof(value);
+        } else if (name == "--outliers") {
+            s.outliers = unsigned(std::stoul(value));
+        } else if (name == "--impairment") {
+            set_impairment(s, value);
         } else {
-            throw std::invalid_argument("unknown option " + name);
+            throw std::invalid_argument("unknown option " + name + "; see --help");
         }
     }
     return s;
@@ -456,6 +558,12 @@ settings parse(int argc, char** argv)
 int main(int argc, char** argv)
 {
     try {
+        if (std::any_of(argv, argv + argc, [](const std::string& word) {
+                return word == "--help";
+            })) {
+            std::cout << usage;
+            return 0;
+        }
         const auto s = parse(argc, argv);
         const auto begin = std::chrono::steady_clock::now();
         std::string decoded_by;
@@ -475,9 +583,15 @@ int main(int argc, char** argv)
                  : s.precision == ldpc_precision::int16 ? "int16"
                                                         : "float")
             .add("offset", s.offset)
-            .add("threads", s.threads)
-            .add("seconds", took.count())
-            .add(s.loss ? "losses" : "modcods", rows);
+            .add("threads", s.threads);
+        if (s.outlier > 0) {
+            result.add("outlier", s.outlier).add("outliers", s.outliers);
+        }
+        if (!s.impairment.empty()) {
+            result.add("impairment", s.impairment)
+                .add("impairment_size", s.impairment_size);
+        }
+        result.add("seconds", took.count()).add(s.loss ? "losses" : "modcods", rows);
         std::cout << result.to_string() << '\n';
         return 0;
     } catch (const std::exception& error) {

@@ -3,12 +3,13 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Symbols to BBFRAMEs on a CPU: gr-dvbs2rx's demapper, LDPC and BCH decoders, connected as in
-its receiver, and gpu_ldpc_dvbs2 with one thread in their place, in turns over the same frames.
+"""Measures decoding from symbols to BBFRAMEs on a CPU, by gr-dvbs2rx's demapper, LDPC and BCH
+decoders, connected as in its receiver, and by gpu_ldpc_dvbs2 with one thread in their place.
+Both decode the same frames in turn.
 
-What counts is processor time, of all threads of the flowgraph together, less that of a
-flowgraph that only reads the symbols; of each chain the least of its turns. A BBFRAME is right
-if all its bytes are. The symbols are those of gr-dtv's modulator, with Gaussian noise.
+The result of a chain is the least processor time of its turns, of all threads of the flowgraph,
+less that of a flowgraph that only reads the symbols. A BBFRAME is right if all its bytes are.
+The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--json FILE]
@@ -17,18 +18,20 @@ Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
 import argparse
 import json
 import pathlib
+import sys
 import time
 
 import numpy as np
 from gnuradio import blocks, dtv, dvbs2rx, gpufec, gr
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
 BITS = {"normal": 64800, "short": 16200}
 
 
 def transmitted(size, constellation, rate, frames, esn0_db, seed):
-    """BBFRAMEs, a row each, and their symbols with noise."""
+    """Returns BBFRAMEs, one per row, and their symbols with noise."""
     random = np.random.default_rng(seed)
     encoder = gpufec.bch_encoder("dvbs2", size, rate)
     k = BITS[size] * gpufec.ldpc_encoder("dvbs2", size, rate).relative_rate_d() \
@@ -90,7 +93,7 @@ class nothing:
 
 
 def run(chain, path):
-    """Processor and elapsed seconds, and what came out."""
+    """Returns processor and elapsed seconds, and the output."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     chain.connect(graph, blocks.file_source(gr.sizeof_gr_complex, str(path)), sink)
@@ -111,7 +114,8 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", default="/tmp", help="where the symbols are kept meanwhile")
-    parser.add_argument("--json", help="write the results to this file")
+    parser.add_argument("--json", type=results_file.report_path,
+                        help="write the results to this file")
     options = parser.parse_args()
     constellation, rate = options.modcod.split()
     code = (options.frame_size, constellation, rate)
@@ -131,7 +135,7 @@ def main():
                 if name != "reading":
                     found = out[:len(out) // sent.shape[1] * sent.shape[1]]
                     found = found.reshape(-1, sent.shape[1])
-                    # gr-dvbs2rx keeps what does not fill its last group of frames.
+                    # gr-dvbs2rx keeps frames that do not fill its last group.
                     right = (found == sent[:len(found)]).all(axis=1)
                     row.update(frames=len(found), right=int(right.sum()),
                                mean_iterations=round(chain.iterations(), 2))
@@ -144,18 +148,15 @@ def main():
     for name in ("gr_dvbs2rx", "gpufec"):
         seconds = min((r["processor_s"] - reading) / max(1, r["frames"]) for r in rows[name])
         rates[name] = round(len(symbols) / options.frames / seconds / 1e6, 3)
+    settings = {name: getattr(options, name) for name in
+                ("modcod", "frame_size", "esn0", "iterations", "frames", "seed")}
     result = {
-        "command": f"bench/dvbs2rx_fec.py --modcod \"{options.modcod}\" --frame-size "
-                   f"{options.frame_size} --esn0 {options.esn0} --iterations "
-                   f"{options.iterations} --frames {options.frames} --turns {options.turns} "
-                   f"--seed {options.seed}",
-        "environment": benchmark_environment.environment(),
-        "turns": rows,
+        **settings, "turns": rows,
         "msymbols_per_processor_second": rates,
         "gain": round(rates["gpufec"] / rates["gr_dvbs2rx"], 2)}
     print(json.dumps({key: result[key] for key in ("msymbols_per_processor_second", "gain")}))
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+        results_file.save(options.json, "dvbs2rx_fec", result)
 
 
 if __name__ == "__main__":

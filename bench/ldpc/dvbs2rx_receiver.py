@@ -3,37 +3,43 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the packets that gr-dvbs2rx's receiver gets right with its own decoders, with
-gpu_ldpc_dvbs2 in place of its LDPC decoder, and in place of four blocks, from its demapper to
-its descrambler: in copies of dvbs2-rx that differ by what docs/converting.md says. Each is also
-counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which after a lost frame
-may cut packets in the wrong places for a long time.
+"""Counts the packets that gr-dvbs2rx's receiver decodes correctly with its own decoders, with
+gpu_ldpc_dvbs2 in place of its LDPC decoder, and with it in place of four blocks, from the demapper
+to the descrambler. The copies of dvbs2-rx differ by the changes in docs/converting.md. Each is
+also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may
+cut packets in the wrong places for a long time after a lost frame. --other counts the receivers
+of another version of gr-dvbs2rx over the same samples; their names begin with other_.
 
-A transport stream of packets of random bytes goes through dvbs2-tx with noise, and what it
-writes through the receivers. A packet that comes out is right if it is one of those sent. The
-symbols that a receiver takes per second of processor time, times the cores it has, are the
-rate that it keeps up with if the cores share its work evenly.
+A transport stream of packets of random bytes goes through dvbs2-tx with noise, and its output
+through the receivers. A packet is right if it is one of those sent. The symbols that a receiver
+takes per second of processor time, times the number of cores, are the rate that it can sustain if
+the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each run, so the
+median of --runs is reported, and "runs" has them all.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
-                           [--pilots] [--packets N] [--seed N] [--only NAME,NAME] [--json FILE]
+                           [--pilots] [--packets N] [--seed N] [--only NAME,NAME]
+                           [--other COMMIT:PREFIX] [--runs N] [--json FILE]
 """
 
 import argparse
 import json
+import os
 import pathlib
 import random
 import re
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
-PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "converting.md"
-# What the page changes of dvbs2-rx, by how it is written there.
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting.md"
+# The parts of dvbs2-rx that the page changes, as they stand there.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -45,18 +51,18 @@ LLR_PORT = re.compile(r"^        self\.msg_connect\(\(ldpc_decoder, 'llr_pdu'\).
 OWN_TRIALS = "self.ldpc_decoder.get_average_trials()"
 ANOTHER = "another dvbs2-rx than that of the page"
 PACKET = 188
-SAMPLES_PER_SYMBOL = 2 # what dvbs2-tx and dvbs2-rx have
+SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """The piece of Python of a section of the page that begins so."""
+    """Returns the Python code in a section of the page that begins with 'begin'."""
     text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
 
 
 def replaced(text, *changes):
-    """Each is to be there once."""
+    """Replaces texts, each of which must occur once."""
     for old, new in changes:
         assert text.count(old) == 1, f"{ANOTHER}: {old}"
         text = text.replace(old, new)
@@ -64,7 +70,7 @@ def replaced(text, *changes):
 
 
 def converted(receiver):
-    """dvbs2-rx with the two changes of the page."""
+    """Returns dvbs2-rx with the two changes of the page."""
     text, decoders = OWN_DECODER.subn(
         lambda _: piece("In `dvbs2-rx`", "        ldpc_decoder = "), receiver)
     assert decoders == 1, ANOTHER
@@ -79,8 +85,7 @@ def with_import(receiver):
 
 
 def with_one_block(receiver):
-    """dvbs2-rx without its four blocks: what the page has in their place is a decoder that
-    takes symbols and gives BBFRAMEs."""
+    """Returns dvbs2-rx with the page's decoder from symbols to BBFRAMEs in place of four blocks."""
     decoder = piece("All four blocks", "        decoder = ")
     text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
     counts = [count]
@@ -103,32 +108,50 @@ def with_one_block(receiver):
 
 
 def with_our_packets(receiver):
-    """One of these with bbframe_to_ts, and what the page's table has for its counters."""
+    """Returns a receiver with bbframe_to_ts, and its counters by the page's table."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
     assert deheaders == 1, ANOTHER
-    for own in ("get_bbframe_count", "get_bbframe_drop_count", "get_packet_count",
-                "get_error_count"):
-        ours = re.search(rf"^\| `{own}\(\)`[^|]*\| `(\w+)\(\)`", table, re.M).group(1)
-        assert f"self.bbdeheader.{own}()" in text, f"{ANOTHER}: {own}"
-        text = text.replace(f"self.bbdeheader.{own}()", f"self.bbdeheader.{ours}()")
-    return text
+
+    def ours(call):
+        row = re.search(rf"^\| `{call.group(1)}\(\)`[^|]*\| `(\w+)\(\)`", table, re.M)
+        assert row, f"{ANOTHER}: {call.group()}"
+        return f"self.bbdeheader.{row.group(1)}()"
+    return re.sub(r"self\.bbdeheader\.(\w+)\(\)", ours, text)
+
+
+def variants(program):
+    """Returns the receivers of a version of gr-dvbs2rx, by name."""
+    own = with_import(pathlib.Path(program).read_text())
+    return {"gr_dvbs2rx": own, "gpufec": converted(own),
+            "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),
+            "gpufec_and_bbframe_to_ts": with_our_packets(converted(own)),
+            "one_block": with_one_block(own),
+            "one_block_and_bbframe_to_ts": with_our_packets(with_one_block(own))}
+
+
+def environment_of(prefix):
+    """Returns an environment in which Python looks below a prefix first."""
+    found = {"PYTHONPATH": prefix.glob("lib/python3*/*-packages"),
+             "LD_LIBRARY_PATH": [prefix / "lib", *prefix.glob("lib/*-linux-gnu")]}
+    return {**os.environ, **{name: ":".join([*map(str, paths), os.environ.get(name, "")])
+                             for name, paths in found.items()}}
 
 
 def transport_stream(packets, seed):
-    """Packets of one program, each with a payload of random bytes."""
+    """Returns packets of one program with payloads of random bytes."""
     source = random.Random(seed)
     return [bytes((0x47, 0x01, 0x00, 0x10 | number % 16)) + source.randbytes(PACKET - 4)
             for number in range(packets)]
 
 
-def receive(receiver, arguments, recording, out):
-    """Runs a receiver over a recording; how long it took, and how much processor time."""
+def receive(receiver, arguments, recording, out, environment):
+    """Runs a receiver over a recording; returns elapsed and processor time."""
     begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, receiver, *arguments, "--source", "file", "--in-file",
                     recording, "--sink", "file", "--out-file", out],
-                   check=True, stdout=sys.stderr)
+                   check=True, stdout=sys.stderr, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (time.monotonic() - begin,
             after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -152,7 +175,11 @@ def main():
     parser.add_argument("--packets", type=int, default=18200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="names of receivers, with commas between")
-    parser.add_argument("--json", help="write the results to this file")
+    parser.add_argument("--other", metavar="COMMIT:PREFIX",
+                        help="another version of gr-dvbs2rx, and where it is installed")
+    parser.add_argument("--runs", type=int, default=1, help="of each receiver")
+    parser.add_argument("--json", type=results_file.report_path,
+                        help="write the results to this file")
     options = parser.parse_args()
     if not options.tx or not options.rx:
         parser.error("dvbs2-tx and dvbs2-rx are not found: install gr-dvbs2rx 1.4, "
@@ -164,14 +191,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "in.ts").write_bytes(b"".join(packets))
-        own = with_import(pathlib.Path(options.rx).read_text())
-        receivers = {"gr_dvbs2rx": own, "gpufec": converted(own),
-                     "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),
-                     "gpufec_and_bbframe_to_ts": with_our_packets(converted(own)),
-                     "one_block": with_one_block(own),
-                     "one_block_and_bbframe_to_ts": with_our_packets(with_one_block(own))}
+        receivers, environments = variants(options.rx), {}
         if options.only:
             receivers = {name: receivers[name] for name in options.only.split(",")}
+        if options.other:
+            prefix = pathlib.Path(options.other.split(":", 1)[1])
+            others = variants(prefix / "bin" / "dvbs2-rx")
+            for name in list(receivers):
+                receivers[f"other_{name}"] = others[name]
+                environments[f"other_{name}"] = environment_of(prefix)
         for name, text in receivers.items():
             (folder / name).write_text(text)
         for snr in options.snr.split(","):
@@ -182,22 +210,33 @@ def main():
             point = {"snr_db": float(snr)}
             symbols = (folder / "iq").stat().st_size / 8 / SAMPLES_PER_SYMBOL
             for name in receivers:
-                took, processor = receive(folder / name, ["--modcod", options.modcod],
-                                          folder / "iq", folder / f"{name}.ts")
-                point[name] = {**counted(folder / f"{name}.ts", sent), "seconds": round(took, 1),
-                               "processor_s": round(processor, 1),
-                               "msymbols_per_processor_second":
-                                   round(symbols / processor / 1e6, 3)}
+                runs = []
+                for _ in range(options.runs):
+                    took, processor = receive(folder / name, ["--modcod", options.modcod],
+                                              folder / "iq", folder / f"{name}.ts",
+                                              environments.get(name))
+                    runs.append({**counted(folder / f"{name}.ts", sent),
+                                 "seconds": round(took, 1), "processor_s": round(processor, 1),
+                                 "msymbols_per_processor_second":
+                                     round(symbols / processor / 1e6, 3)})
+                point[name] = {key: statistics.median_low(run[key] for run in runs)
+                               for key in runs[0]}
+                if options.runs > 1:
+                    point[name]["runs"] = runs
             results.append(point)
             print(json.dumps(point), flush=True)
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(
-            {"command": " ".join(["bench/dvbs2rx_receiver.py"] + [
-                f"--{name} {getattr(options, name)}"
-                for name in ("modcod", "snr", "packets", "seed")] + ["--pilots"] * options.pilots +
-                ([f"--only {options.only}"] if options.only else [])),
-             "environment": benchmark_environment.environment(),
-             "sent": options.packets, "results": results}, indent=1) + "\n")
+        # Folders of the machine are not recorded.
+        command = ["bench/ldpc/dvbs2rx_receiver.py"] + [
+            f"--{name} {getattr(options, name)}"
+            for name in ("modcod", "snr", "packets", "seed", "runs")] + (
+                ["--pilots"] * options.pilots +
+                ([f"--only {options.only}"] if options.only else []) +
+                ([f"--other {options.other.split(':')[0]}"] if options.other else []))
+        rows = [{"snr_db": point["snr_db"], "receiver": name, **found} for point in results
+                for name, found in point.items() if name != "snr_db"]
+        results_file.save(options.json, "dvbs2rx_receiver", {"sent": options.packets, "rows": rows},
+                          command=" ".join(command))
 
 
 if __name__ == "__main__":

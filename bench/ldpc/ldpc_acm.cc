@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpu_ldpc_dvbs2 in a flowgraph where each frame has a tag that says its MODCOD, from a
- * ring in memory that is written once by a block in C++, beside the same without tags.
- * Noisy frames of normal 1/2. Prints JSON: information bits per second that leave the
- * block, and the part of a core that its own thread and its source's take.
+/* Measures gpu_ldpc_dvbs2 in a flowgraph whose frames have tags with their MODCOD, and
+ * without tags. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
+ * writes once. Prints JSON: information bits per second at the block's output, and the
+ * parts of a core that the thread of the block and that of its source take.
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 
+#include "apps/json.h"
 #include "ring_source.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
@@ -32,7 +33,7 @@ using namespace gr::gpufec;
 
 constexpr unsigned n = 64800, frames = 64;
 
-// Of random messages, in the steps that the block expects: two per nat.
+// Makes noisy codewords of random messages, in the block's steps of two per nat.
 std::vector<std::int8_t> noisy_frames(double ebn0_db)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::dvbs2("normal", "1/2"));
@@ -54,7 +55,7 @@ std::vector<std::int8_t> noisy_frames(double ebn0_db)
     return items;
 }
 
-// Of this process's threads whose names begin so.
+// Returns the time of this process's threads whose names begin with \p name.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;
@@ -148,20 +149,22 @@ int main(int argc, char** argv)
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
     const double ebn0_db = argc > 4 ? std::atof(argv[4]) : 1.3;
     const auto items = noisy_frames(ebn0_db);
-    std::cout << "{\"benchmark\": \"ldpc_acm\", \"backend\": \"" << backend
-              << "\", \"ebn0_db\": " << ebn0_db << ", \"rounds\": [";
-    const char* separator = "";
+    auto rows = json::array();
     for (int i = 0; i < rounds; ++i) {
         for (const bool acm : { false, true }) {
             const auto r = measure(backend, items, acm, seconds);
-            std::cout << separator << "\n {\"tags\": \"" << (acm ? "each frame" : "none")
-                      << "\", \"bits_per_s\": " << r.bits_per_s
-                      << ", \"own_thread_of_a_core\": " << r.block
-                      << ", \"source_of_a_core\": " << r.source
-                      << ", \"mean_iterations\": " << r.iterations << "}" << std::flush;
-            separator = ",";
+            rows.add(json::object({ { "tags", acm ? "each frame" : "none" },
+                                    { "bits_per_s", r.bits_per_s },
+                                    { "own_thread_of_a_core", r.block },
+                                    { "source_of_a_core", r.source },
+                                    { "mean_iterations", r.iterations } }));
         }
     }
-    std::cout << "\n]}\n";
+    std::cout << json::object({ { "benchmark", "ldpc_acm" },
+                                { "backend", backend },
+                                { "ebn0_db", ebn0_db },
+                                { "rounds", rows } })
+                     .to_string()
+              << '\n';
     return 0;
 }

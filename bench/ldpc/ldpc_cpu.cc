@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the LDPC decoder of the CPU on one thread, every code of DVB-S2 and some of
- * other standards, all lanes busy: channel values in memory to decided bits in memory.
- * One JSON object a line. */
+/* Measures the LDPC decoder of the CPU on one thread with all lanes busy, from channel
+ * values in memory to decisions in memory, for every code of DVB-S2 and some of other
+ * standards. Prints one JSON object per line. */
 
-#include "ldpc/room.h"
-#include "pipeline/cpu_variant.h"
-#include "pipeline/host_memory.h"
+#include "common/cpu_variant.h"
+#include "common/host_memory.h"
+#include "ldpc/stream/traits.h"
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -23,16 +23,16 @@ namespace {
 
 constexpr unsigned in_flight = 8; // batches, decoded one after the other
 
-// Seconds per batch, of the fastest and of the median of some times so many.
+// Seconds per batch: the fastest and the median of several runs.
 struct timing {
     double fastest, median; // seconds
-    double processor;       // the least; of a machine that does other things too
+    double processor;       // least processor seconds; valid on a busy machine too
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
 {
     const auto& code = setup.codes[0];
-    auto decoder = ldpc::room::make_cpu(setup, frames, 1);
+    auto decoder = ldpc::traits::make_cpu(setup, frames, 1);
     const auto limits = decoder->limits();
     host_memory input(limits.input_bytes), output(limits.output_bytes),
         status(limits.status_bytes);
@@ -47,7 +47,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
             std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), f, 1
         };
         for (unsigned i = 0; i < code.n(); ++i) {
-            // The work does not depend on the values: no codeword stops early.
+            // The work does not depend on the values, because no codeword stops early.
             input.data()[job.input_bytes + i] = std::byte(random() % 41 - 20);
         }
         job.input_bytes += setup.frame_input_bytes(code);
@@ -57,7 +57,8 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
     for (unsigned i = 0; i <= batches; ++i) {
         const auto begin = std::chrono::steady_clock::now();
         const auto used = std::clock();
-        // The thread that decodes is not to wait for this one.
+        // Several batches are in flight, so that the decoding thread never waits for this
+        // one.
         for (unsigned slot = 0; slot < in_flight; ++slot) {
             decoder->submit(slot, job, { input.data(), output.data(), status.data() });
         }
@@ -66,7 +67,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
         }
         const std::chrono::duration<double> time =
             std::chrono::steady_clock::now() - begin;
-        if (i > 0) { // the first touches the memory
+        if (i > 0) { // the first run touches the memory
             seconds.push_back(time.count() / in_flight);
             processor.push_back(double(std::clock() - used) / CLOCKS_PER_SEC / in_flight);
         }
@@ -100,7 +101,7 @@ std::vector<ldpc_code> codes()
 
 } // namespace
 
-// ldpc_cpu [ITERATIONS [BATCHES [llr|extrinsic]]]
+// Usage: ldpc_cpu [ITERATIONS [BATCHES [llr|extrinsic]]]
 int main(int argc, char** argv)
 {
     const unsigned iterations = argc > 1 ? std::atoi(argv[1]) : 10;
@@ -115,7 +116,7 @@ int main(int argc, char** argv)
                      : output == "extrinsic" ? ldpc_soft_output::extrinsic
                                              : ldpc_soft_output::none;
         setup.bits = setup.soft == ldpc_soft_output::none;
-        const auto frames = ldpc::room::cpu_batch(setup, 1);
+        const auto frames = ldpc::traits::cpu_batch(setup, 1);
         const auto t = measure(setup, frames, batches);
         const double edges = double(code.edges()) * iterations * frames / 1e9;
         std::printf(

@@ -3,34 +3,37 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Feeds gpu_ldpc_dvbs2 garbage, with a good frame now and then, and watches it.
+"""Feeds gpu_ldpc_dvbs2 garbage, with some good frames, and checks its output.
 
-Frames of short 1/2 in a flowgraph: random bytes, all zero, all of one extreme, mixed
-extremes, a codeword with its signs turned; or as floats, with NaN and infinities. One
-frame in ten is a codeword without noise and must come out right, with its tags. Reports
-how fast frames went through at the beginning and at the end.
+Frames of short 1/2 in a flowgraph: random bytes, zeros, one extreme, mixed extremes, a
+codeword with inverted signs; or floats, with NaN and infinities. One frame in ten is a
+codeword without noise and must be decoded correctly, with its tags. Reports the rates of
+frames at the beginning and at the end.
 
 Usage: ldpc_endurance.py [--seconds S] [--soft-input int8|float] [--backend B] [--json FILE]
-Exit status 1 where a good frame came out wrong or went missing.
+Exit status 1 if a good frame was wrong or missing.
 """
 
 import argparse
 import json
+import pathlib
 import sys
 import threading
 import time
 
 import numpy as np
 import pmt
-from benchmark_environment import environment
 from gnuradio import blocks, gpufec, gr
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
+
 N, K = 16200, 7200
-EVERY = 10  # frames, of which the last is good
+EVERY = 10  # the last of so many frames is good
 
 
 def codewords(count, random):
-    """Messages of K bits and their codewords of N."""
+    """Returns messages of K bits and their codewords of N bits."""
     messages = random.integers(0, 2, (count, K), np.uint8)
     graph = gr.top_block()
     sink = blocks.vector_sink_b()
@@ -42,7 +45,7 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """A frame of one of six kinds."""
+    """Returns a frame of one of six kinds."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),
@@ -105,7 +108,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--soft-input", choices=("int8", "float"), default="int8")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     options = parser.parse_args()
     floats = options.soft_input == "float"
     random = np.random.default_rng(1)
@@ -124,8 +127,7 @@ def main():
     graph.run()
     sent = feed.position // N
     tenth = max(1, (len(sink.rates) - 2) // 10)
-    report = {"command": "bench/ldpc_endurance.py", "environment": environment(),
-              "seconds": options.seconds, "soft_input": options.soft_input,
+    report = {"seconds": options.seconds, "soft_input": options.soft_input,
               "backend": decoder.active_backend(), "frames_sent": sent,
               "frames_decoded": sink.count, "good_frames": sink.good,
               "good_frames_wrong": sink.wrong, "good_frames_marked_invalid": sink.unmarked,
@@ -134,9 +136,7 @@ def main():
               "threads_left": threading.active_count()}
     print(json.dumps(report, indent=1))
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
+        save(options.json, "ldpc_endurance", report)
     return int(sink.wrong > 0 or sink.unmarked > 0 or sent != sink.count)
 
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC kernels of the CUDA backend on codes of standards: speed, and frame
- * error rates over QPSK with white noise, made on the device. One JSON object a line. */
+ * error rates over QPSK with white noise that is made on the device. Prints one JSON
+ * object per line. */
 
-#include "ldpc/cuda_kernels.h"
-#include "ldpc/reference.h"
+#include "ldpc/cuda/kernels.h"
+#include "ldpc/model/reference.h"
 #include "ldpc_sum_product.cuh"
 #include <algorithm>
 #include <atomic>
@@ -33,7 +34,7 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Two received values per thread, quantised by the rule.
+// Receives two values per thread, and quantises them by the rule.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -43,7 +44,7 @@ __global__ void transmit(std::uint8_t* input,
                          std::uint64_t seed,
                          float amplitude,
                          float sigma,
-                         float to_steps,
+                         float to_quantised,
                          float limit,
                          bool rounded)
 {
@@ -64,20 +65,20 @@ __global__ void transmit(std::uint8_t* input,
             continue;
         }
         const bool bit = codewords[std::size_t(f % words) * n + i + k];
-        float x = ((bit ? -amplitude : amplitude) + radius * noise[k]) * to_steps;
+        float x = ((bit ? -amplitude : amplitude) + radius * noise[k]) * to_quantised;
         x = fminf(fmaxf(x, -limit), limit);
         to[i + k] = T(rounded ? rintf(x) : x);
     }
 }
 
-// Frames that differ from what was sent, their bits, and frames with more than \p t of
-// them: what a code after this one that corrects t errors leaves.
+// Counts wrong frames, wrong bits, and frames with more than \p t wrong bits, which an
+// outer code that corrects t errors cannot correct.
 __global__ void compare(const std::uint8_t* output,
                         const ldpc::frame_place* table,
                         const std::uint8_t* sent,
-                        const std::uint8_t* counts, // bits of the message
+                        const std::uint8_t* counts, // 1 for message bits
                         unsigned bytes,
-                        unsigned stride, // of sent
+                        unsigned stride, // bytes per codeword in sent
                         unsigned t,
                         unsigned long long* errors)
 {
@@ -101,7 +102,7 @@ __global__ void compare(const std::uint8_t* output,
     }
 }
 
-// Errors that the BCH code after it corrects, EN 302 307-1, tables 5a and 5b.
+// Returns how many errors the outer BCH code corrects, EN 302 307-1, tables 5a and 5b.
 unsigned bch_corrects(const ldpc_code& code)
 {
     const auto k = code.k();
@@ -112,10 +113,10 @@ struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
     bool generic = false;
-    // Of the kernels for DVB-S2 codes one, whatever the number of codewords.
-    bool folded = false, pairs = false;
+    // One of the int8 kernels for DVB-S2 codes, for any number of codewords.
+    bool two_checks_per_word = false, dvb_int8x2 = false;
     bool sum_product = false;
-    double offset = -1; // nats; with it the two below
+    double offset = -1; // nats; if set, scale and limit count too
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -216,7 +217,7 @@ public:
     struct error_counts {
         unsigned long long frames = 0, bits = 0, beyond_bch = 0;
     };
-    // Of the last decode.
+    // Returns the errors of the last decode.
     error_counts errors()
     {
         cudaMemset(d_errors.get(), 0, d_errors.bytes());
@@ -234,7 +235,7 @@ public:
         return e;
     }
 
-    // The channel values of a frame, and what was decided.
+    // Returns the channel values of a frame, and its decisions.
     std::vector<double> channel(std::size_t f) const
     {
         std::vector<float> x(d_code.n());
@@ -280,7 +281,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // takes nats
+        if (o.sum_product) { // sum-product decodes nats
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }
@@ -292,7 +293,8 @@ private:
         }
         return rule;
     }
-    // Whole bytes of the message, where it comes first, else of the codeword.
+    // Returns the bits of whole bytes of the message if it comes first, else of the
+    // codeword.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -315,13 +317,16 @@ private:
         }
         const bool layered = d_options.schedule == ldpc_schedule::layered;
         const bool soft = d_options.soft != ldpc_soft_output::none;
-        if (layered && (d_options.folded || d_options.pairs)) {
-            const auto make = d_options.folded ? make_folded_plan : make_pairs_plan;
+        if (layered && (d_options.two_checks_per_word || d_options.dvb_int8x2)) {
+            const auto make = d_options.two_checks_per_word
+                                  ? make_two_checks_per_word_plan
+                                  : make_dvb_int8x2_plan;
             if (auto plan = make(d_code, d_rule, soft, 0)) {
                 return plan;
             }
         }
-        if (layered && (d_options.folded || d_options.pairs || d_options.generic)) {
+        if (layered && (d_options.two_checks_per_word || d_options.dvb_int8x2 ||
+                        d_options.generic)) {
             return make_layered_plan(d_code, d_rule, soft, 0);
         }
         return make_launch_plan(d_code, d_rule, soft, d_options.schedule, 0);
@@ -369,7 +374,7 @@ private:
     const cuda::buffer<std::uint8_t> d_scratch;
 };
 
-// Early stop or a fixed number of iterations.
+// Measures the speed with early stop or a fixed number of iterations.
 void speed(const ldpc_code& code,
            const options& o,
            double es_n0_db,
@@ -388,7 +393,7 @@ void speed(const ldpc_code& code,
         cuda::check(cudaEventSynchronize(end.get()), "decoding");
         float ms;
         cudaEventElapsedTime(&ms, begin.get(), end.get());
-        best = i ? std::min(best, ms) : best; // the first warms up
+        best = i ? std::min(best, ms) : best; // the first run warms up
     }
     const double mean = t.mean_iterations();
     const double edges = double(frames) * mean * code.edges();
@@ -404,8 +409,8 @@ void speed(const ldpc_code& code,
         o.precision_name.c_str(),
         o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
         o.generic,
-        o.folded,
-        o.pairs,
+        o.two_checks_per_word,
+        o.dvb_int8x2,
         o.soft != ldpc_soft_output::none,
         es_n0_db,
         early_stop,
@@ -459,7 +464,7 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Upwards in steps of 0.05 dB, or 0.1, until a frame in a thousand is wrong, or fewer.
+// Raises Es/N0 in steps of 0.05 or 0.1 dB until the frame error rate is at most 1e-3.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -474,7 +479,8 @@ void threshold(const ldpc_code& code,
     }
 }
 
-// Error rates with many offsets, scales and limits where one frame in some tens is wrong.
+// Measures error rates with many offsets, scales and limits, where a few per cent of the
+// frames are wrong.
 void tune(const ldpc_code& code,
           options o,
           double es_n0_db,
@@ -507,7 +513,7 @@ void tune(const ldpc_code& code,
     }
 }
 
-// How many frames the reference decides as sum-product here does.
+// Counts the frames that the reference decides as the sum-product kernel does.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,
@@ -557,7 +563,7 @@ void check(const ldpc_code& code,
     std::fflush(stdout);
 }
 
-// Es/N0 of EN 302 307-1 table 13, normal frames.
+// Es/N0 in dB of EN 302 307-1 table 13, normal frames.
 const std::map<std::string, double> standard{
     { "1/4", -2.35 }, { "1/3", -1.24 }, { "2/5", -0.30 }, { "1/2", 1.00 },
     { "3/5", 2.23 },  { "2/3", 3.10 },  { "3/4", 4.03 },  { "4/5", 4.68 },
@@ -566,13 +572,13 @@ const std::map<std::string, double> standard{
 
 } // namespace
 
-/* What it does:
- * speed      the time of FRAMES frames at 8 dB, fixed iterations
- * early      the same at the standard's Es/N0 + MARGIN_DB, where decoding stops early
+/* The modes:
+ * speed      the time of FRAMES frames at 8 dB, with a fixed number of iterations
+ * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
- * threshold  the same from there on upwards, down to a frame in a thousand
- * tune       the same with many rules, at an Es/N0 where some frames are wrong
- * check      sum-product beside the reference, which computes in double */
+ * threshold  error rates from there on upwards, down to a frame error rate of 1e-3
+ * tune       error rates with many rules, at an Es/N0 where some frames are wrong
+ * check      sum-product compared with the reference, which computes in double */
 int main(int argc, char** argv)
 try {
     if (argc < 7) {
@@ -599,8 +605,8 @@ try {
     o.sum_product = o.precision_name == "sum-product";
     if (argc > 8) {
         o.generic = std::string(argv[8]) == "generic";
-        o.folded = std::string(argv[8]) == "folded";
-        o.pairs = std::string(argv[8]) == "pairs";
+        o.two_checks_per_word = std::string(argv[8]) == "folded";
+        o.dvb_int8x2 = std::string(argv[8]) == "pairs";
         o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
                                                         : ldpc_schedule::layered;
     }

@@ -3,23 +3,25 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures what gpu_ldpc_dvbs2 delays a frame by, in a flowgraph that is slower than it.
+"""Measures the delay of a frame in gpu_ldpc_dvbs2, in a flowgraph that is slower than it.
 
-A frame of normal 1/2 arrives at once, every --interval ms. Its delay is from there to its
-bits, and includes decoding it, for several values of batch and max_latency_ms.
+A whole frame of normal 1/2 arrives every --interval ms. Its delay lasts from then until its
+bits leave, and includes decoding. It is measured for several values of batch and max_latency_ms.
 
 Usage: ldpc_latency.py [--frames N] [--interval MS] [--backend B] [--json FILE]
 """
 
 import argparse
-import json
+import pathlib
 import statistics
 import sys
 import time
 
 import numpy as np
-from benchmark_environment import environment
 from gnuradio import gpufec, gr
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 N, K = 64800, 32400
 WARM_UP = 5  # frames that do not count
@@ -27,7 +29,7 @@ CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
 
 
 class source(gr.sync_block):
-    """Frames of a codeword without noise, the all-zero one, each with its time."""
+    """Sends frames of the all-zero codeword without noise, and records their times."""
 
     def __init__(self, frames, interval):
         gr.sync_block.__init__(self, "paced", [], [np.int8])
@@ -37,7 +39,7 @@ class source(gr.sync_block):
     def work(self, _, output_items):
         if self.left == 0:
             if len(self.sent) == self.frames:
-                time.sleep(1.5)  # or the end of the stream would send batches on
+                time.sleep(1.5)  # the end of the stream would flush batches
                 return -1
             if self.sent:
                 time.sleep(max(0, self.sent[-1] + self.interval - time.monotonic()))
@@ -80,18 +82,15 @@ def main():
     parser.add_argument("--frames", type=int, default=40)
     parser.add_argument("--interval", type=float, default=200, metavar="MS")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", type=report_path, metavar="FILE")
     options = parser.parse_args()
-    report = {"command": "bench/ldpc_latency.py", "environment": environment(),
-              "code": "dvbs2 normal 1/2", "iterations": 25, "interval_ms": options.interval,
+    report = {"code": "dvbs2 normal 1/2", "iterations": 25, "interval_ms": options.interval,
               "results": []}
     for batch, max_latency_ms in CASES:
         report["results"].append(measure(options, batch, max_latency_ms))
         print(report["results"][-1])
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
+        save(options.json, "ldpc_latency", report)
     return 0
 
 

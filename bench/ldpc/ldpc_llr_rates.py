@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What soft output costs: LDPC kernels and slots of DVB-S2 codes on a GPU with bits, with
-posterior and with extrinsic LLRs, in turn. Two minutes; it writes JSON.
+"""Measures the cost of soft output: LDPC kernels and slots of DVB-S2 codes on a GPU with bits,
+with posterior and with extrinsic LLRs, in turn. Takes two minutes, and writes JSON.
 
-    bench/ldpc_llr_rates.py build/cuda llrs.json"""
+    bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 
 import argparse
 import json
 import pathlib
 import subprocess
+import sys
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import save  # noqa: E402
 
 OUTPUTS = ("bits", "llr", "extrinsic")
 
@@ -25,7 +27,7 @@ def lines_of(command):
 def kernels(build, size, rate, precision, frames, kernel="-"):
     found = []
     for output in OUTPUTS:
-        command = [str(build / "bench/ldpc_kernels"), "speed", precision, size, rate, "10",
+        command = [str(build / "bench/ldpc/ldpc_kernels"), "speed", precision, size, rate, "10",
                    str(frames), "-", kernel]
         for result in lines_of(command + ([output] if output != "bits" else [])):
             found.append(dict(result, output=output))
@@ -39,7 +41,7 @@ def slots(build, rate, output):
                "message" if output == "bits" else output]
     print(" ".join(command), flush=True)
     text = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return dict(rate=rate, output=output, found=json.loads(text))
+    return dict(json.loads(text), rate=rate, output=output)
 
 
 def main():
@@ -47,7 +49,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("json", type=pathlib.Path)
     given = parser.parse_args()
-    results = dict(environment(), kernels=[], slots=[])
+    results = dict(kernels=[], slots=[])
     results["kernels"] += kernels(given.build, "normal", "all", "int8", 2112)
     results["kernels"] += kernels(given.build, "short", "all", "int8", 8448)
     results["kernels"] += kernels(given.build, "normal", "1/2", "int8", 2112, "folded")
@@ -56,7 +58,7 @@ def main():
     results["kernels"] += kernels(given.build, "ccsds_c2/8160", "all", "int8", 8448)
     for rate in "1/2", "9/10":
         results["slots"] += [slots(given.build, rate, output) for output in OUTPUTS]
-    given.json.write_text(json.dumps(results, indent=1) + "\n")
+    save(given.json, "ldpc_llr_rates", results)
 
 
 if __name__ == "__main__":

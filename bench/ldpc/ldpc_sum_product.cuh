@@ -1,32 +1,32 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sum-product in single precision on a device, layer by layer as layer_plan.h says: what
- * the decoders' error rates are held against, where the reference would take days. Not
- * fast, and nothing to decode with: magnitudes beyond 16 nats are lost. */
+/* Sum-product in single precision on a device, in the layers of layer_plan.h. The error
+ * rates of the decoders are compared with it, where the reference would take days. It is
+ * slow, and no decoder for use: magnitudes are limited to 16 nats. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 
-#include "ldpc/cuda_kernels.h"
+#include "ldpc/cuda/kernels.h"
 
 namespace gr::gpufec {
 namespace sum_product_kernel {
 
 using namespace ldpc;
 
-constexpr unsigned checks = 360; // of a layer, one per thread
-constexpr unsigned most_edges = 32;
+constexpr unsigned checks = 360; // per layer, one per thread
+constexpr unsigned max_edges = 32;
 
-// Edges of the checks of a layer next to each other: bit | round << 24, or none.
+// Edges of a layer's checks, contiguous for each edge: bit | round << 24, or none.
 struct tables {
     const std::uint32_t* edges;
-    const std::uint32_t* first; // of each layer, and the end
-    const std::uint8_t* rounds; // of each layer
+    const std::uint32_t* first; // first edges of layers, and the end
+    const std::uint8_t* rounds; // rounds of each layer
     std::uint32_t layers, n;
 };
 
-// −ln tanh(x/2), which is its own inverse; without cancellation at either end.
+// Returns −ln tanh(x/2), which is its own inverse, without cancellation at either end.
 __device__ inline float phi(float x)
 {
     return log1pf(2 / expm1f(fminf(fmaxf(x, 1e-7f), 80.0f)));
@@ -48,7 +48,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
     const auto* const edge = t.edges + t.first[layer] + threadIdx.x;
     auto* const kept = message + t.first[layer] + threadIdx.x;
     const unsigned degree = (t.first[layer + 1] - t.first[layer]) / checks;
-    float in[most_edges];
+    float in[max_edges];
     float sum = 0;
     bool negative = false;
     for (unsigned e = 0; e < degree; ++e) {
@@ -57,7 +57,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // all have read
+    __syncthreads(); // all threads have read
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {
@@ -68,7 +68,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         if (x >> 24 == 0) {
             posterior[x] = in[e] + r;
         }
-        in[e] = r - kept[e * checks]; // for edges that add later
+        in[e] = r - kept[e * checks]; // the change by deferred edges
         kept[e * checks] = r;
     }
     for (unsigned round = 1; round <= t.rounds[layer]; ++round) {
@@ -175,8 +175,7 @@ public:
     }
 
 private:
-    // Layers of more checks than there are threads, in which no bit is shared, become
-    // several.
+    // Layers with more checks than threads share no bit and are divided.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

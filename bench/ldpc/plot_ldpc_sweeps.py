@@ -3,12 +3,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws what bench/ldpc-sweeps has measured.
+"""Draws the results of bench/ldpc/ldpc-sweeps.
 
 Usage: plot_ldpc_sweeps.py RESULT.json PREFIX
 Writes PREFIX-iterations.png (bit error rate against Eb/N0 for numbers of iterations) and
-PREFIX-latency.png (against iterations, and against the number of codewords), as far as
-the measurements are there.
+PREFIX-latency.png (against iterations, and against the number of codewords), if the
+measurements exist.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def draw_iterations(results, png):
 
 
 def draw_latency(results, png):
-    """Kernels alone: what the host adds varies."""
+    """Draws kernels alone, because the host's share varies."""
     figure, (iterations, codewords) = pyplot.subplots(1, 2, figsize=(11, 5))
     for schedule, name in DECODERS.items():
         rows = of_decoder(results, schedule)
@@ -76,12 +76,12 @@ def main():
     parser.add_argument("result", metavar="RESULT.json")
     parser.add_argument("prefix", metavar="PREFIX")
     arguments = parser.parse_args()
-    with open(arguments.result) as file:
-        sweeps = json.load(file)["sweeps"]
-    if sweeps.get("iterations"):
-        draw_iterations(sweeps["iterations"], f"{arguments.prefix}-iterations.png")
-    if sweeps.get("latency"):
-        draw_latency(sweeps["latency"], f"{arguments.prefix}-latency.png")
+    with open(arguments.result, encoding="utf-8") as file:
+        rows = [row for run in json.load(file)["runs"] for row in run["rows"]]
+    for sweep, draw in (("iterations", draw_iterations), ("latency", draw_latency)):
+        found = [row for row in rows if row["sweep"] == sweep]
+        if found:
+            draw(found, f"{arguments.prefix}-{sweep}.png")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes a regular LDPC code without structure as an alist file: its edges are drawn at
-random, and those that a bit and a check have twice are drawn again."""
+"""Writes a regular LDPC code without structure as an alist file. Its edges are drawn at
+random, and double edges are drawn again."""
 
 import argparse
 import random
 
 
 def draw(n, column, row, seed):
-    """The bits of each check."""
+    """Returns the bits of each check."""
     generator = random.Random(seed)
     bits = [b for b in range(n) for _ in range(column)]
     generator.shuffle(bits)

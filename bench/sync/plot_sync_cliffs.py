@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws what `bench_sync_map cuda cliffs` measured: cells of the lattice, and nodes of tries in
-their place, that a GPU goes through per second, along n, q and N.
+"""Draws the results of `bench_sync_map cuda cliffs`: lattice cells, or trie nodes where they
+replace cells, that a GPU computes per second, along n, q and N.
 
 Usage: plot_sync_cliffs.py RESULT.json PICTURE.png
 """
@@ -19,10 +19,10 @@ UNITS = {"cells": ("cells of the lattice", "-"), "trie_nodes": ("nodes of tries"
 
 
 def along(points, axis):
-    """Points that differ from the base in this axis; along n, q follows it."""
+    """Returns the points that differ from the base in this axis; along n, q follows n."""
     fixed = [name for name in BASE if name not in (axis, "q" if axis == "n" else axis)]
     chosen = [r for r in points if all(r[name] == BASE[name] for name in fixed)]
-    # 1024 words of 20 bits are a point of their own.
+    # The point with 1024 words of 20 bits lies on no axis.
     return sorted((r for r in chosen if (r["n"], r["q"]) != (20, 1024)
                    and (axis != "n" or r["q"] == min(32, 2**((r["n"] + 1) // 2)))),
                   key=lambda r: r[axis])
@@ -33,7 +33,7 @@ def main():
         print(__doc__, file=sys.stderr)
         return 2
     with open(sys.argv[1], encoding="utf-8") as file:
-        points = [r for r in json.load(file)["result"] if "error" not in r]
+        points = [r for r in json.load(file)["runs"][0]["rows"] if "error" not in r]
     figure, panels = plt.subplots(1, 3, figsize=(13, 4.6), sharey=True, layout="constrained")
     for panel, axis in zip(panels, BASE):
         for number, p in enumerate(sorted({r["p"] for r in points})):

@@ -1,14 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures what the thread that pushes and pulls takes for each frame of a stream, and
- * prints JSON. In place of the CPU's decoder, which is linked away, there is a device
- * that knows the answers: it plays back what was decoded before. */
+/* Measures the time per frame of the thread that pushes and pulls a stream, and prints
+ * JSON. The linker replaces the CPU decoder by one that plays back recorded output. */
 
 #include "apps/json.h"
 #include "pipeline/cpu_decoder.h"
-#include "sync_map/qa_support.h"
-#include "sync_map/room.h"
+#include "sync_map/stream/traits.h"
+#include "sync_map/test/qa_support.h"
 #include <atomic>
 #include <cstring>
 #include <ctime>
@@ -16,18 +15,18 @@
 #include <string>
 
 using namespace gr::gpufec;
+using sync_map::boundary_match_header;
 using sync_map::job;
-using sync_map::link_header;
-using sync_map::room;
 using sync_map::setup;
 using sync_map::stream_piece;
+using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 640; // frames after which the stream is the same again
+constexpr unsigned period = 640; // frames after which the stream repeats
 constexpr unsigned known = 3 * period;
 
-// What was decoded of frame after frame.
+// Decoded output of consecutive frames.
 struct recording {
     std::vector<std::byte> outputs;
     std::vector<sync_status> status;
@@ -38,17 +37,17 @@ bool recording_now = false;
 
 } // namespace
 
-// What make_cpu() of the library is called here, and what it calls instead (see
-// CMakeLists.txt).
-room::decoder make_real(const setup&, std::size_t, unsigned, const std::string&) asm(
-    "__real__ZN2gr6gpufec8sync_map4room8make_cpuERKNS1_5setupEmjRKNSt7__cxx1112basic_"
+// The library's make_cpu(), and its replacement (--wrap in CMakeLists.txt).
+traits::decoder make_real(const setup&, std::size_t, unsigned, const std::string&) asm(
+    "__real__ZN2gr6gpufec8sync_map6traits8make_cpuERKNS1_5setupEmjRKNSt7__cxx1112basic_"
     "stringIcSt11char_traitsIcESaIcEEE");
-room::decoder make_wrapped(const setup&, std::size_t, unsigned, const std::string&) asm(
-    "__wrap__ZN2gr6gpufec8sync_map4room8make_cpuERKNS1_5setupEmjRKNSt7__cxx1112basic_"
+traits::decoder make_wrapped(const setup&, std::size_t, unsigned, const std::string&) asm(
+    "__wrap__ZN2gr6gpufec8sync_map6traits8make_cpuERKNS1_5setupEmjRKNSt7__cxx1112basic_"
     "stringIcSt11char_traitsIcESaIcEEE");
 
 namespace {
 
+// Plays back the recorded output.
 class player : public cpu_decoder<job>
 {
 public:
@@ -71,10 +70,14 @@ public:
                 const auto from = f < known ? f : known - period + f % period;
                 auto* const out = memory.output + k * size;
                 std::memcpy(out, tape.outputs.data() + from * size, size);
-                link_header link;
-                std::memcpy(&link, out + d_setup.links_at(), sizeof(link));
-                link.origin += pieces[k].whole < 0 ? pieces[k].guess : 0;
-                std::memcpy(out + d_setup.links_at(), &link, sizeof(link));
+                boundary_match_header boundary_match;
+                std::memcpy(&boundary_match,
+                            out + d_setup.boundary_matches_at(),
+                            sizeof(boundary_match));
+                boundary_match.origin += pieces[k].whole < 0 ? pieces[k].guess : 0;
+                std::memcpy(out + d_setup.boundary_matches_at(),
+                            &boundary_match,
+                            sizeof(boundary_match));
                 reinterpret_cast<sync_status*>(memory.status)[k] = tape.status[from];
             }
         });
@@ -85,11 +88,11 @@ private:
     std::size_t d_next = 0;
 };
 
-// Decodes, and keeps what was decoded.
+// Decodes and records the output.
 class recorder : public batch_decoder<job>
 {
 public:
-    recorder(const setup& s, room::decoder decoder)
+    recorder(const setup& s, traits::decoder decoder)
         : d_setup(s), d_decoder(std::move(decoder))
     {
     }
@@ -112,11 +115,14 @@ public:
             const auto* const out = memory.output + k * size;
             const auto at = tape.outputs.size();
             tape.outputs.insert(tape.outputs.end(), out, out + size);
-            link_header link;
-            std::memcpy(&link, out + d_setup.links_at(), sizeof(link));
-            link.origin -= pieces[k].whole < 0 ? pieces[k].guess : 0;
-            std::memcpy(
-                tape.outputs.data() + at + d_setup.links_at(), &link, sizeof(link));
+            boundary_match_header boundary_match;
+            std::memcpy(&boundary_match,
+                        out + d_setup.boundary_matches_at(),
+                        sizeof(boundary_match));
+            boundary_match.origin -= pieces[k].whole < 0 ? pieces[k].guess : 0;
+            std::memcpy(tape.outputs.data() + at + d_setup.boundary_matches_at(),
+                        &boundary_match,
+                        sizeof(boundary_match));
             tape.status.push_back(reinterpret_cast<sync_status*>(memory.status)[k]);
         }
     }
@@ -124,7 +130,7 @@ public:
 
 private:
     const setup d_setup;
-    const room::decoder d_decoder;
+    const traits::decoder d_decoder;
 };
 
 double caller_seconds()
@@ -153,7 +159,7 @@ json run(const sync_map::test_frames& data,
         sync_decoder::frame f;
         while (decoder.pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
-            // One of them: this is about the decoder.
+            // Compares one symbol per frame, to spend little time outside the decoder.
             wrong += symbols[N / 2] != data.messages[pulled++ % period][N / 2];
             locked += f.locked;
             bound = std::max(bound, f.bound);
@@ -197,7 +203,7 @@ json run(const sync_map::test_frames& data,
 
 } // namespace
 
-room::decoder
+traits::decoder
 make_wrapped(const setup& s, std::size_t frames, unsigned threads, const std::string& v)
 {
     if (recording_now) {

@@ -5,9 +5,9 @@
 
 #include "apps/json.h"
 #include "lab/slot_rates.h"
-#include "sync_map/job.h"
-#include "sync_map/qa_support.h"
-#include "sync_map/tries.h"
+#include "sync_map/model/job.h"
+#include "sync_map/model/trie.h"
+#include "sync_map/test/qa_support.h"
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -102,8 +102,8 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // Different frames, repeated, enough of them that those which are decoded twice
-        // are as many as they would be.
+        // The batch repeats some frames, enough that the share of frames decoded twice is
+        // representative.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -130,7 +130,7 @@ struct batch {
         }
     }
 
-    // What was received is nearly certain.
+    // Makes received soft values that are nearly certain.
     void make_soft()
     {
         const unsigned s = setup.code.alphabet();
@@ -157,7 +157,7 @@ struct batch {
 
     batch_memory memory() { return { in.data(), out.data(), status.data() }; }
 
-    // Frames and symbols that came out right, of those that differ.
+    // Counts valid frames and wrong symbols among the different frames.
     json checked() const
     {
         const auto different = std::min<std::size_t>(count, data.messages.size());
@@ -194,7 +194,7 @@ json measure_cuda(const code_size& c, double p, const setting& s, unsigned frame
     json entry = describe(c, p, s, b.setup);
     entry.add("frames", frames);
     try {
-        const auto decoder = sync_map::room::make_cuda(b.setup, frames, 1, 0);
+        const auto decoder = sync_map::traits::make_cuda(b.setup, frames, 1, 0);
         const auto steps = decoder->time_steps({ frames }, b.memory(), rounds);
         const auto kernels_ms = step_ms(steps, "kernels");
         entry.add("kernels_ms", kernels_ms)
@@ -216,7 +216,7 @@ json cuda_linear()
     json all = json::array();
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        // 63360: an H200 as full as it can be, to the end.
+        // 63360 frames keep all of an H200 busy to the end.
         for (const unsigned frames :
              { 1u, 1024u, 12672u, 16384u, 25344u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
@@ -239,7 +239,7 @@ json cuda_alphabets()
     for (const double p : { 1e-3, 1e-2 }) {
         for (const auto& s : { linear, soft }) {
             for (const unsigned alphabet : { 2u, 4u }) {
-                // Hard bits are decoded as tries where frames are many.
+                // Large batches of hard bits are decoded with tries.
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && s.soft_input) {
                         continue;
@@ -251,7 +251,7 @@ json cuda_alphabets()
                 all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, 16384));
             }
         }
-        // Words of other lengths; those of 7 have no kernel of their own.
+        // Other word lengths; 7 has no kernel of its own.
         for (const unsigned n : { 5u, 7u, 8u, 12u }) {
             for (const auto& s : { linear, soft }) {
                 all.add(measure_cuda({ n, 32, 210, 4 }, p, s, 16384));
@@ -294,7 +294,8 @@ json cuda_limits()
     return all;
 }
 
-// The papers': message lengths at q = 32, and alphabets at N = 210, all at rate 1/2.
+// Returns the papers' codes: message lengths at q = 32, and values of q at N = 210, all
+// of rate 1/2.
 std::vector<code_size> grid()
 {
     std::vector<code_size> codes;
@@ -307,7 +308,7 @@ std::vector<code_size> grid()
     return codes;
 }
 
-// Frames that keep a device busy for some tenth of a second.
+// Returns the number of frames that keep a device busy for about 0.1 s.
 unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
 {
     const auto setup = batch(c, p, s, 1).setup;
@@ -322,7 +323,7 @@ json cuda_grid()
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
             for (const auto& s : { corridor_global, corridor_local, linear }) {
-                // Alone, as in the papers, and in a batch.
+                // A frame is decoded alone, as in the papers, and in a batch.
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
@@ -331,7 +332,7 @@ json cuda_grid()
     return all;
 }
 
-// Nodes of all tries of a code, of both halves of its words.
+// Returns the number of nodes in all tries of a code.
 double trie_nodes(const sync_code& code)
 {
     const sync_map::word_tries tries(code);
@@ -342,8 +343,8 @@ double trie_nodes(const sync_code& code)
     return nodes;
 }
 
-// What a device does per second of codes of all kinds, each one axis away from
-// n = 10, q = 32, N = 210: cells of the lattice, and nodes of tries in their place.
+// Measures lattice cells, or trie nodes, per second for codes that differ from n = 10,
+// q = 32, N = 210 in one axis.
 json cuda_cliffs()
 {
     std::vector<code_size> codes{ { 10, 32, 210 } };
@@ -367,7 +368,7 @@ json cuda_cliffs()
             json entry = measure_cuda(c, p, linear, frames);
             entry.add("cells", frames * cells_per_frame)
                 .add("trie_nodes", frames * window * nodes_per_drift);
-            std::cerr << entry.line() << std::endl; // for who does not wait for all
+            std::cerr << entry.line() << std::endl; // shows progress
             all.add(entry);
         }
     }
@@ -399,9 +400,9 @@ json cuda_errors()
             decode_frames(data,
                           batch::with_setting(data.options, linear),
                           [](const sync_map::setup& setup, std::size_t count) {
-                              return sync_map::room::make_cuda(setup, count, 1, 0);
+                              return sync_map::traits::make_cuda(setup, count, 1, 0);
                           });
-        // Errors come in bursts, so the deviation is that of frames.
+        // Errors come in bursts, so the deviation is computed over frames.
         double sum = 0, squares = 0;
         for (unsigned f = 0; f < frames; ++f) {
             unsigned wrong = 0;
@@ -430,10 +431,10 @@ json cuda_errors()
 
 // ---- CPU: one thread ----
 
-// Seconds of one thread that a batch takes, the least of a few rounds.
+// Returns the seconds that one thread takes for a batch, the least of a few rounds.
 double thread_seconds(batch& b, double enough)
 {
-    const auto decoder = sync_map::room::make_cpu(b.setup, b.count, 1);
+    const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
     double least = INFINITY, all = 0;
     for (unsigned i = 0; i < rounds && (i == 0 || all < enough); ++i) {
         const auto begin = std::clock();
@@ -448,7 +449,7 @@ double thread_seconds(batch& b, double enough)
     return least;
 }
 
-// Leaves the first indices of a frame alone, amid items as random as the frame's.
+// Reduces a batch to the first indices of a frame, amid random items.
 void shorten(batch& b, unsigned indices)
 {
     const auto window = decoder_window(b.options);
@@ -475,8 +476,8 @@ json measure_cpu(const code_size& c, double p, const setting& s, unsigned frames
 {
     batch b(c, p, s, frames);
     json entry = describe(c, p, s, b.setup);
-    // A corridor frame can take hours, so a few indices say how long it is. They are
-    // those in the middle of a frame, where every drift of the window is possible.
+    // A corridor frame can take hours, so its time is extrapolated from a few indices in
+    // the middle, where every drift of the window is possible.
     const double work = double(c.q) * b.setup.window * c.n * b.setup.change.size();
     const unsigned indices =
         s.form == sync_form::linear ? c.N : std::clamp(unsigned(6e8 / work), 3u, c.N);
@@ -526,10 +527,10 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-// Frames after which a stream comes again: more than from anchor to anchor.
+// Frames after which a stream repeats; more than the distance of anchors.
 constexpr unsigned stream_period = 640;
 
-// Through the decoder, in a stream or in frames.
+// Measures sync_decoder, in a stream or in frames.
 json measure_decoder(double p,
                      sync_mode mode,
                      sync_precision precision,
@@ -604,7 +605,7 @@ json measure_decoder(double p,
                          .add("symbols", pulled * c.N));
 }
 
-// The steps of a batch of a stream.
+// Measures the steps of a batch of a stream.
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
@@ -614,7 +615,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
     json entry = describe(c, p, with(linear, precision), setup);
     entry.add("frames", frames).add("warmup", setup.search.warmup);
     try {
-        const auto decoder = sync_map::room::make_cuda(setup, frames, 1, 0);
+        const auto decoder = sync_map::traits::make_cuda(setup, frames, 1, 0);
         const auto limits = decoder->limits();
         const auto layout = setup.stream_input(frames);
         const host_memory in(limits.input_bytes), out(limits.output_bytes),
@@ -631,12 +632,12 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                { in.data(), out.data(), status.data() },
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
-        const auto links_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // those two among them
+        const auto boundary_matches_ms = step_ms(steps, "links");
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes those two
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
-            .add("frames_ms", kernels_ms - starts_ms - links_ms)
-            .add("links_ms", links_ms)
+            .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)
+            .add("links_ms", boundary_matches_ms)
             .add("kernels_ms", kernels_ms)
             .add("in_ms", step_ms(steps, "copy_in"))
             .add("out_ms", step_ms(steps, "copy_out"))

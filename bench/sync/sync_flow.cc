@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What gpu_sync_map takes of its thread in a flowgraph: the decoder is a device that
- * does nothing, so that the block and the layers below it are left. Beside it, what a
- * block takes that only reads the length tag of each frame and writes the tags that
- * gpu_sync_map writes. Prints JSON.
+/* Measures throughput and CPU time of gpu_sync_map's block thread in a flowgraph. A stub
+ * replaces the device and decodes nothing, so the figures show the cost of the block and
+ * of the host code between block and device. For comparison, the benchmark also measures
+ * a block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
  *
  * Usage: sync_flow [SECONDS] [NAME] */
 
@@ -12,7 +12,7 @@
 #include "flow_blocks.h"
 #include "lab/sync_map/simulation.h"
 #include "pipeline/cpu_decoder.h"
-#include "sync_map/room.h"
+#include "sync_map/stream/traits.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/blocks/stream_to_tagged_stream.h>
 #include <gnuradio/top_block.h>
@@ -27,17 +27,17 @@
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::bench;
+using sync_map::boundary_match_header;
 using sync_map::job;
-using sync_map::link_header;
-using sync_map::room;
 using sync_map::setup;
 using sync_map::stream_piece;
+using sync_map::traits;
 
 namespace {
 
-constexpr unsigned period = 64; // frames after which the stream is the same again
+constexpr unsigned period = 64; // frames after which the stream repeats
 
-// Finds every frame where it is guessed, and decodes nothing.
+// A stub device that decodes nothing and reports every frame at its predicted position.
 class idle_device : public cpu_decoder<job>
 {
 public:
@@ -49,7 +49,7 @@ public:
 
     std::string backend() const override { return "cuda"; }
     bool page_lock(void*, std::size_t) noexcept override { return true; }
-    bool take_raw() noexcept override { return true; }
+    bool reserve_conversion_buffers() noexcept override { return true; }
     void submit(unsigned slot, const job& j, const batch_memory& memory) override
     {
         d_pool.submit(slot, 1, [=](std::size_t, unsigned) { answer(j, memory); });
@@ -58,16 +58,18 @@ public:
 private:
     void answer(const job& j, const batch_memory& memory) const
     {
-        const auto* const table = j.lent ? memory.table : memory.input;
+        const auto* const table = j.borrowed ? memory.table : memory.input;
         const auto* const pieces = reinterpret_cast<const stream_piece*>(table);
         const double likely = 2.0 * frame_items;
         for (std::size_t k = 0; k < j.frames; ++k) {
             reinterpret_cast<sync_status*>(memory.status)[k] = { likely, 0, 0, 0, 1 };
-            if (d_setup.links) {
+            if (d_setup.boundary_matches) {
                 auto* const out = memory.output + k * d_setup.output_bytes();
-                link_header link{ pieces[k].guess, 20, 1, 1 };
-                std::memcpy(out + d_setup.links_at(), &link, sizeof(link));
-                if (j.whole > 0) { // these are compared by the caller
+                boundary_match_header boundary_match{ pieces[k].guess, 20, 1, 1 };
+                std::memcpy(out + d_setup.boundary_matches_at(),
+                            &boundary_match,
+                            sizeof(boundary_match));
+                if (j.whole > 0) { // the caller compares these
                     auto* const metrics =
                         reinterpret_cast<float*>(out + d_setup.metrics_at());
                     std::fill_n(metrics, 4 * d_setup.window, 1.0f);
@@ -79,7 +81,7 @@ private:
     const setup d_setup;
 };
 
-// CPU seconds so far of threads of that name, which may be cut.
+// Returns the CPU seconds so far of threads whose name, possibly truncated, matches.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;
@@ -96,7 +98,7 @@ double thread_seconds(const std::string& name)
     return seconds;
 }
 
-// Received items, again and again.
+// A source that repeats the received items endlessly.
 class items_source : public gr::sync_block
 {
 public:
@@ -161,12 +163,12 @@ json measure(const std::string& name,
 
 } // namespace
 
-std::size_t room::cuda_batch(const setup& s, unsigned, int)
+std::size_t traits::cuda_batch(const setup& s, unsigned, int)
 {
     return s.output == sync_output::symbols ? 12672 : 1024;
 }
 
-room::decoder room::make_cuda(const setup& s, std::size_t frames, unsigned, int)
+traits::decoder traits::make_cuda(const setup& s, std::size_t frames, unsigned, int)
 {
     return std::make_unique<idle_device>(s, frames);
 }

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What several reads of a frame are worth: symbol error rates against their number, with one,
-two and three passes, and how far posteriors are from those of all reads together.
+"""Measures the gain of several reads of a frame: symbol error rates against the number of reads,
+with one, two and three passes, and the distance of posteriors from the joint posteriors.
 
-The latter are by enumeration, so of a very small code: the probability of each read given
-each message is that of a frame whose priors leave no other message. It writes JSON, and a
-plot of it, which --only-plot draws again."""
+The joint posteriors are computed by enumeration for a very small code: the probability of a
+read given a message is that of a frame whose priors leave no other message. Writes JSON and
+a plot, which --only-plot draws again."""
 
 import argparse
 import itertools
 import json
 import math
+import pathlib
 import sys
 
 import numpy as np
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 try:
     import gpufec
@@ -31,18 +33,18 @@ PASSES = (1, 2, 3)
 CODE = dict(q=32, n=10, frame_symbols=210)
 RATES = (0.03, 0.06, 0.1)
 SUBSTITUTE = 0.01
-MOST_ERRORS = 2000 # of a point, which then ends
+MOST_ERRORS = 2000 # a point ends with so many
 
 
 def received(symbols, code, channel, reads, seed):
-    """Items of all reads, and the length of each, (frames, reads)."""
+    """Returns the items of all reads and their lengths, (frames, reads)."""
     sent = gpufec.sync_encode(symbols, **code)
     items, lengths = gpufec.bsid(np.repeat(sent, reads, axis=0), **channel, seed=seed)
     return items, lengths.reshape(len(symbols), reads)
 
 
 def first_reads(items, lengths, count):
-    """The same of the first reads of each frame."""
+    """Returns items and lengths of the first reads of each frame."""
     ends = np.cumsum(lengths.reshape(-1)).reshape(lengths.shape)
     parts = [items[end[count - 1] - length[:count].sum():end[count - 1]]
              for end, length in zip(ends, lengths)]
@@ -50,7 +52,7 @@ def first_reads(items, lengths, count):
 
 
 class Count:
-    """Wrong symbols, frame by frame: they come in bursts."""
+    """Counts wrong symbols per frame, because they come in bursts."""
 
     def __init__(self):
         self.frames = self.symbols = self.errors = self.squares = 0
@@ -71,7 +73,7 @@ class Count:
 
 
 def error_rates(p, frames, threads, log):
-    """Of all numbers of reads and passes, on the same reads."""
+    """Measures all numbers of reads and passes on the same reads."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)
@@ -100,7 +102,7 @@ def error_rates(p, frames, threads, log):
 
 
 def joint_posteriors(items, lengths, code, channel):
-    """Posteriors given all reads of each frame, by enumeration: (frames, N, q)."""
+    """Returns joint posteriors of all reads of each frame, by enumeration: (frames, N, q)."""
     q, N = code["q"], code["frame_symbols"]
     messages = np.array(list(itertools.product(range(q), repeat=N)))
     frames, reads = lengths.shape
@@ -119,7 +121,7 @@ def joint_posteriors(items, lengths, code, channel):
 
 
 def gaps(p, frames):
-    """How far posteriors of tiny frames are from those of all reads together."""
+    """Measures the distance of posteriors of tiny frames from the joint posteriors."""
     code = dict(q=4, n=4, frame_symbols=3)
     book = gpufec.codebook_random(code["n"], code["q"], code["frame_symbols"], 4)
     code["codebook"] = book
@@ -142,16 +144,18 @@ def gaps(p, frames):
     return points
 
 
-def plot(report, path):
+def plot(run, path):
+    """Draws the curves of a run of a result file."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(6.4, 4.4))
-    shades = dict(zip(report["p"], ("#1f77b4", "#ff7f0e", "#2ca02c")))
-    for p in report["p"]:
+    rates = run["settings"]["p"]
+    shades = dict(zip(rates, ("#1f77b4", "#ff7f0e", "#2ca02c")))
+    for p in rates:
         for passes, style in ((1, "o:"), (2, "s-")):
-            points = [r for r in report["error_rates"] if r["p"] == p and r["errors"] > 0 and
-                      (r["passes"] == passes or r["reads"] == 1)]
+            points = [r for r in run["rows"] if r["table"] == "error_rates" and r["p"] == p and
+                      r["errors"] > 0 and (r["passes"] == passes or r["reads"] == 1)]
             axes.errorbar([r["reads"] for r in points], [r["ser"] for r in points],
                           [1.96 * r["ser_deviation"] for r in points], fmt=style,
                           color=shades[p], capsize=2, markersize=4, label=f"{p:g}, "
@@ -173,27 +177,23 @@ def main():
     parser.add_argument("--frames", type=int, default=400, help="of a point, at most")
     parser.add_argument("--tiny-frames", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", required=True)
+    parser.add_argument("--json", type=report_path, required=True)
     parser.add_argument("--plot")
     parser.add_argument("--only-plot", action="store_true", help="of what is in --json")
     options = parser.parse_args()
     if not options.only_plot:
-        report = {"command": " ".join(["bench/sync_reads.py"] + sys.argv[1:]),
-                  "environment": environment(), "code": dict(CODE, codebook="random"),
+        report = {"code": dict(CODE, codebook="random"),
                   "p_substitute": SUBSTITUTE, "p": RATES, "error_rates": []}
         for p in RATES:
             points, report["backend"], report["device"] = error_rates(
                 p, options.frames, options.threads, lambda text: print(text, file=sys.stderr))
             report["error_rates"] += points
-        report["gaps"] = {"code": dict(q=4, n=4, frame_symbols=3, codebook="random"),
-                          "points": gaps(0.03, options.tiny_frames) +
-                                    gaps(0.1, options.tiny_frames)}
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
+        report["gaps"] = gaps(0.03, options.tiny_frames) + gaps(0.1, options.tiny_frames)
+        report["code_of_gaps"] = dict(q=4, n=4, frame_symbols=3, codebook="random")
+        save(options.json, "sync_reads", report)
     if options.plot:
         with open(options.json, encoding="utf-8") as file:
-            plot(json.load(file), options.plot)
+            plot(json.load(file)["runs"][0], options.plot)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prints how many times as fast as one thread of a CPU a GPU decodes, over the papers' grid.
+"""Prints the speedup of a GPU over one CPU thread on the papers' grid, as a Markdown table.
 
-A Markdown table of bench_sync_map's results: the CPU's corridor form against the GPU's, with
-global and with local storage, and its corridor form with global storage against the GPU's
-linear form; per frame, in batches or (--alone) one frame at a time.
+Compares the corridor form of CPU and GPU, with global and with local storage, and the CPU's
+corridor form with global storage with the GPU's linear form. Times are per frame, in batches
+or (--alone) one frame at a time.
 
-Usage: sync_speedups.py CPU.json GPU.json [--alone]
+Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """
 
 import argparse
@@ -19,20 +19,20 @@ import pathlib
 FORMS = (("corridor", "global"), ("corridor", "local"), ("linear", None))
 
 
-def entries(file):
-    """Results by code, probability, form, storage and whether a frame was alone."""
+def entries(rows):
+    """Returns times by code, probability, form, storage and whether a frame was alone."""
     found = {}
-    for e in json.loads(pathlib.Path(file).read_text())["result"]:
+    for e in rows:
         frames = e.get("frames", 1)
         ms = e.get("frame_ms", e.get("kernels_ms", 0) / frames)
         key = ((e["n"], e["q"], e["N"]), e["p"], e["form"], e.get("storage"))
-        # Where a batch is one frame it comes second.
+        # If the batch has one frame too, it is the second entry.
         found.setdefault(key, []).append(ms)
     return found
 
 
 def rounded(x):
-    """Two digits: more says nothing where two machines are compared."""
+    """Rounds to two digits; a comparison of two machines is no more precise."""
     if x < 10:
         return f"{x:.2g}"
     return f"{round(x, 2 - len(str(int(x)))):,.0f}"
@@ -40,11 +40,12 @@ def rounded(x):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cpu")
-    parser.add_argument("gpu")
+    parser.add_argument("results", nargs="+", type=pathlib.Path, metavar="RESULT.json")
     parser.add_argument("--alone", action="store_true", help="one frame at a time")
     options = parser.parse_args()
-    cpu, gpu = entries(options.cpu), entries(options.gpu)
+    runs = [run for path in options.results for run in json.loads(path.read_text())["runs"]]
+    cpu, gpu = (entries(row for run in runs if f" {where} grid" in run["command"]
+                        for row in run["rows"]) for where in ("cpu", "cuda"))
     codes = list(dict.fromkeys(key[0] for key in gpu))
     levels = list(dict.fromkeys(key[1] for key in gpu))
     print("| n, q, N | " + " | ".join(f"p = {p:g}" for p in levels) + " |")

@@ -1,12 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What tags cost: gpu_sync_map in a flowgraph, beside a block that only reads the length
- * tag of each frame and writes the tags that gpu_sync_map writes. Prints JSON: frames per
- * second of both, in turns.
+/* Measures the cost of tags: gpu_sync_map in a flowgraph, and a block that only reads
+ * each frame's length tag and writes the tags of gpu_sync_map. Prints JSON: frames per
+ * second of both, alternately.
  *
  * Usage: sync_tags [BACKEND] [SECONDS] [ROUNDS] */
 
+#include "apps/json.h"
 #include "flow_blocks.h"
 #include <gnuradio/blocks/null_sink.h>
 #include <gnuradio/blocks/null_source.h>
@@ -21,9 +22,10 @@
 
 namespace {
 
+using gr::gpufec::json;
 using namespace gr::gpufec::bench;
 
-// Frames per second that leave the block.
+// Returns the block's output in frames per second.
 double rate(const gr::block_sptr& block, double seconds, bool tagged)
 {
     auto graph = gr::make_top_block("sync_tags");
@@ -62,9 +64,7 @@ int main(int argc, char** argv)
     const auto decoder = [&](const std::string& tags, int items) {
         return make_block(backend, 1e-3, "framed", key, tags, items);
     };
-    const char* separator = "";
-    std::cout << "{\"benchmark\": \"sync_tags\", \"backend\": \"" << backend
-              << "\", \"frames_per_s\": [";
+    auto rows = json::array();
     for (int i = 0; i < rounds; ++i) {
         const auto tagged = decoder("all", 0);
         const auto decoded = rate(tagged, seconds, true);
@@ -74,13 +74,15 @@ int main(int argc, char** argv)
             rate(gnuradio::make_block_sptr<tags_only>(tagged->output_multiple()),
                  seconds,
                  true);
-        std::cout << separator << "\n {\"tags_only\": " << only
-                  << ", \"gpu_sync_map\": " << decoded
-                  << ", \"gpu_sync_map, failures\": " << few
-                  << ", \"gpu_sync_map, frame_items, none\": " << none << "}"
-                  << std::flush;
-        separator = ",";
+        rows.add(json::object({ { "tags_only", only },
+                                { "all_tags", decoded },
+                                { "failures", few },
+                                { "frame_items_no_tags", none } }));
     }
-    std::cout << "\n]}\n";
+    std::cout << json::object({ { "benchmark", "sync_tags" },
+                                { "backend", backend },
+                                { "frames_per_s", rows } })
+                     .to_string()
+              << '\n';
     return 0;
 }

@@ -3,24 +3,25 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures streams beside frames of the same on the CPU backend, with one thread and more.
+"""Measures streams and the same frames one by one on the CPU backend, with one thread or more.
 
-Processor time per frame says what a core does, whatever else the machine is at; the clock
-says how threads scale where it is idle.
+Processor time per frame shows the work of a core even on a busy machine; elapsed time shows
+how threads scale on an idle one.
 
 Usage: sync_threads.py [--threads N,...] [--frames N] [--rounds N] [--json FILE]
 """
 
 import argparse
-import json
 import pathlib
 import resource
+import sys
 import time
 
 import numpy as np
 from gnuradio import gpufec
 
-from benchmark_environment import environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from results_file import report_path, save  # noqa: E402
 
 CODE = dict(q=32, n=10, frame_symbols=210)
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
@@ -32,7 +33,7 @@ def processor_seconds():
 
 
 def frames_of(p, count):
-    """Received items of all frames, and how many each has."""
+    """Returns the received items of all frames, and the number per frame."""
     symbols = np.random.default_rng(1).integers(0, 32, (count, 210), np.uint8)
     received = [gpufec.bsid(gpufec.sync_encode(s, BOOK, **CODE), p_insert=p, p_delete=p,
                             seed=10 + i)[0] for i, s in enumerate(symbols)]
@@ -69,12 +70,11 @@ def main():
                         default=[1, 2])
     parser.add_argument("--frames", type=int, default=800)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", help="file for the result")
+    parser.add_argument("--json", type=report_path, help="file for the result")
     options = parser.parse_args()
-    result = {"benchmark": "sync_threads", "environment": environment(),
-              "frames": options.frames, "results": measure(options)}
+    result = {"frames": options.frames, "results": measure(options)}
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(result, indent=1) + "\n")
+        save(options.json, "sync_threads", result)
 
 
 if __name__ == "__main__":

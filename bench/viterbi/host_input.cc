@@ -1,17 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Ways of input from a ring, that another thread fills as a block upstream would, to a
- * GPU: copied into page-locked slots in several ways, or from the ring in place. Prints
- * JSON: GB/s of each way with rings and transfers of several sizes. Or, with "array",
- * ways of a large array into slots by one thread.
+/* Compares ways of input to a GPU from a ring, which another thread fills as an upstream
+ * block would: copied into pinned slots in several ways, or from the ring in place.
+ * Prints as JSON the rate of each way, for rings and transfers of several sizes. With
+ * "array", it measures copies of a large array into slots by one thread.
  *
  * Usage: host_input [SECONDS [array]] */
 
+#include "common/host_memory.h"
+#include "common/non_temporal_copy.h"
 #include "cuda/runtime.h"
 #include "json.h"
-#include "pipeline/copy_past_caches.h"
-#include "pipeline/host_memory.h"
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ double seconds()
     return std::chrono::duration<double>(now).count();
 }
 
-// Bytes at twice the same addresses, one after the other, as GNU Radio's buffers are.
+// Memory that is mapped twice, contiguously, as GNU Radio's buffers are.
 class ring
 {
 public:
@@ -76,7 +76,7 @@ private:
     std::size_t d_bytes;
 };
 
-// The block upstream: fills whatever is free, at most half a ring at a time.
+// The upstream block: fills free space, at most half a ring at a time.
 void produce(ring& r)
 {
     std::uint64_t written = 0;
@@ -106,7 +106,7 @@ void string_move(std::byte* to, const std::byte* from, std::size_t n)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-// Past the caches: lines of the destination are not read first.
+// Copies with non-temporal stores, so that lines of the destination are not read first.
 __attribute__((target("avx512f"))) void
 streaming(std::byte* to, const std::byte* from, std::size_t n)
 {
@@ -124,7 +124,7 @@ streaming(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to + i, from + i, n - i);
 }
 
-// Lines of four pages in turn, past the caches.
+// Copies lines of four pages alternately, with non-temporal stores.
 void four_pages(std::byte* to, const std::byte* from, std::size_t n)
 {
     constexpr std::size_t page = 4096, line = 64;
@@ -235,7 +235,7 @@ struct transfer {
     cuda::event done;
 };
 
-// Bytes per second through `step`, that takes what there is and says how much.
+// Returns the bytes per second that `step` takes from the ring.
 double rate(ring& r, double duration, const std::function<void()>& step)
 {
     std::thread upstream([&] { produce(r); });
@@ -255,7 +255,7 @@ double rate(ring& r, double duration, const std::function<void()>& step)
     return bytes / (end - begin);
 }
 
-// What the ring gives with nothing done to it.
+// Returns the rate of the ring when nothing is done to its data.
 double nothing(std::size_t ring_bytes, double duration)
 {
     ring r(ring_bytes);
@@ -292,7 +292,7 @@ double copied(std::size_t ring_bytes, std::size_t slot_bytes, double duration, C
     });
 }
 
-// Transfers straight from the ring, which is read once they have ended.
+// Transfers directly from the ring; its space is free once a transfer has ended.
 double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double duration)
 {
     ring r(ring_bytes);
@@ -344,7 +344,7 @@ double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double durat
 
 constexpr std::size_t MiB = 1u << 20;
 
-// Memory of large pages, as NumPy's large arrays have, or of small ones.
+// Memory of large pages, as of NumPy's large arrays, or of small ones.
 class array
 {
 public:
@@ -371,7 +371,7 @@ private:
     bool d_locked = false;
 };
 
-// An array through slots, which are sent to the device or not.
+// Returns the rate of an array through slots, with or without transfers to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
 {

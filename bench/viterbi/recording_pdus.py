@@ -3,17 +3,17 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the PDUs that gr-satellites gets from a recording as noise is added: with its own
-two Viterbi decoders, a chain of blocks for each of two phases; with gpu_viterbi_pbvd in the
-place of each; and with one that finds its phase, in place of both chains.
+"""Counts the PDUs that gr-satellites receives from a recording with added noise: with its own two
+Viterbi decoders, a chain of blocks for each of two phases; with gpu_viterbi_pbvd in place of each;
+and with one decoder with phase search in place of both chains.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
 
 import argparse
 import concurrent.futures
-import json
 import multiprocessing
+import pathlib
 import sys
 import threading
 import time
@@ -23,7 +23,10 @@ import numpy
 import pmt
 from gnuradio import blocks, gr
 
-# gr-satellites 4.4.0 uses a name that GNU Radio 3.10 has moved.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
+
+# gr-satellites 4.4.0 uses a name that moved in GNU Radio 3.10.
 if not hasattr(blocks, "byte_t"):
     blocks.byte_t = gr.types.byte_t
 
@@ -32,21 +35,21 @@ from satellites.components.deframers import ccsds_concatenated_deframer  # noqa:
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
 
-# The module; as an attribute of the package its name is that of the class in it.
+# The module: the package's attribute of this name is a class.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
 
 # gr-satellites logs every frame that it tries.
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain")
-PATCHING = threading.Lock() # of gr-satellites' deframer
-# As gr-satellites' description of BY70-1 has it.
+PATCHING = threading.Lock() # held while gr-satellites' deframer is patched
+# From gr-satellites' description of BY70-1.
 BAUD_RATE = 9600
 FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """Takes the place of gr-satellites' ccsds_viterbi."""
+    """Replaces gr-satellites' ccsds_viterbi."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -66,8 +69,8 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """Takes the place of gr-satellites' ccsds_concatenated_deframer: one decoder that finds
-    its phase, and one chain behind it."""
+    """Replaces gr-satellites' ccsds_concatenated_deframer: one decoder with phase search, and one
+    chain behind it."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
                "CCSDS uninverted": "ccsds_uninverted",
@@ -83,7 +86,7 @@ class one_chain_deframer(gr.hier_block2):
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
             positive_bit=1) # as gr-satellites' soft symbols are
-        # Python forgets blocks that nobody holds.
+        # Kept as a member, or Python would delete the block.
         self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),
                      blocks.add_const_ff(-0.5), self.chain)
@@ -91,7 +94,7 @@ class one_chain_deframer(gr.hier_block2):
 
 
 def read_wav(path):
-    """Samples of a mono 16-bit file, -1 to 1, and their rate."""
+    """Returns the samples of a mono 16-bit file, -1 to 1, and their rate."""
     with wave.open(path) as file:
         if file.getnchannels() != 1 or file.getsampwidth() != 2:
             raise ValueError(f"{path}: mono, 16 bits is expected")
@@ -100,7 +103,7 @@ def read_wav(path):
 
 
 def add_noise(samples, noise_db, seed):
-    """White Gaussian noise, its power in dB over the recording's; None: none."""
+    """Adds white Gaussian noise; noise_db is its power over the recording's, None adds none."""
     if noise_db is None:
         return samples
     deviation = numpy.sqrt(numpy.mean(samples.astype(float)**2) * 10**(noise_db / 10))
@@ -109,8 +112,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate):
-    """gr-satellites' soft symbols. They differ a little from run to run, so that decoders
-    are compared on the symbols of one run."""
+    """Returns gr-satellites' soft symbols. They differ a little between runs, so decoders are
+    compared on the symbols of one run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),
@@ -120,8 +123,8 @@ def demodulate(samples, rate):
 
 
 class patient_source(gr.sync_block):
-    """Gives its items and then waits: a flowgraph whose stream has ended does not finish
-    the messages that are still on their way."""
+    """A source that waits after its last item, because a flowgraph drops pending messages when its
+    stream ends."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])
@@ -139,10 +142,10 @@ class patient_source(gr.sync_block):
 
 
 def pdus(symbols, which, quiet_s=3.0):
-    """PDUs as bytes, in order of arrival, from gr-satellites' two parallel chains with its
-    decoder ("gr_satellites") or ours ("gpufec"), or from one chain ("one_chain").
+    """Returns PDUs as bytes, in order of arrival, from gr-satellites' two parallel chains with its
+    decoder ("gr_satellites") or gr-gpufec's ("gpufec"), or from one chain ("one_chain").
 
-    Ends when all symbols are given and no PDU has come for quiet_s seconds.
+    Ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
     """
     with PATCHING:
         original = deframer.ccsds_viterbi
@@ -172,20 +175,20 @@ def pdus(symbols, which, quiet_s=3.0):
 
 
 def compare(path, noise_db, seed, backend="auto"):
-    """PDUs of gr-satellites, of our decoder in its place, and of one chain, from the same
-    symbols."""
+    """Returns the PDUs of each of WAYS, from the same symbols."""
     pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
     samples, rate = read_wav(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate)
-    # Side by side, for each ends with seconds of silence.
+    # In parallel, because each ends with seconds of silence.
     with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
         return list(pool.map(lambda which: pdus(symbols, which), WAYS))
 
 
 def compare_all(path, cases, backend="auto"):
-    """Yields what compare() returns for each (noise_db, seed).
+    """Yields the result of compare() for each (noise_db, seed).
 
-    In a process each: gr-satellites' flowgraphs keep their shared memory until the end.
+    Each runs in a process of its own, because gr-satellites' flowgraphs keep their shared memory
+    until the process ends.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, maxtasksperchild=1) as pool:
@@ -194,7 +197,7 @@ def compare_all(path, cases, backend="auto"):
 
 
 def sweep(path, levels, seeds, backend="auto"):
-    """Yields a row a noise level, with the number of PDUs for each seed."""
+    """Yields a row per noise level, with the number of PDUs for each seed."""
     for level in levels:
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))
@@ -207,9 +210,10 @@ def main():
     parser.add_argument("recording")
     parser.add_argument("--noise", default="-12:1:0", metavar="A:STEP:B",
                         help="power of the noise added, in dB over the recording's")
-    parser.add_argument("--seeds", type=int, default=5, help="runs a level")
+    parser.add_argument("--seeds", type=int, default=5, help="runs per noise level")
     parser.add_argument("--backend", default="auto", help="auto, cuda or cpu")
-    parser.add_argument("--json", help="write the results to this file")
+    parser.add_argument("--json", type=results_file.report_path,
+                        help="write the results to this file")
     arguments = parser.parse_args()
     first, step, last = (float(x) for x in arguments.noise.split(":"))
     levels = [None] + numpy.arange(first, last + step / 2, step).tolist()
@@ -222,12 +226,9 @@ def main():
         print(f"{level:>8}{sum(row['gr_satellites']):>15}{sum(row['gpufec']):>8}"
               f"{sum(row['one_chain']):>11}", flush=True)
     if arguments.json:
-        import benchmark_environment
-        with open(arguments.json, "w") as file:
-            json.dump({"what": "PDUs from a recording of BY70-1 as noise is added",
-                       "environment": benchmark_environment.environment(),
-                       "backend": arguments.backend, "rows": rows}, file, indent=2)
-            file.write("\n")
+        results_file.save(arguments.json, "recording_pdus",
+                          {"backend": arguments.backend, "rows": rows},
+                          "PDUs from a recording of BY70-1 as noise is added")
     return 0
 
 

@@ -1,24 +1,24 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How soon and how surely the Viterbi decoder finds its phase, and what that costs.
- * Prints JSON.
+/* Measures the Viterbi decoder's phase search: its speed, reliability and cost. Prints
+ * JSON.
  *
  * Usage: viterbi_lock lock TRIALS | slips SLIPS | noise VALUES | rates SECONDS
  *                     [--backend cpu|cuda] [--threads N] [--limit SECONDS]
  *                     [--every VALUES]
  *
- * lock:  receivers of QPSK that may have any of DVB-S's five rates are switched on at a
- *        random place of a random symbol, turned and mirrored at random.
- * slips: streams that lose or repeat a soft value every 30,000, or as said.
- * noise: Gaussian noise, searched for all of these, for so many seconds at most.
- * rates: soft values per second while locked, with and without a lock to find, and while
- *        searching; by the clock, and by the time of processors, which does not count
- *        what else the machine does. Costs are medians over pairs of short turns. */
+ * lock:  time to lock of QPSK receivers for DVB-S's five rates, which start at a random
+ *        value of the stream, with a random rotation and exchange of I and Q.
+ * slips: streams that lose or repeat a soft value every VALUES (default 30,000).
+ * noise: false locks on Gaussian noise among all these hypotheses, within SECONDS.
+ * rates: soft values per second while locked, with and without phase search, and while
+ *        searching; in wall time, and in processor time, which excludes other work of the
+ *        machine. Costs are medians over pairs of short runs. */
 
 #include "channel/awgn.h"
 #include "json.h"
-#include "viterbi/lock.h"
+#include "viterbi/phase_lock/phase_search.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -37,10 +37,11 @@ namespace {
 
 struct rate {
     const char* preset;
-    double ebn0_db; // of a decoded bit error rate of 1e-4
+    double ebn0_db; // Eb/N0 at a decoded bit error rate of 1e-4
 };
 
-// By gpufec ber viterbi --preset … --min-errors 2000, between points 0.1 dB apart.
+// From gpufec ber viterbi --preset … --min-errors 2000, interpolated between points 0.1
+// dB apart.
 constexpr rate rates[] = { { "dvb_1_2", 3.44 },
                            { "dvb_2_3", 3.92 },
                            { "dvb_3_4", 4.42 },
@@ -50,7 +51,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // seconds of noise
+    double limit = 1e9; // seconds, for noise
     std::uint64_t every = 30000;
 };
 
@@ -81,7 +82,7 @@ viterbi_options options_of(const settings& s)
     return o;
 }
 
-// Calls work(thread, first, count) on threads that share `count` pieces of work.
+// Calls work(thread, first, count) on threads that share `count` work items.
 template <class Work>
 void share(unsigned threads, std::uint64_t count, Work&& work)
 {
@@ -95,7 +96,7 @@ void share(unsigned threads, std::uint64_t count, Work&& work)
     }
 }
 
-// A signal that goes on as long as it is asked for.
+// A signal without end.
 class transmitter
 {
 public:
@@ -106,14 +107,14 @@ public:
     {
     }
 
-    // Some more soft values, and the bits they were made of.
+    // Appends further soft values and their information bits.
     void more(std::vector<std::int8_t>& values, std::vector<std::uint8_t>& bits)
     {
         constexpr std::size_t count = 840;
         const auto first = bits.size();
         bits.resize(first + count);
-        d_bits.bits(d_given, count, &bits[first]);
-        d_given += count;
+        d_bits.bits(d_emitted, count, &bits[first]);
+        d_emitted += count;
         d_coded.resize(d_encoder.coded_bits(count));
         d_encoder.encode(&bits[first], count, d_coded.data());
         const auto old = values.size();
@@ -127,10 +128,10 @@ private:
     awgn_channel d_channel;
     counter_random d_bits;
     std::vector<std::uint8_t> d_coded;
-    std::uint64_t d_given = 0, d_sent = 0;
+    std::uint64_t d_emitted = 0, d_sent = 0;
 };
 
-// What a receiver gives that reads the code's values as a hypothesis says.
+// Returns the received values for which a hypothesis holds.
 void receive(const hypothesis& h,
              const std::vector<std::int8_t>& values,
              std::vector<std::int8_t>& out)
@@ -157,15 +158,15 @@ json quantiles(std::vector<double> x)
                           { "most", x.empty() ? 0.0 : x.back() } });
 }
 
-json time_to_lock(const settings& s, std::uint64_t most_trials)
+json time_to_lock(const settings& s, std::uint64_t max_trials)
 {
     auto rows = json::array();
     const auto all = codes();
     for (unsigned which = 0; which < all.size(); ++which) {
         for (const double over : { 0.0, 1.0, 2.0 }) {
             const auto& code = all[which];
-            // Most where a figure is asked for.
-            const auto trials = over == 1 ? most_trials : most_trials / 5;
+            // More trials at 1 dB, the point that the documentation quotes.
+            const auto trials = over == 1 ? max_trials : max_trials / 5;
             std::mutex mutex;
             std::vector<double> values_needed;
             std::uint64_t wrong = 0, never = 0, within = 0;
@@ -177,8 +178,8 @@ json time_to_lock(const settings& s, std::uint64_t most_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Turned and mirrored as one of the hypotheses of its code, and cut
-                    // anywhere.
+                    // Receives the signal by a random hypothesis of its code, from a
+                    // random value on.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
                         if (h.which() == which) {
@@ -254,7 +255,7 @@ json slips(const settings& s, std::uint64_t count)
                       while (sent.size() < (of_stream + 1) * between) {
                           sender.more(sent, bits);
                       }
-                      // Where the stream's values come from.
+                      // Index of the sent value of each value of the stream.
                       std::vector<std::uint64_t> source;
                       std::vector<std::uint64_t> where;
                       std::uint64_t from = 0;
@@ -302,7 +303,7 @@ json slips(const settings& s, std::uint64_t count)
                           }
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
-                          // The period that is nearest to where it begins.
+                          // The puncturing period nearest to the lock's beginning.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;
@@ -312,7 +313,7 @@ json slips(const settings& s, std::uint64_t count)
                               return at >= 0 && at < std::int64_t(bits.size()) &&
                                      got[locks[i].first_bit + k] == bits[at];
                           };
-                          // It begins with the period there, or one beside it.
+                          // The lock begins with this period or a neighbouring one.
                           std::int64_t best = -1, where_best = 0;
                           bool inverted = false;
                           for (std::int64_t near_by = -2; near_by <= 2; ++near_by) {
@@ -419,8 +420,7 @@ double processor_time()
     return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-// Soft values per second, and per second of all processors, of a decoder that is given
-// `values` over and over.
+// Soft values per second of wall time, and of processor time.
 struct pace {
     double by_clock = 0, by_processor = 0;
 };
@@ -441,7 +441,7 @@ pace pace_of(viterbi_decoder& decoder,
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
     auto last = begin;
-    // Then all that is in flight, or the next one's turn would pay for it.
+    // After that, batches in flight are drained, so that they do not burden the next run.
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {
@@ -472,13 +472,12 @@ json paces(const settings& s, double seconds)
         while (values.size() < 20000000 || values.size() % n != 0) {
             sender.more(values, bits);
         }
-        // The stream's end and its beginning do not fit: a slip, once in 20 million.
+        // The repeated stream has a slip at its end, once in 20 million values.
         auto o = options_of(s);
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // In many short turns, each against the one beside it: what else the machine does
-        // meets both.
+        // Many pairs of short runs, so that other work of the machine affects both alike.
         constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {

@@ -3,21 +3,22 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Viterbi decoder's speed on the GPU at hand, code by code.
+"""The Viterbi decoder's rates on this GPU, code by code.
 
-Runs `gpufec bench viterbi` for each row: kernels alone, from page-locked slot to slot,
-through the stream decoder, and the latency of one batch. Codes without kernels of their own
-stand beside those that have them.
+Runs `gpufec bench viterbi` for each row: kernels alone, from pinned slot to pinned slot, through
+the stream decoder, and the latency of one batch. Rows include codes without specialised kernels.
 
 Usage: viterbi_rates.py GPUFEC [--json FILE] [--seconds S] [--only WORD]
 """
 
 import argparse
 import json
+import pathlib
 import subprocess
 import sys
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
 HALF = "--polynomials 171,133 --decode-length 1024"
 ROWS = (
@@ -66,7 +67,7 @@ def bench(tool, options, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=results_file.report_path)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose name has it")
     arguments = parser.parse_args()
@@ -88,11 +89,7 @@ def main():
               f" | {rate['host to host']:.1f} | {rate['stream']:.1f} |"
               f" {r['batch_latency_s'] * 1e6:.0f} |", flush=True)
     if arguments.json:
-        report = {"what": "gpufec bench viterbi, row by row",
-                  "environment": benchmark_environment.environment(), "rows": rows}
-        with open(arguments.json, "w") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
+        results_file.save(arguments.json, "viterbi_rates", rows)
 
 
 if __name__ == "__main__":

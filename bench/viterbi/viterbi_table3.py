@@ -3,20 +3,22 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Table III of Peng, Liu, Hou and Zhao (2016) on the GPU at hand.
+"""Table III of Peng, Liu, Hou and Zhao (2016) on this GPU.
 
-Sweeps the number of parallel blocks (D = 512, L = 42, 8-bit soft values) for the paper's
-kernels and ours: kernels and copies timed apart, throughput with one stream and three.
+Sweeps the number of parallel blocks (D = 512, L = 42, 8-bit soft values) for the paper's kernels
+and gr-gpufec's: separate times of kernels and copies, throughput with one stream and with three.
 
 Usage: viterbi_table3.py GPUFEC [--json FILE] [--seconds S]
 """
 
 import argparse
 import json
+import pathlib
 import subprocess
 import sys
 
-import benchmark_environment
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import results_file  # noqa: E402
 
 BLOCKS = (2048, 4096, 6144, 8192, 10240, 20480, 67584, 135168)
 KERNELS = ("pbvd", "registers", "fused")
@@ -46,7 +48,7 @@ def row(tool, kernel, blocks, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tool")
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=results_file.report_path)
     parser.add_argument("--seconds", type=float, default=0.5)
     arguments = parser.parse_args()
     rows = [row(arguments.tool, kernel, blocks, arguments.seconds)
@@ -59,11 +61,8 @@ def main():
               f"{r['kernels_bits_per_s'] / 1e9:10.2f}{r['one_stream_bits_per_s'] / 1e9:9.2f}"
               f"{r['three_streams_bits_per_s'] / 1e9:10.2f}")
     if arguments.json:
-        report = {"what": "Table III of the paper: D = 512, L = 42, int8, K=7 rate 1/2",
-                  "environment": benchmark_environment.environment(), "rows": rows}
-        with open(arguments.json, "w") as file:
-            json.dump(report, file, indent=1)
-            file.write("\n")
+        results_file.save(arguments.json, "viterbi_table3", rows,
+                          "Table III of the paper: D = 512, L = 42, int8, K=7 rate 1/2")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,37 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# gpufec_test(ROOM NAME [gpu]): GoogleTest of ROOM/qa_NAME.cc
+# gpufec_test(DECODER SOURCE [gpu]): GoogleTest of SOURCE, a qa_NAME.cc; DECODER is its label
 include(GoogleTest)
+
+# Programs that a test starts keep settings and caches below the build folder, and leave the
+# user's own alone. Python packages that the user installed for himself are still found.
+set(gpufec_test_home ${PROJECT_BINARY_DIR}/home)
+file(MAKE_DIRECTORY ${gpufec_test_home})
+set(GPUFEC_TEST_HOME "HOME=set:${gpufec_test_home}")
+foreach(kind IN ITEMS CONFIG CACHE DATA STATE)
+  list(APPEND GPUFEC_TEST_HOME "XDG_${kind}_HOME=unset:")
+endforeach()
+if(NOT DEFINED ENV{PYTHONUSERBASE})
+  list(APPEND GPUFEC_TEST_HOME "PYTHONUSERBASE=set:$ENV{HOME}/.local")
+endif()
 
 # The tests that use a GPU, by name, for scripts/gpu-test.
 set(gpufec_gpu_tests ${PROJECT_BINARY_DIR}/lib/gpu_tests)
 file(WRITE ${gpufec_gpu_tests} "")
 
-function(gpufec_test room name)
-  set(target qa_${room}_${name})
-  add_executable(${target} ${room}/qa_${name}.cc)
+function(gpufec_test decoder source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^qa_" "" name ${name})
+  set(target qa_${decoder}_${name})
+  add_executable(${target} ${source})
   # Where reference data may lie beside the sources; __FILE__ may be relative.
   target_compile_definitions(${target} PRIVATE GPUFEC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} gpufec_core gpufec_lab gpufec_options GTest::gtest_main)
-  gtest_discover_tests(${target} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${target} TEST_PREFIX ${decoder}. DISCOVERY_TIMEOUT 60
                        NO_PRETTY_VALUES TEST_LIST ${target}_tests)
   # As a property given above, all labels but the first would be lost.
-  set(labels ${room} ${ARGN})
+  set(labels ${decoder} ${ARGN})
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
   file(WRITE ${labels_file}
       "if(${target}_tests)\n"

@@ -1,15 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The simulation of an LDPC code on a device: the codewords of the host's frame_source,
- * sent in turn, noise, decoding and the count of wrong bits. */
+/* The simulation of an LDPC code on a device: the codewords of the host's frame_source
+ * are sent in turn, with noise, and decoded, and wrong bits are counted. */
 
-#include "lab/device_link.cuh"
-#include "ldpc/frame_batch.h"
-#include "ldpc/input_format.h"
-#include "ldpc/room.h"
-#include "pipeline/host_memory.h"
-#include "pipeline/packed_bits.h"
+#include "common/host_memory.h"
+#include "common/packed_bits.h"
+#include "lab/device_channel.cuh"
+#include "ldpc/stream/frame_batch.h"
+#include "ldpc/stream/input_format.h"
+#include "ldpc/stream/traits.h"
 #include "simulation.h"
 #include <algorithm>
 #include <cstring>
@@ -24,21 +24,21 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Where a position of the codeword gets its value from, instead of a bit that is sent.
+// Sources of a codeword position's value other than the index of a sent bit.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
-// What frames are made of.
+// The data from which frames are made.
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
-    const std::uint32_t* bits;    // that are sent of each codeword, the first lowest
-    unsigned words;               // of 32 bits, of each codeword
-    const std::uint32_t* sources; // of each position; nullptr: all are sent in order
+    const std::uint32_t* bits;    // sent bits of each codeword, the first lowest
+    unsigned words;               // 32-bit words per codeword
+    const std::uint32_t* sources; // source of each position; null: all are sent in order
 };
 
-/* Channel values of \p frames frames from \p first on, in the steps of the decoder.
- * \p tables has the noise and, behind it, the steps of each byte that can be received, of
- * a punctured bit and of a shortened one. */
+/* Writes the channel values of \p frames frames from \p first on, in the steps of the
+ * decoder. \p tables has the noise, then the steps for each byte that can be received,
+ * for a punctured bit and for a shortened one. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -59,7 +59,7 @@ __global__ void receive(frames_sent s,
         const auto frame = first + f;
         const auto noise = frame * s.sent;
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
-        // All of the group are in one word where they are sent in order.
+        // If bits are sent in order, those of a group are in one word.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
         group<Value, group_values> made;
 #pragma unroll
@@ -80,8 +80,8 @@ __global__ void receive(frames_sent s,
     }
 }
 
-// Adds to \p errors of each frame how many of its decisions are not those that were sent,
-// where \p counted has ones; words as decisions lie in memory.
+// Adds the number of wrong decisions of each frame to its \p errors, at positions where
+// \p counted has ones. Words have the memory layout of decisions.
 __global__ void compare(std::uint64_t first,
                         std::uint64_t frames,
                         unsigned words,
@@ -109,28 +109,29 @@ struct locked_memory : host_memory {
     ~locked_memory() { page_unlock(data()); }
 };
 
-struct link_slot : round_slot {
+struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
-    std::size_t tabled = 0; // frames that the table in its input is of
+    std::size_t tabled = 0; // frames in the table in the input
     ldpc::job job;
-    std::uint64_t first = 0; // of the batch in flight
+    std::uint64_t first = 0; // first frame of the batch in flight
     std::size_t frames = 0;
 };
 
-class cuda_link final : public device_link, private slot_rounds<room, link_slot>
+class cuda_channel final : public device_channel,
+                           private slot_rounds<traits, channel_slot>
 {
 public:
-    cuda_link(const simulation_options& options, unsigned times)
+    cuda_channel(const simulation_options& options, unsigned times)
         : slot_rounds(make_setup(options.decoder),
                       run_of(options),
                       options.decoder.devices.at(0),
                       times),
           d_code(options.decoder.codes.at(0)),
-          d_limits(d_setup.limits(d_pieces)),
+          d_limits(d_setup.limits(d_work_items)),
           d_output_words(unsigned(d_setup.frame_output_bytes(d_code) / 4)),
-          d_errors(d_pieces)
+          d_errors(d_work_items)
     {
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, d_device), "device properties");
@@ -149,7 +150,8 @@ public:
             ensure(s.input, d_limits.input_bytes);
             ensure(s.output, d_limits.output_bytes);
             s.status = std::make_unique<locked_memory>(d_limits.status_bytes);
-            s.table = std::make_unique<host_memory>(ldpc::job::values_offset(d_pieces));
+            s.table =
+                std::make_unique<host_memory>(ldpc::job::values_offset(d_work_items));
         }
     }
 
@@ -157,14 +159,14 @@ public:
 
     void run(std::uint64_t frames, const taker& take) override
     {
-        slot_rounds::run((frames + d_pieces - 1) / d_pieces,
-                         [&](link_slot& s, unsigned number, std::size_t b) {
-                             s.first = std::uint64_t(b) * d_pieces;
+        slot_rounds::run((frames + d_work_items - 1) / d_work_items,
+                         [&](channel_slot& s, unsigned number, std::size_t b) {
+                             s.first = std::uint64_t(b) * d_work_items;
                              s.frames =
-                                 std::min<std::uint64_t>(d_pieces, frames - s.first);
+                                 std::min<std::uint64_t>(d_work_items, frames - s.first);
                              fill(s, number);
                          },
-                         [&](link_slot& s) {
+                         [&](channel_slot& s) {
                              count(s);
                              return take(d_results);
                          });
@@ -173,11 +175,12 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // A short simulation need not wait for the memory of a long one.
+    // A short simulation allocates less memory.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
-        run.most = std::clamp<std::uint64_t>(options.max_frames, 1, room::most_pieces);
+        run.most =
+            std::clamp<std::uint64_t>(options.max_frames, 1, traits::max_work_items);
         return run;
     }
 
@@ -193,7 +196,7 @@ private:
         for (unsigned value = 0; value < 256; ++value) {
             received.push_back(std::int8_t(value));
         }
-        // 256 of bytes, two of bits that are not sent.
+        // 256 entries for bytes, two for bits that are not sent.
         std::vector<std::byte> steps((received.size() + 2) * size + 8);
         input_format(rule, llr_format::int8, options.llr_scale, options.positive_bit)
             .convert(received.data(), 0, received.size(), steps.data());
@@ -217,8 +220,8 @@ private:
         return tables;
     }
 
-    // The bits that are sent, and the decisions that are right, of all codewords; and
-    // which of these are of the message.
+    // Makes the sent bits and the right decisions of all codewords, and the mask of
+    // message bits.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;
@@ -263,7 +266,7 @@ private:
         d_sources = copied(sources);
     }
 
-    void fill(link_slot& s, unsigned number)
+    void fill(channel_slot& s, unsigned number)
     {
         if (s.tabled != s.frames) {
             frame_batch batch(d_setup, d_limits);
@@ -298,7 +301,7 @@ private:
     }
 
     template <class Value>
-    void make_values(link_slot& s)
+    void make_values(channel_slot& s)
     {
         const auto kernel = receive<Value>;
         const auto made = d_frames.front();
@@ -310,15 +313,15 @@ private:
         const std::uint64_t frames = s.frames;
         const std::uint64_t stride = d_setup.frame_input_bytes(d_code) / sizeof(Value);
         const auto groups = frames * ((d_code.n() + group_values - 1) / group_values);
-        auto* const to =
-            reinterpret_cast<Value*>(s.input->get() + ldpc::job::values_offset(d_pieces));
+        auto* const to = reinterpret_cast<Value*>(s.input->get() +
+                                                  ldpc::job::values_offset(d_work_items));
         kernel<<<blocks_of(groups), threads, shared_bytes, stream>>>(
             made, tables, words, first, frames, stride, to);
         check(cudaGetLastError(), "kernel launch");
     }
 
-    // Makes d_results those of the slot's frames.
-    void count(link_slot& s)
+    // Sets d_results to the results of the slot's frames.
+    void count(channel_slot& s)
     {
         const auto stream = s.queue;
         const auto first = s.first;
@@ -351,7 +354,7 @@ private:
 
     const ldpc_code d_code;
     const batch_limits d_limits;
-    const unsigned d_output_words; // of a frame
+    const unsigned d_output_words; // per frame
     std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
@@ -363,9 +366,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<device_link> make_device_link(const simulation_options& options)
+std::unique_ptr<device_channel> make_device_channel(const simulation_options& options)
 {
-    return made<cuda_link>(options);
+    return made<cuda_channel>(options);
 }
 
 } // namespace gr::gpufec::ldpc

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulations on a device count what those on the host count, whatever their batches. */
+/* Simulations on a device have the same counts as those on the host, with all batches. */
 
-#include "lab/qa_links.h"
+#include "lab/qa_channels.h"
 #include "simulation.h"
 #include <limits>
 
@@ -17,17 +17,17 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // each codeword, and some twice
+    o.max_frames = 70; // every codeword, and some twice
     return o;
 }
 
-class ldpc_links : public qa::device_links
+class ldpc_channels : public qa::device_channels
 {
 protected:
     static error_counts equal(const simulation_options& options)
     {
         const auto [host, device] =
-            both(options, make_device_link, [](const auto& o) { return simulate(o); });
+            both(options, make_device_channel, [](const auto& o) { return simulate(o); });
         const auto &a = host.decoded, &b = device.decoded;
         EXPECT_EQ(a.frames, b.frames);
         EXPECT_EQ(a.frame_errors, b.frame_errors);
@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(ldpc_links, codes_that_are_sent_whole)
+TEST_F(ldpc_channels, codes_that_are_sent_whole)
 {
     const auto c = equal(code(ldpc_code::dvbs2("short", "1/2"), 0.8));
     EXPECT_EQ(c.frames, 70u);
@@ -47,7 +47,7 @@ TEST_F(ldpc_links, codes_that_are_sent_whole)
     EXPECT_GT(equal(code(ldpc_code::standard("wifi", "648", "1/2"), 0.5)).errors, 100u);
 }
 
-TEST_F(ldpc_links, arithmetic_and_signs)
+TEST_F(ldpc_channels, arithmetic_and_signs)
 {
     for (const auto precision :
          { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -59,7 +59,7 @@ TEST_F(ldpc_links, arithmetic_and_signs)
     }
 }
 
-TEST_F(ldpc_links, codes_that_are_not_sent_whole)
+TEST_F(ldpc_channels, codes_that_are_not_sent_whole)
 {
     // Punctured; shortened and filled up; both.
     EXPECT_GT(equal(code(ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"), 0)).errors,
@@ -78,7 +78,7 @@ TEST_F(ldpc_links, codes_that_are_not_sent_whole)
     EXPECT_GT(equal(ccsds).errors, 100u);
 }
 
-TEST_F(ldpc_links, batches_of_any_size)
+TEST_F(ldpc_channels, batches_of_any_size)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 300;
@@ -88,7 +88,7 @@ TEST_F(ldpc_links, batches_of_any_size)
     }
 }
 
-TEST_F(ldpc_links, a_point_ends_with_the_frame_that_is_its_last_error)
+TEST_F(ldpc_channels, a_point_ends_with_the_frame_that_is_its_last_error)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "3/4"), 2);
     o.max_frames = 100000;
@@ -98,14 +98,14 @@ TEST_F(ldpc_links, a_point_ends_with_the_frame_that_is_its_last_error)
     EXPECT_EQ(equal(o).frame_errors, 11u);
 }
 
-TEST_F(ldpc_links, codewords_asked_for_are_counted_as_messages)
+TEST_F(ldpc_channels, codewords_asked_for_are_counted_as_messages)
 {
     auto o = code(ldpc_code::standard("wifi", "648", "1/2"), 0.5);
     o.decoder.codeword = true;
     EXPECT_GT(equal(o).errors, 100u);
 }
 
-TEST_F(ldpc_links, no_noise)
+TEST_F(ldpc_channels, no_noise)
 {
     auto o =
         code(ldpc_code::dvbs2("short", "8/9"), std::numeric_limits<double>::infinity());

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "ldpc/reference.h"
-#include "ldpc/room.h"
+#include "ldpc/model/reference.h"
+#include "ldpc/stream/traits.h"
 #include "pipeline/stream_decoder.h"
 #include "simulation.h"
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double nats_without_noise = 20;
 
-// The LLR of an amplitude of 1.
+// Returns the LLR of an amplitude of 1.
 double nats_of(double sigma)
 {
     const double variance = sigma * sigma;
@@ -51,7 +51,7 @@ frame_source::frame_source(const ldpc_options& options,
 
 std::size_t frame_source::frame_bytes() const
 {
-    return d_code.sent() * (d_format == llr_format::int8 ? 1 : sizeof(float));
+    return d_code.sent() * (d_format == llr_format::float32 ? sizeof(float) : 1);
 }
 
 std::vector<std::uint8_t> frame_source::sent_bits(unsigned w) const
@@ -68,8 +68,11 @@ void frame_source::channel_values(std::uint64_t f, std::byte* out) const
 {
     const auto n = d_code.sent();
     const auto positive = sent_bits(f % words);
-    if (d_format == llr_format::int8) {
+    if (d_format != llr_format::float32) {
         d_int8.int8(f * n, positive.data(), n, reinterpret_cast<std::int8_t*>(out));
+        if (d_format == llr_format::uint8) {
+            std::for_each(out, out + n, [](auto& item) { item ^= std::byte(0x80); });
+        }
         return;
     }
     auto* const values = reinterpret_cast<float*>(out);
@@ -112,7 +115,7 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // Enough frames for every thread, of bounded memory.
+        // Enough frames for every thread, in bounded memory.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =
@@ -153,7 +156,7 @@ private:
                  "host" };
     }
 
-    // The same work on frames first …, dealt to the threads.
+    // Distributes work on frames from \p first on to the threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -221,7 +224,8 @@ private:
         return n > 0;
     }
 
-    // One frame; decided(i, p): bit i of the message, at p of the codeword.
+    // Counts one frame; decided(i, p) returns message bit i, which is at codeword
+    // position p.
     template <class Decided>
     error_counts counted(const std::uint8_t* sent,
                          const Decided& decided,
@@ -241,7 +245,7 @@ private:
         return c;
     }
 
-    // On the frames that were counted.
+    // Decodes the counted frames with the reference.
     void run_reference(const std::function<void(const simulation_result&)>& progress)
     {
         const std::uint64_t round = 8 * d_options.threads;
@@ -278,8 +282,11 @@ private:
             const auto* const v = reinterpret_cast<const float*>(values.data());
             nats.assign(v, v + n);
         } else {
-            const auto* const v = reinterpret_cast<const std::int8_t*>(values.data());
-            nats.assign(v, v + n);
+            for (const auto v : values) {
+                nats.push_back(d_options.decoder.format == llr_format::uint8
+                                   ? int(v) - 128
+                                   : int(std::int8_t(v)));
+            }
             for (auto& x : nats) {
                 x /= d_options.decoder.llr_scale;
             }
@@ -307,13 +314,13 @@ private:
     ldpc_decoder d_decoder;
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
-    std::vector<std::uint8_t> d_bits; // of the frame that is being pulled
+    std::vector<std::uint8_t> d_bits; // bits of the frame that is being pulled
     std::size_t d_have = 0;
     ldpc_decoder::report d_report;
     error_counts d_counts, d_reference;
 };
 
-// Counts what became of the frames that a device sent.
+// Counts the results of a device's frames.
 class device_simulation
 {
 public:
@@ -325,11 +332,11 @@ public:
         d_result.channel = "device";
     }
 
-    simulation_result run(device_link& link)
+    simulation_result run(device_channel& simulated_channel)
     {
-        d_result.device = link.device();
-        link.run(d_options.max_frames,
-                 [this](const auto& frames) { return take(frames); });
+        d_result.device = simulated_channel.device();
+        simulated_channel.run(d_options.max_frames,
+                              [this](const auto& frames) { return take(frames); });
         if (!d_stop && d_result.decoded.frames != d_options.max_frames) {
             throw std::runtime_error(
                 "the device ended after " + std::to_string(d_result.decoded.frames) +
@@ -373,8 +380,8 @@ private:
 std::string because(const simulation_options& options)
 {
     return options.reference ? "the reference decodes the same noise"
-           : options.decoder.format == llr_format::float32
-               ? "noise of floats is made there"
+           : options.decoder.format != llr_format::int8
+               ? "noise of floats and of uint8 is made there"
                : needs_host(options.decoder);
 }
 
@@ -386,14 +393,14 @@ simulation_result simulate(const simulation_options& options,
     if (!options.decoder.codes.at(0).can_encode()) {
         refuse("code", options.decoder.codes[0].name(), "it cannot be encoded");
     }
-    check_run_options(options.decoder, room::most_pieces);
+    check_run_options(options.decoder, traits::max_work_items);
     auto deciding = options;
     deciding.decoder = with_messages(options.decoder);
     return simulate_where(
         deciding,
         because(deciding),
-        [&](device_link& link) {
-            return device_simulation(deciding, progress).run(link);
+        [&](device_channel& simulated_channel) {
+            return device_simulation(deciding, progress).run(simulated_channel);
         },
         [&] { return simulator(deciding).run(progress); });
 }

@@ -7,31 +7,32 @@
 #define INCLUDED_GPUFEC_LDPC_SIMULATION_H
 
 #include "channel/awgn.h"
-#include "lab/device_link.h"
+#include "lab/device_channel.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <functional>
 
 namespace gr::gpufec::ldpc {
 
-//! Noisy frames of a code: frame f is the same however frames are made or batched.
+//! Noisy frames of a code. Frame f does not depend on batches or the place where noise is
+//! made.
 class frame_source
 {
 public:
-    //! Codewords that are sent in turn; the noise never repeats.
+    //! Number of codewords that are sent in turn; the noise never repeats.
     static constexpr unsigned words = 64;
 
-    //! Of the first code of \p options. \throws std::invalid_argument
+    //! Makes frames of the first code of \p options. \throws std::invalid_argument
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
-    //! Bytes of the channel values of a frame.
+    //! Returns the bytes of a frame's channel values.
     std::size_t frame_bytes() const;
-    //! Writes the channel values of frame \p f as \p options want them.
+    //! Writes the channel values of frame \p f in the format of the options.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! The channel of int8 values, in which frame f begins with value f · sent().
+    //! Returns the channel of int8 values, in which frame f begins with value f · sent().
     const awgn_channel& int8_channel() const { return d_int8; }
-    //! What is sent of codeword \p w, one bit per byte, 0 where a value is positive.
+    //! Returns the sent bits of codeword \p w, one per byte, 0 where a value is positive.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
-    //! The same frame's codeword, one bit per byte.
+    //! Returns the codeword of frame \p f, one bit per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
     {
         return &d_codewords[f % words * d_code.n()];
@@ -48,9 +49,9 @@ private:
     std::vector<std::uint8_t> d_codewords;
 };
 
-//! What became of one frame.
+//! The result of decoding one frame.
 struct frame_result {
-    std::uint32_t errors; //!< of the message
+    std::uint32_t errors; //!< wrong message bits
     std::uint32_t iterations;
     std::uint32_t unsatisfied;
 };
@@ -58,44 +59,44 @@ struct frame_result {
 struct simulation_options;
 
 //! Sends frames, receives and decodes them on a device.
-class device_link
+class device_channel
 {
 public:
-    //! The frames that come next; says whether to go on.
+    //! Receives the results of the next frames; returns whether to go on.
     using taker = std::function<bool(const std::vector<frame_result>&)>;
 
-    virtual ~device_link() = default;
+    virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Gives what became of the first \p frames frames, in order, to \p take.
+    //! Runs up to \p frames frames and passes their results, in order, to \p take.
     //! \throws device_error
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 
 struct simulation_options {
-    ldpc_options decoder; //!< with one code that can be encoded
-    double ebn0_db = 1;   //!< of information bits; infinity for no noise
+    ldpc_options decoder; //!< has one code that can be encoded
+    double ebn0_db = 1;   //!< per information bit; infinity for no noise
     std::uint64_t seed = 1;
-    std::uint64_t min_frame_errors = 20; //!< a point ends with the frame that has them
-    std::uint64_t max_frames = 100000;   //!< or with so many frames
-    bool reference =
-        false;            //!< sum-product in double, the same schedule, on the same noise
-    unsigned threads = 1; //!< that make noise, and run the reference
-    //! Where noise is made; on a device of int8 values alone, and without a reference.
-    link_options<device_link, simulation_options> link = {};
+    std::uint64_t min_frame_errors = 20; //!< a point ends after so many wrong frames
+    std::uint64_t max_frames = 100000;   //!< or after so many frames
+    bool reference = false; //!< run sum-product in double on the same noise, too
+    unsigned threads = 1;   //!< threads for noise and for the reference
+    //! The place where noise is made; on a device only for int8 values without a
+    //! reference.
+    channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
-//! A link on the only device of \p options; nullptr in a program without CUDA.
-//! \throws std::runtime_error if it cannot be had
-std::unique_ptr<device_link> make_device_link(const simulation_options& options);
+//! Makes a channel on the only device of \p options; null in a program without CUDA.
+//! \throws std::runtime_error if the device cannot be used
+std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
-//! What became of the frames that were sent.
+//! The error counts of the frames that were sent.
 struct error_counts {
     std::uint64_t frames = 0;
-    std::uint64_t frame_errors = 0; //!< with a wrong message bit
-    std::uint64_t bits = 0;         //!< of messages
+    std::uint64_t frame_errors = 0; //!< frames with a wrong message bit
+    std::uint64_t bits = 0;         //!< message bits
     std::uint64_t errors = 0;
     std::uint64_t undetected = 0; //!< wrong frames that satisfy every check
-    std::uint64_t iterations = 0; //!< of all frames together
+    std::uint64_t iterations = 0; //!< sum over all frames
 
     void add(const error_counts& more);
     double bit_error_rate() const { return bits ? double(errors) / bits : 0; }
@@ -105,16 +106,16 @@ struct error_counts {
 struct simulation_result {
     error_counts decoded, reference;
     std::string backend, device;
-    std::string channel = "host"; //!< or "device": where noise was made
+    std::string channel = "host"; //!< "host" or "device", where noise was made
 };
 
 /*!
- * \brief Sends random messages until enough of them are wrong.
+ * \brief Sends random messages until enough of them are decoded wrongly.
  *
  * The same options give the same counts on every backend, with any batch and any number
  * of threads, and wherever noise is made.
  *
- * \param progress called now and then; it may throw
+ * \param progress called from time to time; it may throw
  */
 simulation_result
 simulate(const simulation_options& options,

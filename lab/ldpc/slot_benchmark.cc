@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "ldpc/frame_batch.h"
-#include "ldpc/input_format.h"
-#include "ldpc/sent_values.h"
+#include "ldpc/stream/frame_batch.h"
+#include "ldpc/stream/input_format.h"
+#include "ldpc/stream/sent_values.h"
 #include "slot_benchmark.h"
 
 namespace gr::gpufec::ldpc {
@@ -19,7 +19,7 @@ job fill_slot(const setup& s,
     const auto& code = s.codes[0];
     const input_format format(
         s.rule(code), options.format, options.llr_scale, options.positive_bit);
-    const auto item_bytes = options.format == llr_format::int8 ? 1 : sizeof(float);
+    const auto item_bytes = options.format == llr_format::float32 ? sizeof(float) : 1;
     const auto sent = code.sent();
     const auto given = items.size() / item_bytes / sent;
     const auto factor = soft_factor(s.rule(code), options.llr_scale, 0);

@@ -1,32 +1,33 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rates of batches that are filled with given input. */
+/* The decoding rates of batches that are filled with given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_LDPC_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_LDPC_SLOT_BENCHMARK_H
 
 #include "lab/slot_rates.h"
-#include "ldpc/room.h"
+#include "ldpc/stream/traits.h"
 
 namespace gr::gpufec::ldpc {
 
-class slot_benchmark : public slot_rates<room>
+class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \p items, channel values of some frames of the only code, fill the slots, over and
-    //! over. \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    //! Fills the slots repeatedly with \p items, the channel values of some frames of the
+    //! only code. \throws std::invalid_argument, or std::runtime_error if CUDA cannot be
+    //! used
     slot_benchmark(const ldpc_options& options, const std::vector<std::byte>& items);
 
-    //! Frames per second, see batches_per_second().
+    //! Returns the frames per second, see batches_per_second().
     double host_to_host(double duration)
     {
-        return batches_per_second(duration) * pieces();
+        return batches_per_second(duration) * work_items();
     }
-    //! Mean iterations of the frames that fill a slot.
+    //! Returns the mean iterations of the frames in a slot.
     double iterations() const { return d_iterations; }
-    //! Frames per batch.
-    std::size_t frames() const { return pieces(); }
+    //! Returns the frames per batch.
+    std::size_t frames() const { return work_items(); }
 
 private:
     double d_iterations = 0;

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbol error rates against known ones. GPUFEC_GATE_FRAMES sets the frames of a point;
- * 3000 are a full run. */
+/* Compares symbol error rates with known ones. GPUFEC_GATE_FRAMES sets the frames per
+ * point; a full run has 3000. */
 
-#include "sync_map/cpu.h"
-#include "sync_map/qa_support.h"
+#include "sync_map/cpu/decoder.h"
+#include "sync_map/test/qa_support.h"
 #include <gtest/gtest.h>
 #include <cmath>
 #include <cstdlib>
@@ -19,7 +19,7 @@ struct point {
     double rate, rounding; // known symbol error rate, half of its last digit
 };
 
-// n = 10, q = 32, N = 210.
+// Points with n = 10, q = 32, N = 210.
 const point points[] = {
     { true, 1e-3, 0, 0.0073, 0.00005 },  { true, 1e-2, 0, 0.0713, 0.00005 },
     { true, 1e-2, 1e-2, 0.129, 0.0005 }, { false, 1e-3, 0, 0.00179, 0.000005 },
@@ -40,9 +40,9 @@ TEST(sync_gate, symbol_error_rates_are_the_known_ones)
         o.drifts = false;
         const auto decoded =
             decode_frames(data, o, [](const setup& setup, std::size_t count) {
-                return room::make_cpu(setup, count, 1);
+                return traits::make_cpu(setup, count, 1);
             });
-        // Errors come in bursts, so the deviation is that of frames.
+        // Errors come in bursts, so the deviation is computed over frames.
         double sum = 0, squares = 0;
         for (unsigned f = 0; f < frames; ++f) {
             unsigned errors = 0;

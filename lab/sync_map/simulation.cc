@@ -72,7 +72,7 @@ double error_counts::deviation() const
 
 namespace {
 
-// Of a sync_decoder, or of a sync_reads_decoder.
+// Simulation with a sync_decoder or a sync_reads_decoder.
 template <class Decoder>
 class simulation
 {
@@ -98,7 +98,7 @@ public:
                 d_decoder.wait(std::chrono::milliseconds(100));
             }
         }
-        // Of a stream whose end is lost.
+        // Frames missing at the end of a stream count as wrong.
         while (!enough() && !d_sent.empty()) {
             const auto symbols = d_sent.front().size();
             d_counts.add(symbols, symbols);
@@ -119,7 +119,7 @@ private:
                (d_options.min_errors && d_counts.errors >= d_options.min_errors);
     }
 
-    // Whether the decoder took something.
+    // Pushes items; returns whether the decoder took any.
     bool push()
     {
         if (d_taken == d_frame.count) {
@@ -159,7 +159,7 @@ private:
         sync_decoder::frame f;
         while (!enough() && d_decoder.pull(f)) {
             any = true;
-            if (!d_sent.empty()) { // a stream may seem to hold one more
+            if (!d_sent.empty()) { // a stream may yield one frame too many
                 count(f, d_sent.front());
                 d_sent.pop_front();
             }
@@ -177,7 +177,8 @@ private:
         std::uint64_t errors = 0;
         for (std::size_t i = 0; i < sent.size(); ++i) {
             std::uint16_t symbol = 0;
-            std::memcpy(&symbol, out + i * size, size); // little-endian, as hosts here
+            std::memcpy(
+                &symbol, out + i * size, size); // every supported host is little-endian
             errors += symbol != sent[i];
         }
         d_counts.add(sent.size(), errors);
@@ -189,11 +190,11 @@ private:
     const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
     Decoder d_decoder;
-    std::deque<std::vector<std::uint16_t>> d_sent; // and not yet decoded
+    std::deque<std::vector<std::uint16_t>> d_sent; // messages not yet decoded
     frame_source::frame d_frame{ {}, {}, 0 };
-    std::size_t d_taken = 0; // of its items
-    std::uint64_t d_made = 0;
-    unsigned d_read = 0; // of the frame that is made next
+    std::size_t d_taken = 0;  // items of d_frame already pushed
+    std::uint64_t d_made = 0; // frames whose reads are all made
+    unsigned d_read = 0;      // next read of the frame after them
     bool d_finished = false;
     error_counts d_counts;
 };

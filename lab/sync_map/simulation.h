@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Error rates of the synchronisation decoder behind a channel that inserts, deletes and
- * substitutes. */
+/* Simulates error rates of the synchronisation decoder on the BSID channel. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
 #define INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
@@ -12,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Frames of random symbols, and what is received of them: frame f is always the same.
+//! Frames of random symbols with their received items; frame f is always the same.
 class frame_source
 {
 public:
@@ -20,32 +19,31 @@ public:
 
     struct frame {
         std::vector<std::uint16_t> message;
-        std::vector<std::byte> items; //!< as the options want them
-        std::size_t count;            //!< of items
+        std::vector<std::byte> items; //!< in the format of the options
+        std::size_t count;            //!< number of items
     };
-    //! \p read: the same message, sent once more.
+    //! Makes frame \p f. \param read number of the transmission of the same message
     frame make(std::uint64_t f, unsigned read = 0) const;
 
 private:
     const sync_code d_code;
     const bsid_model d_channel;
-    const std::size_t d_soft_values; // of an item; 0: items are hard
+    const std::size_t d_soft_values; // per item; 0: items are hard
     const std::uint64_t d_seed;
 };
 
 struct simulation_options {
-    //! Without priors; the channel is the one that is simulated.
+    //! Options of the decoder, without priors; their channel is simulated.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
-    std::uint64_t min_errors =
-        2000; //!< a point ends with the frame that has them; 0: not
-    std::uint64_t max_frames = 3000; //!< or with so many frames
+    std::uint64_t min_errors = 2000; //!< a point ends after so many errors; 0: no limit
+    std::uint64_t max_frames = 3000; //!< or after so many frames
 };
 
-//! What became of the symbols that were sent.
+//! Counts of frames, symbols and errors.
 struct error_counts {
     std::uint64_t frames = 0;
-    std::uint64_t frame_errors = 0; //!< with a wrong symbol
+    std::uint64_t frame_errors = 0; //!< frames with a wrong symbol
     std::uint64_t symbols = 0;
     std::uint64_t errors = 0;        //!< wrong symbols
     std::uint64_t error_squares = 0; //!< sum over frames of their squared errors
@@ -56,8 +54,8 @@ struct error_counts {
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }
-    //! Standard deviation of symbol_error_rate(). Errors come in bursts, so it is that of
-    //! frames; infinite for fewer than two.
+    //! Standard deviation of symbol_error_rate(), computed over frames because errors
+    //! come in bursts; infinite for fewer than two frames.
     double deviation() const;
 };
 
@@ -67,12 +65,12 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random symbols, in frames or in a stream of them, until enough are wrong.
+ * \brief Sends random symbols, in frames or in a stream, until enough are wrong.
  *
- * The same options give the same counts with any batch and any number of threads, and on
- * every backend but for ties in floating point.
+ * The same options give the same counts with any batch, number of threads and backend,
+ * apart from ties in floating point.
  *
- * \param progress called now and then; it may throw
+ * \param progress called from time to time; it may throw
  */
 simulation_result
 simulate(const simulation_options& options,

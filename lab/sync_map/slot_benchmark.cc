@@ -34,7 +34,7 @@ slot_benchmark::slot_benchmark(const sync_options& options,
     : slot_rates(make_setup(framed(options)),
                  options,
                  [&](const batch_limits& limits, std::byte* input) {
-                     return fill_slot(framed(options), frames, limits.pieces, input);
+                     return fill_slot(framed(options), frames, limits.work_items, input);
                  }),
       d_window(make_setup(framed(options)).window)
 {

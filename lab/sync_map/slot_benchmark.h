@@ -1,21 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rates of batches that are filled with given input. */
+/* Measures the rate of batches with given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
 
 #include "lab/slot_rates.h"
 #include "simulation.h"
-#include "sync_map/room.h"
+#include "sync_map/stream/traits.h"
 
 namespace gr::gpufec::sync_map {
 
-class slot_benchmark : public slot_rates<room>
+class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \p frames, in framed mode, fill the slots, over and over.
+    //! \param frames repeated to fill the slots, in framed mode
     //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
@@ -23,10 +23,10 @@ public:
     //! Frames per second, see batches_per_second().
     double host_to_host(double duration)
     {
-        return batches_per_second(duration) * pieces();
+        return batches_per_second(duration) * work_items();
     }
     //! Frames per batch.
-    std::size_t frames() const { return pieces(); }
+    std::size_t frames() const { return work_items(); }
     //! Drifts considered.
     unsigned window() const { return d_window; }
 

@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The simulation of a convolutional code on a device: data, coding, noise, decoding and
- * the search for wrong bits. */
+/* The simulation of a convolutional code on a device: it makes data and noise, encodes,
+ * decodes and lists wrong bits. */
 
-#include "lab/device_link.cuh"
+#include "lab/device_channel.cuh"
 #include "simulation.h"
-#include "viterbi/room.h"
+#include "viterbi/stream/traits.h"
 #include <algorithm>
 #include <cstring>
 
@@ -17,11 +17,11 @@ namespace {
 using namespace cuda;
 using namespace on_device;
 
-// A value that is sent, in one word: of which stage of a puncturing period, the sum that
-// it is, and whether that is flipped.
+// A sent value is described by one word: its polynomial, the stage of the puncturing
+// period, and whether it is inverted.
 constexpr unsigned stage_at = 16, flipped_at = 31;
 
-// What the kernels know of the code, and of what it is to carry.
+// The code and the generators of data and noise.
 struct message {
     counter_random data, noise;
     unsigned constraint_length, period, values_per_period;
@@ -29,7 +29,7 @@ struct message {
     bool tailbiting;
 };
 
-// Bits of the data, 64 from number \p first on, the first lowest.
+// Returns 64 bits of the data from number `first` on, the first lowest.
 __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
     const auto word = first / 64;
@@ -37,8 +37,8 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
     return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
 }
 
-// 64 bits that enter the register of the stream, or of a frame, from K−1 stages before \p
-// stage on, the first lowest.
+// Returns 64 bits that enter the register of the stream, or of a frame, from K−1 stages
+// before `stage` on, the first lowest.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -49,7 +49,7 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     if (m.frame_bits) {
         const auto known = m.frame_bits + before - stage;
         if (known < 64) {
-            bits &= (std::uint64_t(1) << known) - 1; // zeros follow
+            bits &= (std::uint64_t(1) << known) - 1; // the tail is zeros
         }
     }
     if (m.tailbiting && missing) {
@@ -59,13 +59,14 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     return bits;
 }
 
-// Each stage sends a value, so that these and the register before them are in 64 bits.
+// Values per thread. Each stage sends at least one, so that 64 bits hold the bits of
+// their stages and the register before.
 constexpr unsigned group_values = 16;
 
-/* Soft values of rows: all frames from \p first_row on, or of the stream from \p
- * first_value on, which is one row: it is \p first_position of a period that begins with
- * stage \p first_stage. \p tables has the noise and, behind it, what is sent in a
- * period. */
+/* Makes soft values of rows. These are frames from \p first_row on, or one row: the
+ * stream from \p first_value on, which is value \p first_position of the puncturing
+ * period that begins with stage \p first_stage. \p tables holds the noise and, behind it,
+ * the sent values of a period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
@@ -95,7 +96,7 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        unsigned stages = 0u - stage; // from the first of these to the period
+        unsigned stages = 0u - stage; // from the first value's stage to the period's
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
@@ -105,7 +106,7 @@ __global__ void receive(message m,
                 (unsigned(__popc(entered & sent & newest)) & 1u) ^ sent >> flipped_at;
             const int soft = received(m.noise(noise + i), bit);
             if (Packed) {
-                // Behind an odd count a nibble stays 0.
+                // If the count is odd, the last nibble stays 0.
                 made.put(i / 2,
                          std::uint8_t(i < count ? (soft & 15) << (i % 2 ? 0 : 4) : 0));
             } else {
@@ -124,8 +125,8 @@ __global__ void receive(message m,
     }
 }
 
-// Lists those of the \p bits bits of each row that are not as they were sent, 32 at a
-// time: the number of the 32 above, which of them below, the first lowest.
+// Lists the wrong bits among the `bits` bits of each row, as words: the number of a group
+// of 32 bits above, a mask of the wrong ones below, the first lowest.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -153,18 +154,19 @@ __global__ void compare(counter_random sent,
     }
 }
 
-struct link_slot : round_slot {
+struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
-    // Of the batch in flight:
+    // The batch in flight
     std::uint64_t first_bit = 0;
     std::uint32_t rows = 0;
-    std::uint64_t bits = 0; // of a row
+    std::uint64_t bits = 0; // per row
 };
 
-class cuda_link final : public device_link, private slot_rounds<room, link_slot>
+class cuda_channel final : public device_channel,
+                           private slot_rounds<traits, channel_slot>
 {
 public:
-    cuda_link(const simulation_options& options, unsigned times)
+    cuda_channel(const simulation_options& options, unsigned times)
         : slot_rounds(make_setup(options.decoder),
                       run_of(options),
                       options.decoder.devices.at(0),
@@ -177,7 +179,7 @@ public:
         cudaDeviceProp properties;
         check(cudaGetDeviceProperties(&properties, d_device), "device properties");
         d_name = properties.name;
-        const auto limits = d_setup.limits(d_pieces);
+        const auto limits = d_setup.limits(d_work_items);
         for (auto& s : d_slots) {
             ensure(s.input, limits.input_bytes);
             ensure(s.output, limits.output_bytes);
@@ -192,35 +194,35 @@ public:
         const auto& plan = d_setup.plan;
         const std::uint64_t unit =
             plan.streaming() ? plan.decode_length : plan.frame_bits;
-        const auto pieces = (bits + unit - 1) / unit;
-        const auto per_batch = d_pieces / plan.blocks_per_frame;
-        slot_rounds::run((pieces + per_batch - 1) / per_batch,
-                         [&](link_slot& s, unsigned number, std::size_t b) {
+        const auto work_items = (bits + unit - 1) / unit;
+        const auto per_batch = d_work_items / plan.blocks_per_frame;
+        slot_rounds::run((work_items + per_batch - 1) / per_batch,
+                         [&](channel_slot& s, unsigned number, std::size_t b) {
                              const auto first = b * per_batch;
                              const auto n =
-                                 std::min<std::uint64_t>(per_batch, pieces - first);
+                                 std::min<std::uint64_t>(per_batch, work_items - first);
                              if (plan.streaming()) {
                                  fill_stream(s, number, first, n, bits);
                              } else {
                                  fill_frames(s, number, first, n);
                              }
                          },
-                         [&](link_slot& s) {
+                         [&](channel_slot& s) {
                              find_wrong(s);
                              return take(s.rows * s.bits, d_bits);
                          });
     }
 
 private:
-    // A short simulation need not wait for the memory of a long one.
+    // Limits the batch of a short simulation, to avoid a large allocation.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
         const auto plan = make_setup(options.decoder).plan;
         const std::uint64_t bits =
             plan.streaming() ? plan.decode_length : plan.frame_bits;
-        const auto pieces = (options.max_bits / bits + 1) * plan.blocks_per_frame;
-        run.most = std::min<std::uint64_t>(pieces, room::most_pieces);
+        const auto work_items = (options.max_bits / bits + 1) * plan.blocks_per_frame;
+        run.most = std::min<std::uint64_t>(work_items, traits::max_work_items);
         return run;
     }
 
@@ -259,8 +261,8 @@ private:
         return tables;
     }
 
-    // As viterbi_decoder cuts a stream of \p bits into batches.
-    void fill_stream(link_slot& s,
+    // Makes a batch as viterbi_decoder does from a stream of `bits` bits.
+    void fill_stream(channel_slot& s,
                      unsigned number,
                      std::uint64_t first,
                      std::uint64_t n,
@@ -286,7 +288,8 @@ private:
         start(s, number, j, 0, j.values);
     }
 
-    void fill_frames(link_slot& s, unsigned number, std::uint64_t first, std::uint64_t n)
+    void
+    fill_frames(channel_slot& s, unsigned number, std::uint64_t first, std::uint64_t n)
     {
         const auto& plan = d_setup.plan;
         viterbi::job j;
@@ -297,7 +300,7 @@ private:
         start(s, number, j, first, plan.frame_values);
     }
 
-    void start(link_slot& s,
+    void start(channel_slot& s,
                unsigned number,
                const viterbi::job& j,
                std::uint64_t first_row,
@@ -337,8 +340,8 @@ private:
                  nullptr });
     }
 
-    // Makes d_bits those of the slot's bits that are wrong.
-    void find_wrong(link_slot& s)
+    // Sets d_bits to the wrong ones of the slot's bits.
+    void find_wrong(channel_slot& s)
     {
         const auto stream = s.queue;
         const auto items = s.rows * ((s.bits + 31) / 32);
@@ -392,9 +395,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<device_link> make_device_link(const simulation_options& options)
+std::unique_ptr<device_channel> make_device_channel(const simulation_options& options)
 {
-    return made<cuda_link>(options);
+    return made<cuda_channel>(options);
 }
 
 } // namespace gr::gpufec::viterbi

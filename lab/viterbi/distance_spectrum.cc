@@ -10,13 +10,13 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-struct tally {
+struct path_count {
     double paths = 0;
     double bits = 0;
 };
 
 // Paths by state and Hamming weight, up to a largest weight.
-using front = std::vector<std::vector<tally>>;
+using front = std::vector<std::vector<path_count>>;
 
 unsigned
 weight_sent(const conv_code& code, std::uint64_t stage, unsigned state, unsigned bit)
@@ -30,13 +30,14 @@ weight_sent(const conv_code& code, std::uint64_t stage, unsigned state, unsigned
     return weight;
 }
 
-void move(const tally& from, unsigned bit, tally& to)
+void move(const path_count& from, unsigned bit, path_count& to)
 {
     to.paths += from.paths;
     to.bits += from.bits + bit * from.paths;
 }
 
-// The weight of a single set bit that enters at \p stage: the free distance is no more.
+// Returns the output weight of a single set bit that enters at `stage`, an upper bound on
+// the free distance.
 unsigned impulse_weight(const conv_code& code, unsigned stage)
 {
     unsigned weight = weight_sent(code, stage, 0, 1);
@@ -48,7 +49,7 @@ unsigned impulse_weight(const conv_code& code, unsigned stage)
     return weight;
 }
 
-// Whether a path outside state 0 can go on for ever without a single set output.
+// Whether a path outside state 0 can continue forever without a set output.
 bool catastrophic(const conv_code& code)
 {
     std::vector<bool> now(code.states(), true);
@@ -66,17 +67,17 @@ bool catastrophic(const conv_code& code)
     return std::find(now.begin() + 1, now.end(), true) != now.end();
 }
 
-// Follows every path that leaves state 0 at \p stage until it returns or is too heavy.
-void follow(const conv_code& code, unsigned stage, std::vector<tally>& returned)
+// Follows every path that leaves state 0 at `stage` until it returns or is too heavy.
+void follow(const conv_code& code, unsigned stage, std::vector<path_count>& returned)
 {
     const std::size_t weights = returned.size();
-    front now(code.states(), std::vector<tally>(weights));
+    front now(code.states(), std::vector<path_count>(weights));
     const unsigned first = weight_sent(code, stage, 0, 1);
     if (first < weights) {
         now[code.next_state(0, 1)][first] = { 1, 1 };
     }
     for (unsigned step = 1;; ++step) {
-        front next(code.states(), std::vector<tally>(weights));
+        front next(code.states(), std::vector<path_count>(weights));
         bool alive = false;
         for (unsigned state = 1; state < code.states(); ++state) {
             for (unsigned bit = 0; bit < 2; ++bit) {
@@ -114,7 +115,7 @@ distance_spectrum::distance_spectrum(const conv_code& code, unsigned terms)
     for (unsigned stage = 1; stage < d_period; ++stage) {
         limit = std::min(limit, impulse_weight(code, stage));
     }
-    std::vector<tally> returned(limit + terms);
+    std::vector<path_count> returned(limit + terms);
     for (unsigned stage = 0; stage < d_period; ++stage) {
         follow(code, stage, returned);
     }

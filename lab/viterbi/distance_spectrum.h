@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The distance spectrum of a code, and the error rate that theory bounds with it. */
+/* The distance spectrum of a code, and the union bound on its error rate. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
 #define INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
@@ -12,7 +12,7 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief How far apart the sequences of a (punctured) code are.
+ * \brief The distance spectrum of a (punctured) code.
  *
  * Counts the paths that leave the all-zero path at a given stage and return to it once,
  * summed over the stages of a puncturing period.
@@ -23,7 +23,7 @@ public:
     //! One Hamming distance of the spectrum.
     struct line {
         unsigned distance;
-        double paths; //!< that leave in one period
+        double paths; //!< paths that leave the all-zero path in one period
         double bits;  //!< information bits set on those paths
     };
 
@@ -37,10 +37,12 @@ public:
     unsigned free_distance() const { return d_lines.front().distance; }
 
     /*!
-     * \brief The union bound on the bit error rate of soft maximum-likelihood decoding.
+     * \brief Returns the union bound on the bit error rate of soft maximum-likelihood
+     * decoding.
      *
-     * BPSK over AWGN, unquantised; the first \p terms of the spectrum only. Above the
-     * true rate at low Eb/N0, tight from about 5 dB for K=7 (Viterbi 1971).
+     * It is for BPSK over AWGN, unquantised, and includes only the terms of the spectrum
+     * that were computed. It is above the true rate at low Eb/N0, and tight from about
+     * 5 dB for K=7 (Viterbi 1971).
      * \param ebn0_db Eb/N0 in decibels
      */
     double bit_error_bound(double ebn0_db) const;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counting of errors, and tests on what was counted. */
+/* Counts errors, and tests their distribution. */
 
 #include "simulation.h"
 #include <algorithm>
@@ -21,7 +21,7 @@ void error_counter::compare(const std::uint8_t* sent,
                             const std::uint8_t* decoded,
                             std::size_t count)
 {
-    constexpr std::size_t stride = 256; // most of them are right
+    constexpr std::size_t stride = 256; // bits compared at once, as most are right
     for (std::size_t first = 0; first < count; first += stride) {
         const auto n = std::min(stride, count - first);
         if (std::memcmp(sent + first, decoded + first, n) == 0) {
@@ -76,7 +76,7 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
 {
     const auto& at = counter.events_at();
     const std::size_t positions = at.size();
-    // How many blocks of a frame have each position: the last may be shorter.
+    // Blocks per frame that have each position; the last block may be shorter.
     std::vector<double> blocks(positions, 1);
     double total = positions;
     if (frame_bits) {

@@ -10,7 +10,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Above any metric: between two renormalisations a path collects at most
+// Larger than any path metric. Between two renormalisations a path adds at most
 // (8 + 1024)·6·127, so that nothing overflows from here either.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
@@ -72,7 +72,7 @@ void maximum_likelihood_decoder::branch_metrics(const std::int8_t* values,
     }
 }
 
-// Add, compare, select; the predecessor of each state as one bit of decisions.
+// Add-compare-select of a stage; stores one decision bit per state.
 void maximum_likelihood_decoder::step(std::uint8_t* decisions)
 {
     const unsigned N = d_states;
@@ -119,7 +119,8 @@ void maximum_likelihood_decoder::run(const std::int8_t* values,
     for (std::size_t stage = 0; stage < stages; ++stage) {
         branch_metrics(values, count, stage);
         step(&d_decisions[stage * bytes]);
-        // Not in frames short enough: a tail-biting frame compares metrics between runs.
+        // Tail-biting frames are short enough without it, and their runs compare path
+        // metrics with one another.
         if (d_ends != termination::tailbiting &&
             stage % renormalise_every == renormalise_every - 1) {
             renormalise();
@@ -174,9 +175,9 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
     }
 }
 
-/* A run from equal metrics gives each end state a bound that its tail-biting path cannot
- * beat. States are tried from the lowest bound up until no bound can win: two or three
- * runs a frame instead of one a state, and the same result. */
+/* A run from equal path metrics gives a lower bound on the path metric of each state's
+ * tail-biting path. States are tried in the order of their bounds until no bound can win.
+ * This takes two or three runs per frame instead of one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,
                                                    std::size_t count,
                                                    std::size_t bits,

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Maximum-likelihood decoding of whole sequences, fast enough for full-size error-rate
- * runs: the same decisions as reference::maximum_likelihood, to the last tie. */
+/* Maximum-likelihood decoder of whole sequences, fast enough for full-size error-rate
+ * runs. It decides as reference::maximum_likelihood, ties included. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
 #define INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
 
-#include "viterbi/block_plan.h"
+#include "viterbi/model/block_layout.h"
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,8 +17,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A Viterbi decoder over a whole sequence, with a full traceback.
  *
- * Holds its working memory between calls, 1/8 of a byte a state and stage. One thread
- * at a time calls it.
+ * It keeps its working memory between calls, a bit per state and stage. Only one thread
+ * at a time may call it.
  */
 class maximum_likelihood_decoder
 {
@@ -27,9 +27,9 @@ public:
 
     /*!
      * \param values int8 soft values as sent (punctured), positive means bit 0
-     * \param count of \p values; a stage that they do not reach is erased
+     * \param count number of \p values; stages behind them are erased
      * \param bits information bits of the sequence
-     * \param out \p bits decoded bits, one per byte
+     * \param out receives \p bits decoded bits, one per byte
      */
     void decode(const std::int8_t* values,
                 std::size_t count,
@@ -57,7 +57,7 @@ private:
     value_map d_map;
     unsigned d_states;
     std::vector<std::uint8_t> d_word[2]; // output word into state j from the even, odd
-    std::vector<metric> d_cost;          // of each output word at this stage
+    std::vector<metric> d_cost;          // branch metric of each output word
     std::vector<metric> d_metrics, d_next;
     std::vector<std::uint8_t> d_odd;       // decisions of a stage, one per byte
     std::vector<std::uint8_t> d_decisions; // of all stages, one per bit

@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulations on a device count what those on the host count, whatever their batches. */
+/* Tests that a simulation counts the same errors on a device as on the host, for every
+ * batch size. */
 
-#include "lab/qa_links.h"
+#include "lab/qa_channels.h"
 #include "simulation.h"
 #include <limits>
 
@@ -30,14 +31,14 @@ simulation_options conv_frames(const conv_code& code, termination ends, unsigned
 
 const conv_code k7(7, { 0171, 0133 });
 
-class viterbi_links : public qa::device_links
+class viterbi_channels : public qa::device_channels
 {
 protected:
-    // The errors that both find.
+    // Expects equal errors on the host and the device, and returns them.
     static std::uint64_t equal(const simulation_options& options)
     {
         const auto [host, device] =
-            both(options, make_device_link, [](const auto& o) { return simulate(o); });
+            both(options, make_device_channel, [](const auto& o) { return simulate(o); });
         const auto &a = host.decoded, &b = device.decoded;
         EXPECT_EQ(a.bits(), b.bits());
         EXPECT_EQ(a.errors(), b.errors());
@@ -52,9 +53,9 @@ protected:
     }
 };
 
-TEST_F(viterbi_links, streams)
+TEST_F(viterbi_channels, Streams_HaveTheErrorsOfTheHost)
 {
-    // With noise strong enough for each soft value to matter.
+    // The noise is so strong that each soft value matters.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);
@@ -62,7 +63,7 @@ TEST_F(viterbi_links, streams)
     EXPECT_GT(equal(conv(conv_code::preset("ccsds_7_8"), 3)), 3000u);
 }
 
-TEST_F(viterbi_links, batches_of_any_size)
+TEST_F(viterbi_channels, BatchesOfAnySize_HaveTheErrorsOfTheHost)
 {
     auto o = conv(conv_code::preset("dvb_5_6"), 2);
     o.decoder.slots = 2;
@@ -73,7 +74,7 @@ TEST_F(viterbi_links, batches_of_any_size)
     }
 }
 
-TEST_F(viterbi_links, packed_values_and_signs)
+TEST_F(viterbi_channels, PackedValuesAndSigns_HaveTheErrorsOfTheHost)
 {
     for (const unsigned positive_bit : { 0, 1 }) {
         for (const auto format : { soft_format::int8, soft_format::packed4 }) {
@@ -87,7 +88,7 @@ TEST_F(viterbi_links, packed_values_and_signs)
     }
 }
 
-TEST_F(viterbi_links, frames)
+TEST_F(viterbi_channels, Frames_HaveTheErrorsOfTheHost)
 {
     for (const auto ends :
          { termination::terminated, termination::truncated, termination::tailbiting }) {
@@ -102,7 +103,7 @@ TEST_F(viterbi_links, frames)
     }
 }
 
-TEST_F(viterbi_links, a_point_ends_where_it_has_its_errors)
+TEST_F(viterbi_channels, MinErrors_EndsThePoint)
 {
     auto o = conv(k7, 3);
     o.max_bits = 4'000'000;
@@ -114,19 +115,19 @@ TEST_F(viterbi_links, a_point_ends_where_it_has_its_errors)
     EXPECT_LT(errors, 2000u);
 }
 
-TEST_F(viterbi_links, no_noise)
+TEST_F(viterbi_channels, NoNoise_HasNoErrors)
 {
     auto o = conv(k7, std::numeric_limits<double>::infinity());
     EXPECT_EQ(equal(o), 0u);
 }
 
-TEST_F(viterbi_links, what_needs_the_host)
+TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
 {
     const auto refused = [](simulation_options o, const std::string& why) {
-        o.link.make = make_device_link;
+        o.simulated_channel.make = make_device_channel;
         o.max_bits = 1000;
         auto demanding = o;
-        demanding.link.place = link_place::device;
+        demanding.simulated_channel.place = channel_place::device;
         try {
             simulate(demanding);
             ADD_FAILURE() << why;
@@ -145,18 +146,19 @@ TEST_F(viterbi_links, what_needs_the_host)
     o = conv(k7, 1);
     o.decoder.where = backend::cpu;
     refused(o, "CPU");
-    // Two of the same device are several.
+    // The same device twice counts as several devices.
     o = conv(k7, 1);
     o.decoder.devices = { 0, 0 };
-    o.link.make = make_device_link;
-    o.link.place = link_place::device;
+    o.simulated_channel.make = make_device_channel;
+    o.simulated_channel.place = channel_place::device;
     EXPECT_THROW(simulate(o), std::invalid_argument);
 }
 
-TEST_F(viterbi_links, errors_are_counted_where_they_are)
+TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
 {
-    // At the end of a segment, at the beginning of the next, and across batches.
-    struct two_segments : device_link {
+    // Errors on both sides of a segment boundary, and at the last bit of each batch. The
+    // first batch ends inside the second segment.
+    struct two_segments : device_channel {
         std::string device() const override { return "none"; }
         void run(std::uint64_t bits, const taker& take) override
         {
@@ -167,7 +169,9 @@ TEST_F(viterbi_links, errors_are_counted_where_they_are)
     };
     auto o = conv(k7, 1);
     o.max_bits = 131072;
-    o.link.make = [](const auto&) { return std::make_unique<two_segments>(); };
+    o.simulated_channel.make = [](const auto&) {
+        return std::make_unique<two_segments>();
+    };
     auto r = simulate(o);
     EXPECT_EQ(r.errors_by_tenth,
               (std::vector<std::uint64_t>{ 1, 0, 0, 0, 0, 3, 0, 0, 0, 0 }));
@@ -175,12 +179,12 @@ TEST_F(viterbi_links, errors_are_counted_where_they_are)
     EXPECT_EQ(r.decoded.events(), 3u);
     EXPECT_EQ(r.decoded.events_at()[99999 % r.decode_length], 1u);
     ASSERT_EQ(r.decode_length, 1024u);
-    EXPECT_EQ(r.decoded.events_at()[1023], 2u); // of the first and the last
+    EXPECT_EQ(r.decoded.events_at()[1023], 2u); // the first and the last event
 }
 
-TEST_F(viterbi_links, the_host_takes_over_from_a_device_that_fails)
+TEST_F(viterbi_channels, FailedDevice_IsReplacedByTheHost)
 {
-    struct failing : device_link {
+    struct failing : device_channel {
         std::string device() const override { return "none"; }
         void run(std::uint64_t, const taker& take) override
         {
@@ -191,13 +195,13 @@ TEST_F(viterbi_links, the_host_takes_over_from_a_device_that_fails)
     auto o = conv(k7, 1);
     const auto right = simulate(o);
     std::string warning;
-    o.link.make = [](const auto&) { return std::make_unique<failing>(); };
-    o.link.warn = [&](const std::string& text) { warning = text; };
+    o.simulated_channel.make = [](const auto&) { return std::make_unique<failing>(); };
+    o.simulated_channel.warn = [&](const std::string& text) { warning = text; };
     const auto got = simulate(o);
     EXPECT_EQ(got.channel, "host");
     EXPECT_EQ(got.decoded.errors(), right.decoded.errors());
     EXPECT_NE(warning.find("it failed"), std::string::npos);
-    o.link.place = link_place::device;
+    o.simulated_channel.place = channel_place::device;
     EXPECT_THROW(simulate(o), device_error);
 }
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Distance spectra against published tables, and the bound against a known figure. */
+/* Tests of distance spectra against published tables, and of the bound against a known
+ * figure. */
 
 #include "lab/viterbi/distance_spectrum.h"
 #include <gtest/gtest.h>
@@ -21,15 +22,15 @@ std::vector<double> bits_of(const distance_spectrum& spectrum)
 }
 
 // Proakis, "Digital Communications": T(D, N) = D^5·N / (1 − 2·D·N).
-TEST(distance_spectrum, closed_form_of_the_smallest_code)
+TEST(distance_spectrum, SmallestCode_MatchesClosedForm)
 {
     const distance_spectrum spectrum(conv_code(3, { 07, 05 }), 6);
     EXPECT_EQ(spectrum.free_distance(), 5u);
     EXPECT_EQ(bits_of(spectrum), (std::vector<double>{ 1, 4, 12, 32, 80, 192 }));
 }
 
-// Odenwalder 1970; the table in every book.
-TEST(distance_spectrum, k7)
+// Odenwalder 1970.
+TEST(distance_spectrum, K7_MatchesPublishedSpectrum)
 {
     const distance_spectrum spectrum(conv_code(7, { 0171, -0133 }), 11);
     EXPECT_EQ(spectrum.free_distance(), 10u);
@@ -40,7 +41,7 @@ TEST(distance_spectrum, k7)
 
 // Yasuda, Kashiki, Hirata: "High-rate punctured convolutional codes for soft decision
 // Viterbi decoding", IEEE Trans. Commun. 32(3), 1984.
-TEST(distance_spectrum, punctured_3_4)
+TEST(distance_spectrum, Punctured34_MatchesPublishedSpectrum)
 {
     const distance_spectrum spectrum(conv_code::preset("dvb_3_4"), 4);
     EXPECT_EQ(spectrum.free_distance(), 5u);
@@ -48,13 +49,13 @@ TEST(distance_spectrum, punctured_3_4)
     EXPECT_EQ(spectrum.lines()[0].paths, 8);
 }
 
-TEST(distance_spectrum, order_of_puncturing_matters)
+TEST(distance_spectrum, OrderOfPuncturing_ChangesTheSpectrum)
 {
     EXPECT_EQ(distance_spectrum(conv_code(7, { 0171, 0133 }, "110,101")).free_distance(),
               4u);
 }
 
-TEST(distance_spectrum, every_preset_is_sound)
+TEST(distance_spectrum, EveryPreset_IsSound)
 {
     for (const auto& p : conv_presets()) {
         const distance_spectrum spectrum(
@@ -64,13 +65,13 @@ TEST(distance_spectrum, every_preset_is_sound)
     }
 }
 
-TEST(distance_spectrum, bound_at_5_db)
+TEST(distance_spectrum, At5dB_BoundMatchesKnownFigure)
 {
     const distance_spectrum spectrum(conv_code(7, { 0171, 0133 }));
     EXPECT_NEAR(spectrum.bit_error_bound(5.0), 4.43e-7, 0.01e-7);
 }
 
-TEST(distance_spectrum, refuses_a_catastrophic_code)
+TEST(distance_spectrum, CatastrophicCode_IsRefused)
 {
     EXPECT_THROW(distance_spectrum(conv_code(3, { 06, 05 })), std::invalid_argument);
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Errors are counted, clustered and placed as they should be. */
+/* Tests of the counting of errors, events and positions. */
 
 #include "lab/viterbi/simulation.h"
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@ std::vector<std::uint8_t> wrong_at(std::size_t count, std::vector<std::size_t> p
     return bits;
 }
 
-TEST(error_counter, counts_events_frames_and_positions)
+TEST(error_counter, Errors_CountEventsFramesAndPositions)
 {
     const std::vector<std::uint8_t> sent(1000);
     // Three events of 3, 1 and 2 bits; two of five frames are wrong.
     const auto decoded = wrong_at(1000, { 5, 6, 36, 68, 411, 412 });
     error_counter counter(30, 200, 64);
-    for (std::size_t i = 0; i < 1000; i += 50) { // whatever the pieces
+    for (std::size_t i = 0; i < 1000; i += 50) { // in pieces
         counter.compare(&sent[i], &decoded[i], 50);
     }
     EXPECT_EQ(counter.bits(), 1000u);
@@ -39,10 +39,10 @@ TEST(error_counter, counts_events_frames_and_positions)
     EXPECT_DOUBLE_EQ(counter.confidence(), 1.96 * std::sqrt(9.0 + 1 + 4) / 1000);
     EXPECT_EQ(counter.events_at()[5], 1u);
     EXPECT_EQ(counter.events_at()[68 - 64], 1u);
-    EXPECT_EQ(counter.events_at()[11], 1u); // of the frame that begins at 400
+    EXPECT_EQ(counter.events_at()[11], 1u); // in the frame that begins at 400
 }
 
-TEST(error_counter, a_pile_of_events_at_one_position_is_noticed)
+TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)
 {
     const std::size_t blocks = 2000, length = 128;
     const std::vector<std::uint8_t> sent(blocks * length);
@@ -58,7 +58,7 @@ TEST(error_counter, a_pile_of_events_at_one_position_is_noticed)
     EXPECT_LT(test_positions(bad, 0).p_value, 1e-9);
 }
 
-TEST(error_counter, short_last_blocks_of_frames_are_allowed_for)
+TEST(error_counter, ShortLastBlock_IsAllowedFor)
 {
     // Frames of 160 bits in blocks of 128: positions up to 32 occur twice.
     const std::size_t frames = 4000;

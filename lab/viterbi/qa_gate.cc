@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The gate on error rates, reduced to seconds: the decoder beside full maximum likelihood
- * on the same noise. bench/gate-viterbi is the full size. */
+/* The error-rate gate in a short version: compares the decoder with maximum likelihood on
+ * the same noise. bench/viterbi/gate-viterbi is the full version. */
 
 #include "lab/viterbi/distance_spectrum.h"
 #include "lab/viterbi/simulation.h"
@@ -40,7 +40,7 @@ class gate : public testing::TestWithParam<gate_case>
 {
 };
 
-TEST_P(gate, error_rate_is_that_of_maximum_likelihood)
+TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
 {
     const auto& c = GetParam();
     auto options = options_for(conv_code::preset(c.preset), c.ends, c.frame_bits);
@@ -49,7 +49,7 @@ TEST_P(gate, error_rate_is_that_of_maximum_likelihood)
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.ends == termination::streaming) { // frames have ends of their own
+    if (c.ends == termination::streaming) { // errors are rarer at the ends of frames
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
 }
@@ -74,8 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                     gate_case{ "k9_terminated", "umts_1_3", terminated, 500, 1.5 }),
     [](const auto& info) { return info.param.name; });
 
-// Terminated frames of 8192 bits against a figure from elsewhere.
-TEST(error_rate, agrees_with_a_measured_figure)
+// Compares terminated frames of 8192 bits with an independent figure.
+TEST(error_rate, TerminatedFrames_AgreeWithIndependentFigure)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), terminated, 8192);
     options.reference = false;
@@ -85,8 +85,8 @@ TEST(error_rate, agrees_with_a_measured_figure)
     EXPECT_NEAR(result.decoded.rate(), 5.01e-3, 2 * result.decoded.confidence());
 }
 
-// Where the union bound is tight, the rate approaches it from quantisation's side.
-TEST(error_rate, of_a_short_code_meets_the_union_bound)
+// Where the union bound is tight, quantisation keeps the rate slightly above it.
+TEST(error_rate, ShortCode_MeetsTheUnionBound)
 {
     const conv_code code(3, { 07, 05 });
     auto options = options_for(code, streaming, 0);
@@ -98,9 +98,9 @@ TEST(error_rate, of_a_short_code_meets_the_union_bound)
     EXPECT_NEAR(result.decoded.rate() / bound, 1, 0.1);
 }
 
-// The survivors of the default overlap have merged: as many errors begin in the last
-// stages of a block as maximum likelihood makes there.
-TEST(gate, no_excess_at_the_end_of_a_block)
+// Survivors have merged within the default overlap: no more errors begin in the last
+// stages of a block than with maximum likelihood.
+TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
     options.ebn0_db = 2;
@@ -115,8 +115,9 @@ TEST(gate, no_excess_at_the_end_of_a_block)
     }
 }
 
-// The gate's own test: too little overlap shows, in the rate and at the blocks' ends.
-TEST(gate, notices_too_little_overlap)
+// Tests the gate itself: it must detect too little overlap, by the rate and at the ends
+// of blocks.
+TEST(gate, TooLittleOverlap_IsNoticed)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
     options.decoder.overlap = 16;
@@ -127,7 +128,7 @@ TEST(gate, notices_too_little_overlap)
     EXPECT_LT(test_positions(result.decoded, 0).p_value, 1e-9);
 }
 
-TEST(simulation, does_not_depend_on_threads_batches_or_signs)
+TEST(simulation, ThreadsBatchesAndSigns_DoNotChangeResult)
 {
     auto options = options_for(conv_code::preset("dvb_3_4"), streaming, 0);
     options.ebn0_db = 3;
@@ -145,7 +146,7 @@ TEST(simulation, does_not_depend_on_threads_batches_or_signs)
     EXPECT_EQ(one.errors_by_tenth, other.errors_by_tenth);
 }
 
-TEST(simulation, every_soft_format_decodes)
+TEST(simulation, EverySoftFormat_Decodes)
 {
     for (const auto format :
          { soft_format::int8, soft_format::float32, soft_format::packed4 }) {
@@ -162,7 +163,7 @@ TEST(simulation, every_soft_format_decodes)
     }
 }
 
-TEST(simulation, without_noise_there_are_no_errors)
+TEST(simulation, WithoutNoise_HasNoErrors)
 {
     for (const auto& p : conv_presets()) {
         auto options = options_for(

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast maximum-likelihood decoder answers to the plain one. */
+/* Tests of the fast maximum-likelihood decoder against the reference. */
 
 #include "channel/awgn.h"
 #include "lab/viterbi/maximum_likelihood.h"
-#include "viterbi/reference.h"
+#include "viterbi/model/reference.h"
 #include <gtest/gtest.h>
 
 namespace {
@@ -38,9 +38,9 @@ class every_code : public testing::TestWithParam<conv_preset>
 {
 };
 
-// At 0.5 dB hundreds of bits are wrong, and with an amplitude of 2 ties abound: equal
-// output means equal decisions.
-TEST_P(every_code, decides_as_the_reference)
+// At 0.5 dB hundreds of bits are wrong, and at an amplitude of 2 many path metrics tie,
+// so equal output means equal decisions.
+TEST_P(every_code, NoisyValues_DecideAsTheReference)
 {
     const auto& p = GetParam();
     const conv_code code(p.constraint_length, p.polynomials, p.puncturing);
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(presets,
                          testing::ValuesIn(conv_presets()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(maximum_likelihood, renormalises_extreme_values)
+TEST(maximum_likelihood, ExtremeValues_AreRenormalised)
 {
     const conv_code code(9, { 0557, 0663, 0711, 0557, 0663, 0711 });
     const unsigned bits = 5000;
@@ -81,7 +81,7 @@ TEST(maximum_likelihood, renormalises_extreme_values)
               reference::maximum_likelihood(code, termination::streaming, values, bits));
 }
 
-TEST(maximum_likelihood, smallest_code)
+TEST(maximum_likelihood, SmallestCode_DecidesAsTheReference)
 {
     const conv_code code(3, { 07, 05 });
     const auto values = noisy_frame(code, termination::terminated, 300, 9, 32);

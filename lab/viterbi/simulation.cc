@@ -4,7 +4,7 @@
 #include "maximum_likelihood.h"
 #include "pipeline/stream_decoder.h"
 #include "simulation.h"
-#include "viterbi/room.h"
+#include "viterbi/stream/traits.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t usual_segment = 1u << 16; // bits
 
-// Between errors of one event.
+// Returns the most right bits between errors of one event.
 unsigned event_gap(const simulation_options& options)
 {
     return 5 * (options.decoder.code.constraint_length() - 1);
@@ -29,11 +29,11 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-// A piece of the stream, or whole frames.
+// A part of the stream, or whole frames.
 struct segment {
-    std::vector<std::uint8_t> bits;      // as sent, one per byte
+    std::vector<std::uint8_t> bits;      // sent bits, one per byte
     std::vector<std::byte> items;        // soft values for the decoder
-    std::vector<std::uint8_t> reference; // decoded by maximum likelihood, if asked for
+    std::vector<std::uint8_t> reference; // decoded by maximum likelihood, if wanted
 };
 
 // Makes any segment of a simulation, in any order, from any thread.
@@ -49,11 +49,11 @@ public:
           d_segment_bits(segment_bits(options))
     {
         const auto plan =
-            make_block_plan(d_code, d_decoder.ends, d_decoder.frame_bits, 0, 0);
+            make_block_layout(d_code, d_decoder.ends, d_decoder.frame_bits, 0, 0);
         d_margin = round_up(16 * plan.overlap, segment_unit(options));
     }
 
-    // What a point ends with whole ones of.
+    // Returns the bits of a segment; a simulation ends after a whole one.
     static std::uint64_t segment_bits(const simulation_options& options)
     {
         const auto wanted =
@@ -87,10 +87,10 @@ private:
         return o.ends == termination::streaming ? 8 * o.code.period() : o.frame_bits;
     }
 
-    // The stream's coded bits of count information bits from first on.
+    // Encodes `count` information bits of the stream from number `first` on.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
-        // A register is known after K−1 bits, and puncturing after whole periods.
+        // Encodes earlier bits too: at least K−1 for the register, in whole periods.
         const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
         std::vector<std::uint8_t> bits(before + count);
         d_data.bits(first - before, bits.size(), bits.data());
@@ -110,7 +110,7 @@ private:
         if (!d_options.reference) {
             return;
         }
-        // The segment in the middle of what is decoded, far from both ends.
+        // Decodes more than the segment, so that its bits are far from both ends.
         const auto lead = std::min(first, d_margin);
         const auto all = lead + count + d_margin;
         const auto wide = encode(first - lead, all);
@@ -143,22 +143,28 @@ private:
         }
     }
 
-    // Coded bits from number first on, received.
+    // Appends the received values of coded bits from number `first` on.
     void add_items(std::uint64_t first,
                    const std::vector<std::uint8_t>& coded,
                    std::vector<std::byte>& items) const
     {
         const auto end = items.size();
         const auto n = coded.size();
-        std::vector<std::uint8_t> sent(n); // where the channel makes 0 positive
+        std::vector<std::uint8_t> sent(n); // the channel makes 0 positive
         std::transform(coded.begin(), coded.end(), sent.begin(), [this](auto bit) {
             return bit ^ d_decoder.positive_bit;
         });
         switch (d_decoder.format) {
         case soft_format::int8:
+        case soft_format::uint8:
             items.resize(end + n);
             d_channel.int8(
                 first, sent.data(), n, reinterpret_cast<std::int8_t*>(&items[end]));
+            if (d_decoder.format == soft_format::uint8) {
+                std::for_each(items.begin() + end, items.end(), [](auto& item) {
+                    item ^= std::byte(0x80);
+                });
+            }
             break;
         case soft_format::packed4:
             items.resize(end + (n + 1) / 2);
@@ -175,7 +181,7 @@ private:
         }
     }
 
-    // The same received values, as the decoder quantises them; positive means bit 0.
+    // Returns the same values as the decoder quantises them; positive means bit 0.
     std::vector<std::int8_t> as_int8(std::uint64_t first,
                                      const std::vector<std::uint8_t>& coded) const
     {
@@ -186,6 +192,9 @@ private:
             switch (d_decoder.format) {
             case soft_format::int8:
                 values[i] = std::int8_t(items[i]);
+                break;
+            case soft_format::uint8:
+                values[i] = std::int8_t(items[i] ^ std::byte(0x80));
                 break;
             case soft_format::packed4: {
                 const int nibble = int(items[i / 2]) >> (i % 2 ? 0 : 4) & 15;
@@ -214,7 +223,7 @@ private:
     std::uint64_t d_margin;
 };
 
-// The estimator of a ratio of sums, from the segments that make the sums.
+// Estimates the ratio of two sums from their parts per segment.
 class ratio_estimator
 {
 public:
@@ -315,7 +324,7 @@ private:
         }
     }
 
-    // Compares what is decoded; false if there was nothing.
+    // Compares decoded bits; returns whether there were any.
     bool collect()
     {
         bool any = false;
@@ -366,20 +375,20 @@ private:
     std::size_t d_item_bytes;
     simulation_result d_result;
     ratio_estimator d_ratio;
-    std::deque<segment> d_waiting; // pushed, not yet wholly compared
+    std::deque<segment> d_waiting; // segments pushed and not wholly compared
     std::vector<std::uint8_t> d_buffer;
-    std::size_t d_offset = 0; // compared bits of the first of them
+    std::size_t d_offset = 0; // compared bits of the first one
     std::uint64_t d_segment_errors = 0;
-    std::uint64_t d_compared = 0; // segments
+    std::uint64_t d_compared = 0; // segments compared
     bool d_stop = false;
 };
 
-// Counts what a device sent and decoded, as simulation counts what it does itself.
+// Counts the errors of a simulation on a device as `simulation` counts its own.
 class device_simulation
 {
 public:
     device_simulation(const simulation_options& options,
-                      const block_plan& plan,
+                      const block_layout& plan,
                       const std::function<void(const simulation_result&)>& progress)
         : d_options(options),
           d_progress(progress),
@@ -394,12 +403,12 @@ public:
         d_result.overlap = plan.overlap;
     }
 
-    simulation_result run(device_link& link)
+    simulation_result run(device_channel& simulated_channel)
     {
-        d_result.device = link.device();
+        d_result.device = simulated_channel.device();
         const auto planned = d_segments * d_segment_bits;
-        link.run(planned,
-                 [this](auto bits, const auto& wrong) { return take(bits, wrong); });
+        simulated_channel.run(
+            planned, [this](auto bits, const auto& wrong) { return take(bits, wrong); });
         auto& counted = d_result.decoded;
         if (!d_stop && counted.bits() != planned) {
             throw std::runtime_error("the device ended after " +
@@ -410,7 +419,7 @@ public:
     }
 
 private:
-    // Up to the end of a segment at a time: a point may end there.
+    // Counts up to the end of a segment at a time, because the simulation may end there.
     bool take(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)
     {
         auto& counted = d_result.decoded;
@@ -442,8 +451,9 @@ private:
 std::string because(const simulation_options& options)
 {
     return options.reference ? "maximum likelihood decodes the same noise"
-           : options.decoder.format == soft_format::float32
-               ? "noise of floats is made there"
+           : options.decoder.format == soft_format::float32 ||
+                   options.decoder.format == soft_format::uint8
+               ? "noise of floats and of uint8 is made there"
                : needs_host(options.decoder);
 }
 
@@ -457,7 +467,7 @@ awgn_channel channel_of(const simulation_options& options)
         const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
         rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
     }
-    // Float input is rounded with soft_scale by the decoder, and so by the reference.
+    // The decoder, and so the reference, rounds float input with soft_scale.
     const bool floats = o.format == soft_format::float32;
     return awgn_channel(options.ebn0_db,
                         rate,
@@ -468,13 +478,13 @@ awgn_channel channel_of(const simulation_options& options)
 simulation_result simulate(const simulation_options& options,
                            const std::function<void(const simulation_result&)>& progress)
 {
-    check_run_options(options.decoder, room::most_pieces);
+    check_run_options(options.decoder, traits::max_work_items);
     return simulate_where(
         options,
         because(options),
-        [&](device_link& link) {
+        [&](device_channel& simulated_channel) {
             const auto plan = make_setup(options.decoder).plan;
-            return device_simulation(options, plan, progress).run(link);
+            return device_simulation(options, plan, progress).run(simulated_channel);
         },
         [&] { return simulation(options, progress).run(); });
 }

@@ -20,19 +20,19 @@ slot_benchmark::slot_benchmark(const viterbi_options& options,
                      }
                      const auto plan = make_setup(options).plan;
                      job j;
-                     j.blocks = limits.pieces;
+                     j.blocks = limits.work_items;
                      j.values =
                          plan.streaming()
-                             ? options.code.values(limits.pieces * plan.decode_length +
-                                                   plan.overlap)
+                             ? options.code.values(
+                                   limits.work_items * plan.decode_length + plan.overlap)
                              : 0;
                      return j;
                  })
 {
     const auto plan = make_setup(options).plan;
     d_bits = plan.streaming()
-                 ? double(pieces()) * plan.decode_length
-                 : double(pieces()) / plan.blocks_per_frame * plan.frame_bits;
+                 ? double(work_items()) * plan.decode_length
+                 : double(work_items()) / plan.blocks_per_frame * plan.frame_bits;
 }
 
 } // namespace gr::gpufec::viterbi

@@ -1,25 +1,25 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rates of batches that are filled with given input. */
+/* Measures the rates of batches with given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
 
 #include "lab/slot_rates.h"
-#include "viterbi/room.h"
+#include "viterbi/stream/traits.h"
 
 namespace gr::gpufec::viterbi {
 
-class slot_benchmark : public slot_rates<room>
+class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \p items of int8 or packed4 values fill the slots, over and over.
+    //! Fills the slots with \p items of int8 or packed4 values, repeatedly.
     slot_benchmark(const viterbi_options& options, const std::vector<std::byte>& items);
 
-    //! Decoded bits per batch.
+    //! Returns the decoded bits per batch.
     double bits() const { return d_bits; }
-    //! Decoded bits per second, see batches_per_second().
+    //! Measures decoded bits per second, see batches_per_second().
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }
 
 private:

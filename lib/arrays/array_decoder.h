@@ -1,15 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What decodes an array: a device where the array lies in its memory or in memory that it
- * reads, else the host's decoder. */
+/* The choice of what decodes an array: a device for device memory and pinned memory, else
+ * a stream decoder on the host. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 
 #include "device_arrays.h"
+#include "pipeline/input_judge.h"
 #include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -17,6 +20,8 @@ template <class Options, class Host, class Device>
 class array_decoder
 {
 public:
+    std::function<void()> d_check = [] {};
+
     std::string active_backend() const
     {
         return d_on_device ? "cuda" : d_host ? d_host->active_backend() : "";
@@ -35,6 +40,7 @@ protected:
 
     Host& host()
     {
+        d_on_device = nullptr;
         if (!d_host) {
             d_host.emplace(d_options);
         }
@@ -42,12 +48,11 @@ protected:
     }
 
     /*!
-     * \brief Calls \p decode with a device's decoder if that suits \p from.
+     * \brief Calls \p decode with a device's decoder if the input is in device memory or,
+     * with \p page_locked, in pinned memory. Returns whether it was decoded so.
      *
-     * Page-locked memory suits if \p page_locked. Where it fails, the answer is false:
-     * the host's decoder has its own way of going on.
-     * \throws std::runtime_error if input lies on the device, or backend cuda is asked
-     * for
+     * After an error it returns false, because the stream decoder has its own fail-over.
+     * \throws std::runtime_error for input in device memory or with backend cuda
      */
     template <class Decode>
     bool decoded_on_device(const memory_place& from, bool page_locked, Decode&& decode)
@@ -74,9 +79,27 @@ protected:
         return false;
     }
 
+    // Checks the format of an array in device memory. Only the first call does, because
+    // it copies a sample.
+    void judge_first(input_judge& judge,
+                     const void* in,
+                     std::size_t items,
+                     std::size_t item_bytes)
+    {
+        if (!d_options.watch || std::exchange(d_judged, true)) {
+            return;
+        }
+        std::vector<std::byte> sample(std::min(items, max_judged) * item_bytes);
+        copy_memory(sample.data(), in, sample.size());
+        judge.look_at(sample.data(), 0, sample.size() / item_bytes);
+    }
+
     Options d_options;
 
 private:
+    static constexpr std::size_t max_judged = 1u << 18;
+
+    bool d_judged = false;
     Device& device(int number)
     {
         if (!d_device || d_device_number != number) {
@@ -90,7 +113,7 @@ private:
     std::optional<Host> d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    const Device* d_on_device = nullptr; // what decoded last, if it was that
+    const Device* d_on_device = nullptr; // d_device if it decoded last
 };
 
 } // namespace gr::gpufec

@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoding of arrays by one CUDA device without copies of the host's: what lies in the
- * device's memory is decoded there, what lies in page-locked memory it copies by itself.
- */
+/* Decoding of arrays in device memory or pinned memory by one CUDA device, without copies
+ * by the host. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
 #define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_H
@@ -12,10 +11,12 @@
 
 namespace gr::gpufec {
 
-//! Input and output of a call, each in memory of any kind.
+//! Arguments of a call. Input and output may be in memory of any kind.
 struct device_call {
     const std::byte* in;
     std::byte* out;
+    //! Called after each batch; an exception ends the call.
+    const std::function<void()>& check;
 };
 
 class device_viterbi
@@ -40,7 +41,7 @@ class device_sync
 {
 public:
     virtual ~device_sync() = default;
-    //! Frame f is the \p lengths[f] items from item \p begins[f] on.
+    //! Decodes frames; frame f has the lengths[f] items from item begins[f] on.
     virtual void decode(const device_call& call,
                         const std::uint64_t* begins,
                         const std::uint64_t* lengths,
@@ -49,7 +50,8 @@ public:
     virtual std::string device() const = 0;
 };
 
-//! \throws std::runtime_error where there is no such device, std::invalid_argument
+//! Makes a decoder on a device. \throws std::runtime_error if there is no such device,
+//! std::invalid_argument
 std::unique_ptr<device_viterbi>
 make_device_viterbi(const viterbi_options& options, bool packed, int device);
 //! \copydoc make_device_viterbi

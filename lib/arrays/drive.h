@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Takes an array through a decoder of streams, from its first item to its last. */
+/* The loop that decodes an array, or a stream in several arrays, by a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DRIVE_H
 #define INCLUDED_GPUFEC_ARRAYS_DRIVE_H
@@ -10,39 +10,69 @@
 
 namespace gr::gpufec {
 
-//! Forgets the array when a call ends, by an exception too: nothing reads it any more.
+//! Guard that resets the decoder at the end of a call, so that the array can be freed.
 class fresh_start
 {
 public:
-    explicit fresh_start(decoder& d) : d_decoder(d) { d.reset(); }
-    ~fresh_start() { d_decoder.reset(); }
+    //! \p begun keeps the input of earlier calls, else the decoder is reset first.
+    explicit fresh_start(decoder& d, bool begun = false) : d_decoder(d)
+    {
+        if (!begun) {
+            d.reset();
+        }
+    }
+    ~fresh_start()
+    {
+        if (!d_kept) {
+            d_decoder.reset();
+        }
+    }
     fresh_start(const fresh_start&) = delete;
+
+    //! Keeps the decoder's input for the next call.
+    bool keep() { return d_kept = true; }
 
 private:
     decoder& d_decoder;
+    bool d_kept = false;
 };
 
 /*!
- * \brief Calls \p push until it has said true, that all is pushed, and \p pull until the
- * decoder is done. Each says whether it got anywhere.
+ * \brief Decodes an array by calls of \p push and \p pull.
+ *
+ * \param d the decoder
+ * \param check called about every 50 ms; an exception ends the call
+ * \param push(all) pushes items, sets \c all once none are left, and returns whether it
+ *        pushed any
+ * \param pull pulls output and returns whether there was any
+ * \param last false: the stream goes on, so only output that is ready is pulled
  */
-template <class Push, class Pull>
-void drive(decoder& d, Push&& push, Pull&& pull)
+template <class Check, class Push, class Pull>
+void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)
 {
+    using clock = std::chrono::steady_clock;
+    constexpr auto interval = std::chrono::milliseconds(50);
+    auto next_check = clock::now() + interval;
     bool pushed = false;
-    while (!d.done()) {
+    while (last ? !d.done() : !pushed) {
+        if (clock::now() >= next_check) {
+            check();
+            next_check = clock::now() + interval;
+        }
         bool moved = false;
         if (!pushed) {
             moved = push(pushed);
-            if (pushed) {
+            if (pushed && last) {
                 d.finish();
+            } else if (pushed && d.due()) {
+                d.flush();
             }
         }
         while (pull()) {
             moved = true;
         }
-        if (!moved && !d.done()) {
-            d.wait(std::chrono::milliseconds(100));
+        if (!moved && !d.done() && (last || !pushed)) {
+            d.wait(interval);
         }
     }
 }

@@ -1,12 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arrays of channel values. */
+/* LDPC decoding of arrays of channel values. */
 
 #include "array_decoder.h"
+#include "common/refuse.h"
 #include "drive.h"
-#include "ldpc/room.h"
-#include "pipeline/refuse.h"
+#include "ldpc/stream/frame_judge.h"
+#include "ldpc/stream/traits.h"
 #include "pipeline/stream_decoder.h"
 
 namespace gr::gpufec {
@@ -20,9 +21,9 @@ public:
     impl(const ldpc_options& options, bool packed)
         : array_decoder(options), d_packed(packed)
     {
-        make_setup(options); // refuses what cannot be decoded
+        make_setup(options); // throws for invalid options
         require(options.codes.size() == 1, "number of codes", options.codes.size(), "1");
-        check_run_options(options, room::most_pieces);
+        check_run_options(options, traits::max_work_items);
     }
 
     const ldpc_code& code() const { return d_options.codes[0]; }
@@ -36,16 +37,27 @@ public:
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
     {
-        // Page-locked input needs no copy of the host's.
+        // The device reads pinned input by itself.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
-                device.decode(
-                    { static_cast<const std::byte*>(in), static_cast<std::byte*>(out) },
-                    frames,
-                    statuses);
+                device.decode({ static_cast<const std::byte*>(in),
+                                static_cast<std::byte*>(out),
+                                d_check },
+                              frames,
+                              statuses);
             })) {
             decode_on_host(in, frames, out, statuses);
+            return;
         }
+        frame_judge judge(d_options, {});
+        judge_first(judge, in, frames * code().sent(), item_bytes());
+        for (std::size_t f = 0; f < frames; ++f) {
+            judge.count(statuses[f].unsatisfied == 0);
+        }
+        judge.conclude();
+        d_verdict = judge.verdict();
     }
+
+    const std::string& verdict() const { return d_verdict; }
 
 private:
     std::unique_ptr<device_ldpc> make_device(int number) const override
@@ -56,22 +68,22 @@ private:
     void decode_on_host(const void* in, std::size_t frames, void* out, status* statuses)
     {
         fresh_start fresh(host());
-        const std::size_t item_bytes =
-            d_options.format == llr_format::float32 ? sizeof(float) : 1;
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        const std::size_t items = frames * code().sent(), room = frames * output_items();
+        const std::size_t items = frames * code().sent(),
+                          capacity = frames * output_items();
         std::size_t taken = 0, given = 0;
         drive(
             host(),
+            d_check,
             [&](bool& all) {
-                const auto n = host().push(bytes + taken * item_bytes, items - taken);
+                const auto n = host().push(bytes + taken * item_bytes(), items - taken);
                 taken += n;
                 all = taken == items;
                 return n > 0;
             },
             [&] {
-                const auto n = pull(to + given, room - given);
+                const auto n = pull(to + given, capacity - given);
                 given += n;
                 ldpc_decoder::report r;
                 if (host().take_report(r)) {
@@ -79,18 +91,25 @@ private:
                 }
                 return n > 0;
             });
+        d_verdict = host().verdict();
     }
 
     bool soft() const { return d_options.soft != ldpc_soft_output::none; }
 
-    std::size_t pull(std::uint8_t* to, std::size_t room)
+    std::size_t pull(std::uint8_t* to, std::size_t capacity)
     {
-        return soft()     ? host().pull_llrs(reinterpret_cast<std::int8_t*>(to), room)
-               : d_packed ? host().pull_packed(to, room)
-                          : host().pull_bits(to, room);
+        return soft()     ? host().pull_llrs(reinterpret_cast<std::int8_t*>(to), capacity)
+               : d_packed ? host().pull_packed(to, capacity)
+                          : host().pull_bits(to, capacity);
+    }
+
+    std::size_t item_bytes() const
+    {
+        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
     }
 
     const bool d_packed;
+    std::string d_verdict;
 };
 
 ldpc_array_decoder::ldpc_array_decoder(const ldpc_options& options, bool packed_output)
@@ -108,6 +127,11 @@ void ldpc_array_decoder::decode(const void* in,
 {
     d_impl->decode(in, frames, out, statuses);
 }
+void ldpc_array_decoder::set_check(std::function<void()> check)
+{
+    d_impl->d_check = std::move(check);
+}
+const std::string& ldpc_array_decoder::verdict() const { return d_impl->verdict(); }
 std::string ldpc_array_decoder::active_backend() const
 {
     return d_impl->active_backend();

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stands in for arrays on CUDA devices in a build without CUDA. */
+/* Replaces the decoders of arrays on CUDA devices in a build without CUDA. */
 
+#include "common/host_memory.h"
 #include "device_arrays.h"
-#include "pipeline/host_memory.h"
 #include <cstring>
 
 namespace gr::gpufec {

@@ -1,14 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arrays of received items. */
+/* Synchronisation decoding of arrays of received items. */
 
 #include "array_decoder.h"
+#include "common/refuse.h"
 #include "drive.h"
-#include "pipeline/refuse.h"
 #include "pipeline/stream_decoder.h"
-#include "sync_map/room.h"
+#include "sync_map/stream/traits.h"
 #include <cstring>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -24,7 +25,7 @@ public:
             return;
         }
         d_setup.emplace(sync_map::make_setup(options));
-        check_run_options(options, sync_map::room::most_pieces);
+        check_run_options(options, sync_map::traits::max_work_items);
     }
 
     std::size_t frame_bytes() const
@@ -57,10 +58,10 @@ public:
                 "items",
                 "on a device",
                 "memory of the host with priors, and with several reads");
-        // Page-locked items need no copy of the host's.
+        // The device reads pinned items by itself.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
-                device.decode({ from, to }, begins, lengths, count, statuses);
+                device.decode({ from, to, d_check }, begins, lengths, count, statuses);
             })) {
             return;
         }
@@ -74,22 +75,28 @@ public:
         d_several ? decode(*d_several) : decode(host());
     }
 
-    // Calls each(frame) with what is decoded, in order.
+    // Decodes and calls each(frame) with the decoded frames in order.
     template <class Decoder, class Push, class Each>
-    void decode(Decoder& with, Push&& push, Each&& each)
+    void decode(Decoder& with, Push&& push, Each&& each, bool last = true)
     {
-        fresh_start fresh(with);
-        drive(with, push, [&] {
-            sync_decoder::frame f;
-            const bool some = with.pull(f);
-            if (some) {
-                each(f);
-            }
-            return some;
-        });
+        fresh_start fresh(with, std::exchange(d_begun, false));
+        drive(
+            with,
+            d_check,
+            push,
+            [&] {
+                sync_decoder::frame f;
+                const bool some = with.pull(f);
+                if (some) {
+                    each(f);
+                }
+                return some;
+            },
+            last);
+        d_begun = !last && fresh.keep();
     }
 
-    // Reads from \p items, whose frames are given to each(frame).
+    // Decodes the reads in \p items and calls each(frame) with the decoded frames.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,
                        const std::byte* items,
@@ -134,8 +141,9 @@ private:
         return make_device_sync(d_options, number);
     }
 
-    std::optional<sync_reads_decoder> d_several; // or, of one read,
+    std::optional<sync_reads_decoder> d_several; // null for one read
     std::optional<sync_map::setup> d_setup;
+    bool d_begun = false; // a stream has begun and not ended
 };
 
 sync_array_decoder::sync_array_decoder(const sync_reads_options& options)
@@ -159,8 +167,8 @@ void sync_array_decoder::decode(const void* items,
     d_impl->decode_framed(items, begins, lengths, count, priors, out, statuses);
 }
 
-sync_array_decoder::frames sync_array_decoder::decode_stream(const void* items,
-                                                             std::size_t count)
+sync_array_decoder::frames
+sync_array_decoder::decode_stream(const void* items, std::size_t count, bool last)
 {
     require(d_impl->d_options.mode == sync_mode::stream, "mode", "framed", "stream");
     const auto* const bytes = static_cast<const std::byte*>(items);
@@ -182,10 +190,15 @@ sync_array_decoder::frames sync_array_decoder::decode_stream(const void* items,
             found.statuses.push_back(f.status);
             found.begins.push_back(f.begin);
             found.locked.push_back(f.locked);
-        });
+        },
+        last);
     return found;
 }
 
+void sync_array_decoder::set_check(std::function<void()> check)
+{
+    d_impl->d_check = std::move(check);
+}
 std::string sync_array_decoder::active_backend() const
 {
     return d_impl->active_backend();

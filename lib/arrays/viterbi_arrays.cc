@@ -1,14 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arrays of soft values. */
+/* Viterbi decoding of arrays of soft values. */
 
 #include "array_decoder.h"
 #include "drive.h"
 #include "pipeline/stream_decoder.h"
-#include "viterbi/room.h"
+#include "viterbi/phase_lock/lock_plan.h"
+#include "viterbi/stream/signal_judge.h"
+#include "viterbi/stream/traits.h"
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -21,18 +24,22 @@ public:
     impl(const viterbi_options& options, bool packed, std::uint64_t expected)
         : array_decoder(options), d_packed(packed), d_setup(make_setup(options))
     {
-        check_run_options(options, room::most_pieces);
+        check_run_options(options, traits::max_work_items);
         require(std::isfinite(options.soft_scale) && options.soft_scale > 0,
                 "soft_scale",
                 options.soft_scale,
                 "finite values above 0");
+        if (searches()) {
+            const lock_plan checked(options);
+        }
         if (expected > 0) {
-            d_options.most = std::min<std::uint64_t>(pieces(expected), room::most_pieces);
+            d_options.most =
+                std::min<std::uint64_t>(work_items(expected), traits::max_work_items);
         }
     }
 
-    // Parallel blocks of so many items.
-    std::uint64_t pieces(std::uint64_t items) const
+    // Returns the parallel blocks for so many items.
+    std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;
         if (!plan.streaming()) {
@@ -42,7 +49,7 @@ public:
         return stages / plan.decode_length + 1;
     }
 
-    const block_plan& plan() const { return d_setup.plan; }
+    const block_layout& plan() const { return d_setup.plan; }
 
     std::uint64_t items_per_frame() const
     {
@@ -56,62 +63,152 @@ public:
             const auto bits = d_setup.code.stages(values);
             return d_packed ? (bits + 7) / 8 : bits;
         }
+        require(items % items_per_frame() == 0,
+                "items",
+                items,
+                "multiples of " + std::to_string(items_per_frame()) +
+                    ", the items of a frame");
         const std::uint64_t bits = d_setup.plan.frame_bits;
         return items / items_per_frame() * (d_packed ? (bits + 7) / 8 : bits);
     }
 
     status decode(const void* in, std::uint64_t items, void* out)
     {
+        require(!searches(),
+                "lock",
+                "\"auto\"",
+                "\"off\" in decode(), as the length of the output is not known before; "
+                "decode_stream() gives it");
         const auto from = place_of(in);
-        // Page-locked floats are converted by the device.
+        const auto capacity = output_items(items);
+        // The device reads and converts pinned floats by itself.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,
                               [&](device_viterbi& device) {
                                   device.decode({ static_cast<const std::byte*>(in),
-                                                  static_cast<std::byte*>(out) },
+                                                  static_cast<std::byte*>(out),
+                                                  d_check },
                                                 items);
                               })) {
             constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-            return { unknown, unknown };
+            signal_judge judge(d_options, {});
+            judge_first(judge, in, items, item_bytes());
+            judge.conclude();
+            return { unknown, unknown, judge.chance_error_rate(), judge.verdict() };
         }
         fresh_start fresh(host());
-        const bool lend = from.kind == memory_kind::page_locked && host().can_lend() &&
-                          host().active_backend() == "cuda";
-        const std::size_t item_bytes =
-            d_options.format == soft_format::float32 ? sizeof(float) : 1;
+        d_means = {};
+        d_begun = false;
+        const bool borrow = from.kind == memory_kind::page_locked &&
+                            host().can_borrow() && host().active_backend() == "cuda";
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
-        const auto room = output_items(items);
         std::uint64_t taken = 0, back = 0, given = 0;
-        status sum{ 0, 0 };
-        std::size_t places = 0;
         drive(
             host(),
+            d_check,
             [&](bool& all) {
                 const auto n =
-                    lend ? host().lend(bytes + back, items - back)
-                         : host().push(bytes + taken * item_bytes, items - taken);
+                    borrow ? host().borrow(bytes + back, items - back)
+                           : host().push(bytes + taken * item_bytes(), items - taken);
                 taken += n;
                 all = taken == items;
                 return n > 0;
             },
             [&] {
-                const auto n = d_packed ? host().pull_packed(to + given, room - given)
-                                        : host().pull_bits(to + given, room - given);
+                const auto n = pull(to + given, capacity - given);
                 given += n;
-                back += host().take_back();
-                viterbi_decoder::batch_statistics s;
-                while (host().take_stream_statistics(s)) {
-                    sum.channel_error_rate += s.channel_error_rate;
-                    sum.metric += s.metric;
-                    ++places;
-                }
+                back += host().release_borrowed();
                 return n > 0;
             });
-        return { sum.channel_error_rate / places, sum.metric / places };
+        return measured();
+    }
+
+    std::vector<std::uint8_t>
+    decode_stream(const void* in, std::uint64_t items, bool last, status* so_far)
+    {
+        require(plan().streaming() || searches(),
+                "frame_bits",
+                plan().frame_bits,
+                "0, of streams");
+        if (place_of(in).kind == memory_kind::device) {
+            throw std::invalid_argument(
+                "in is on a device: a stream that comes in "
+                "several arrays is decoded from the host's memory");
+        }
+        auto& d = host();
+        if (!d_begun) {
+            d_means = {};
+        }
+        fresh_start fresh(d, std::exchange(d_begun, false));
+        const auto* const bytes = static_cast<const std::byte*>(in);
+        std::vector<std::uint8_t> out;
+        std::uint64_t taken = 0, given = 0;
+        drive(
+            d,
+            d_check,
+            [&](bool& all) {
+                const auto n = d.push(bytes + taken * item_bytes(), items - taken);
+                taken += n;
+                all = taken == items;
+                return n > 0;
+            },
+            [&] {
+                constexpr std::size_t most = 1 << 16;
+                out.resize(given + most);
+                const auto n = pull(out.data() + given, most);
+                given += n;
+                return n > 0;
+            },
+            last);
+        out.resize(given);
+        d_begun = !last && fresh.keep();
+        if (so_far) {
+            *so_far = measured();
+        }
+        return out;
     }
 
 private:
+    struct means {
+        double channel_error_rate = 0, metric = 0;
+        std::size_t places = 0;
+    };
+
+    bool searches() const { return d_options.lock == "auto"; }
+
+    // Returns the statistics since the stream began.
+    status measured()
+    {
+        status s{ d_means.channel_error_rate / d_means.places,
+                  d_means.metric / d_means.places,
+                  host().chance_error_rate(),
+                  host().verdict(),
+                  host().lock() };
+        for (viterbi_lock change; host().take_lock(change);) {
+            s.lock_changes.push_back(change);
+        }
+        return s;
+    }
+
+    std::size_t item_bytes() const
+    {
+        return d_options.format == soft_format::float32 ? sizeof(float) : 1;
+    }
+
+    std::size_t pull(std::uint8_t* to, std::uint64_t capacity)
+    {
+        const auto n =
+            d_packed ? host().pull_packed(to, capacity) : host().pull_bits(to, capacity);
+        viterbi_decoder::batch_statistics s;
+        while (host().take_stream_statistics(s)) {
+            d_means.channel_error_rate += s.channel_error_rate;
+            d_means.metric += s.metric;
+            ++d_means.places;
+        }
+        return n;
+    }
+
     std::unique_ptr<device_viterbi> make_device(int number) const override
     {
         return make_device_viterbi(d_options, d_packed, number);
@@ -119,6 +216,8 @@ private:
 
     const bool d_packed;
     const setup d_setup;
+    means d_means;
+    bool d_begun = false; // a stream has begun and not ended
 };
 
 viterbi_array_decoder::viterbi_array_decoder(const viterbi_options& options,
@@ -146,6 +245,17 @@ viterbi_array_decoder::status
 viterbi_array_decoder::decode(const void* in, std::uint64_t items, void* out)
 {
     return d_impl->decode(in, items, out);
+}
+void viterbi_array_decoder::set_check(std::function<void()> check)
+{
+    d_impl->d_check = std::move(check);
+}
+std::vector<std::uint8_t> viterbi_array_decoder::decode_stream(const void* in,
+                                                               std::uint64_t items,
+                                                               bool last,
+                                                               status* so_far)
+{
+    return d_impl->decode_stream(in, items, last, so_far);
 }
 std::string viterbi_array_decoder::active_backend() const
 {

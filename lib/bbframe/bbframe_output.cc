@@ -3,7 +3,7 @@
 
 #include "bbframe/header.h"
 #include "bbframe_output.h"
-#include "pipeline/packed_bits.h"
+#include "common/packed_bits.h"
 #include <algorithm>
 #include <functional>
 
@@ -61,18 +61,18 @@ void bbframe_output::decode(unsigned code)
         d_message[bytes - 1] &= 0xff00u >> k % 8;
     }
     d_items = d_packed ? bytes : k;
-    d_given = 0;
+    d_emitted = 0;
 }
 
-std::size_t bbframe_output::pull(std::uint8_t* out, std::size_t room)
+std::size_t bbframe_output::pull(std::uint8_t* out, std::size_t capacity)
 {
-    const auto n = std::min(room, d_items - d_given);
+    const auto n = std::min(capacity, d_items - d_emitted);
     if (d_packed) {
-        std::copy_n(d_message.begin() + d_given, n, out);
+        std::copy_n(d_message.begin() + d_emitted, n, out);
     } else {
-        unpack_bits(d_message.data(), d_given, n, out);
+        unpack_bits(d_message.data(), d_emitted, n, out);
     }
-    d_given += n;
+    d_emitted += n;
     return n;
 }
 

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::bbframe {
 
-//! x^8 + x^7 + x^6 + x^4 + x^2 + 1, from zero.
+//! CRC-8 with polynomial x^8 + x^7 + x^6 + x^4 + x^2 + 1 and initial value 0.
 class crc8
 {
 public:
@@ -21,7 +21,7 @@ public:
     std::uint8_t operator()(const std::uint8_t* bytes, std::size_t count) const;
 
 private:
-    std::uint8_t d_after[8][256]; // a byte, and i more that are zero
+    std::uint8_t d_after[8][256]; // CRC after a byte and i zero bytes
 };
 
 constexpr std::size_t header_bytes = 10;
@@ -31,18 +31,19 @@ struct header {
     enum class stream { generic_packets, generic_continuous, gse, transport };
 
     stream kind;
-    bool single_input;    //!< else isi says which one it is
-    bool issy, deleted;   //!< ISSY fields; null packets were deleted
-    bool high_efficiency; //!< DVB-T2's, without CRC-8 and sync bytes
+    bool single_input;    //!< otherwise isi identifies the input stream
+    bool issy, deleted;   //!< has ISSY fields; null packets were deleted
+    bool high_efficiency; //!< DVB-T2's mode without CRC-8 and sync bytes
     std::uint8_t isi;
     std::uint16_t upl, dfl, syncd; //!< bits
 };
 
-//! Nothing if the CRC-8 is wrong. \param may_be_efficient DVB-T2's mode is known by it
+//! Returns nothing if the CRC-8 is wrong. \param may_be_efficient accepts the CRC-8 that
+//! marks DVB-T2's high efficiency mode
 std::optional<header>
 read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient);
 
-//! What frames of up to so many bytes are scrambled with, by exclusive or.
+//! Returns the first \p bytes of the scrambling sequence, which is XORed with frames.
 std::vector<std::uint8_t> scrambling(std::size_t bytes);
 
 } // namespace gr::gpufec::bbframe

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned none_begins = 65535; // SYNCD: no packet begins in the frame
 
-// Bits of a packet with its CRC-8 and what else goes with it, less the sync byte.
+// Returns the bits of a packet with its CRC-8 and other fields, without the sync byte.
 std::size_t unit_of(const header& h)
 {
     return h.high_efficiency ? 8 * (packet_bytes - 1 + h.deleted) : h.upl;
@@ -67,7 +67,7 @@ void packets::push(const std::uint8_t* frame,
     const auto h = bits < header_bits ? std::optional<header>()
                                       : read_header(frame, d_crc, d_efficient);
     if (!h || !supported(*h, bits)) {
-        // It may have been of any of them.
+        // The frame may belong to any input stream.
         for (auto& s : d_streams) {
             lose(s.second);
         }
@@ -92,7 +92,7 @@ void packets::push(const std::uint8_t* frame,
     const auto unit = unit_of(*h), dfl = std::size_t(h->dfl);
     const std::size_t check = h->high_efficiency ? 0 : 8;
     if (s.synchronised) {
-        // A packet begins with the CRC-8 of the one before.
+        // SYNCD points to the CRC-8 of the packet before.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);
@@ -151,6 +151,10 @@ void packets::give(stream& s,
     const auto bytes = s.unit / 8;
     const bool error =
         !h.high_efficiency && d_crc(s.bytes, bytes - 1) != s.bytes[bytes - 1];
+    if (error || !s.begun) {
+        remarks.push_back({ out.size(), error, !s.begun, h.single_input ? -1 : h.isi });
+    }
+    s.begun = true;
     if (h.deleted && !error) {
         const unsigned count = s.bytes[bytes - (h.high_efficiency ? 1 : 2)];
         for (unsigned i = 0; i < count; ++i) {
@@ -160,10 +164,6 @@ void packets::give(stream& s,
         }
         d_count.packets += count;
     }
-    if (error || !s.begun) {
-        remarks.push_back({ out.size(), error, !s.begun, h.single_input ? -1 : h.isi });
-    }
-    s.begun = true;
     out.push_back(0x47);
     out.push_back(s.bytes[0] | (error ? 0x80 : 0));
     out.insert(out.end(), s.bytes + 1, s.bytes + packet_bytes - 1);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The packets of transport streams in BBFRAMEs: EN 302 307-1, 5.1 and annex D. */
+/* Extracts packets of transport streams from BBFRAMEs: EN 302 307-1, 5.1 and annex D. */
 
 #ifndef INCLUDED_GPUFEC_BBFRAME_PACKETS_H
 #define INCLUDED_GPUFEC_BBFRAME_PACKETS_H
@@ -18,47 +18,47 @@ namespace gr::gpufec::bbframe {
 constexpr std::size_t packet_bytes = 188;
 
 /*!
- * \brief Puts packets together that lie across BBFRAMEs.
+ * \brief Assembles packets that lie across BBFRAMEs.
  *
- * A packet whose CRC-8 is wrong gets its transport error indicator set. Where the first
- * packet of a frame does not begin where the one before it ends, what there was of that
- * one is dropped. Each input stream goes on by itself. Null packets that were deleted are
- * put in again; ISSY fields are left out.
+ * A packet whose CRC-8 is wrong gets its transport error indicator set. If the first
+ * packet of a frame does not begin where the packet before it ends, that incomplete
+ * packet is dropped. Input streams are independent. Deleted null packets are inserted
+ * again; ISSY fields are dropped.
  */
 class packets
 {
 public:
-    //! What became of frames and packets so far.
+    //! Counts of frames and packets so far.
     struct counts {
-        std::uint64_t frames = 0;      //!< all
-        std::uint64_t dropped = 0;     //!< with a header that is wrong or not supported
-        std::uint64_t passed_over = 0; //!< of streams that were not asked for
-        std::uint64_t generic = 0;     //!< of generic streams
-        std::uint64_t gaps = 0;        //!< beginnings that did not fit to what was before
-        std::uint64_t packets = 0;     //!< given, null packets that were put in included
-        std::uint64_t errors = 0;      //!< of them, with a wrong CRC-8
+        std::uint64_t frames = 0;      //!< all frames
+        std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header
+        std::uint64_t passed_over = 0; //!< frames of other input streams
+        std::uint64_t generic = 0;     //!< frames of generic streams
+        std::uint64_t gaps = 0;        //!< frames that did not continue the one before
+        std::uint64_t packets = 0; //!< output packets, including inserted null packets
+        std::uint64_t errors = 0;  //!< packets with a wrong CRC-8
     };
-    //! What is said of a packet besides its bytes.
+    //! Status of a packet.
     struct remark {
-        std::size_t at; //!< its first byte in the output
+        std::size_t at; //!< index of its first byte in the output
         bool error;     //!< its CRC-8 is wrong
-        bool first;     //!< the first one after a beginning or a gap
+        bool first;     //!< the first one of the stream or after a gap
         int isi;        //!< its input stream, −1 for a single one
     };
-    //! Takes the bytes of a frame of a generic stream, header included, padding not.
+    //! Receives a frame of a generic stream, with header and without padding.
     using generic_hook =
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 
     /*!
      * \param efficient frames may be of DVB-T2's high efficiency mode
-     * \param isi of several input streams the one that is wanted; −1 for all
+     * \param isi input stream to extract; −1 for all
      */
     packets(bool efficient, int isi, generic_hook generic = {});
 
     /*!
-     * \brief Takes a frame that is descrambled, and appends the packets that it
-     * completes. \param bits of the frame \param remarks appended, of packets with
-     * something to be said
+     * \brief Takes a descrambled frame of \p bits and appends the packets that it
+     * completes. \param remarks receives one remark per packet with an error or the first
+     * one
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,
@@ -66,18 +66,19 @@ public:
               std::vector<remark>& remarks);
 
     const counts& count() const { return d_count; }
-    //! Whether the last frame's stream goes on.
+    //! Returns whether the last frame's stream is synchronised.
     bool synchronised() const { return d_synchronised; }
-    //! Another stream begins.
+    //! Forgets the stream and the counts.
     void restart();
 
 private:
-    // Of an input stream.
+    // State of an input stream.
     struct stream {
         bool synchronised = false, begun = false;
-        std::size_t have = 0;                 // bits of the packet that is not complete
-        std::size_t unit = 0;                 // bits of a packet with what goes with it
-        std::uint8_t bytes[packet_bytes + 4]; // of that packet: CRC-8 last, no sync byte
+        std::size_t have = 0; // bits of the incomplete packet
+        std::size_t unit = 0; // bits of a packet with its fields
+        std::uint8_t
+            bytes[packet_bytes + 4]; // the incomplete packet: CRC-8 last, no sync byte
     };
 
     void lose(stream& s);

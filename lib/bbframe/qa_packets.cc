@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Packets put into BBFRAMEs bit by bit, as the standard says it, and taken out again. */
+/* Tests that packets sent in BBFRAMEs, bit by bit as in the standard, are extracted. */
 
 #include "packets.h"
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// CRC-8 from its definition.
+// Computes the CRC-8 by its definition.
 std::uint8_t plain_crc(const bytes& of)
 {
     unsigned r = 0;
@@ -53,7 +53,7 @@ struct mode {
     int isi = -1;
 };
 
-// Everything that is sent of packets, one bit a byte, and where packets begin.
+// Sends packets: the bits of their stream, one per byte, and the beginnings of packets.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -87,7 +87,7 @@ struct sender {
         }
     }
 
-    // The next frame, with a data field of so many bits.
+    // Returns the next frame, with a data field of \p dfl bits.
     bytes frame(unsigned frame_bits, unsigned dfl)
     {
         unsigned syncd = 65535;
@@ -153,7 +153,7 @@ TEST(Crc8, IsThatOfItsDefinition)
 
 TEST(Scrambling, BeginsAsTheStandardSays)
 {
-    // The register of EN 302 307-1, 5.2.2, stage by stage.
+    // Simulates the register of EN 302 307-1, 5.2.2, stage by stage.
     std::vector<int> stages = { 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 };
     const auto sequence = scrambling(7000);
     EXPECT_EQ(sequence[0], 0x03);
@@ -189,7 +189,7 @@ TEST(Packets, ComeBackFromFramesOfAnyLengthAndMode)
             std::vector<packets::remark> remarks;
             unsigned frames = 0;
             while (s.has(frame_bits - 80)) {
-                // Some with padding.
+                // Some frames have padding.
                 const auto dfl = frame_bits - 80 - random() % 3 * 8 * (random() % 5);
                 receiver.push(s.frame(frame_bits, dfl).data(), frame_bits, out, remarks);
                 ++frames;
@@ -204,6 +204,7 @@ TEST(Packets, ComeBackFromFramesOfAnyLengthAndMode)
                       0u);
             ASSERT_EQ(remarks.size(), 1u);
             EXPECT_TRUE(remarks[0].first && !remarks[0].error);
+            EXPECT_EQ(remarks[0].at, 0u);
             EXPECT_TRUE(receiver.synchronised());
         }
     }
@@ -222,12 +223,12 @@ TEST(Packets, LostAndBrokenFramesCostTheirPacketsOnly)
     packets receiver(false, -1);
     bytes out;
     std::vector<packets::remark> remarks;
-    std::set<unsigned> whole; // packets of which nothing was lost
+    std::set<unsigned> whole; // packets without a lost bit
     for (unsigned i = 0; i + 1 < 300; ++i) {
         whole.insert(i);
     }
     const auto lose = [&](std::size_t first, std::size_t end) {
-        for (unsigned i = 0; i < 300; ++i) { // with the CRC-8 behind it
+        for (unsigned i = 0; i < 300; ++i) { // includes the CRC-8 after the packet
             if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
                 whole.erase(i);
             }
@@ -244,7 +245,7 @@ TEST(Packets, LostAndBrokenFramesCostTheirPacketsOnly)
         }
         gaps += lost;
         lost = false;
-        if (f % 10 == 6) { // a header that is wrong
+        if (f % 10 == 6) { // a wrong header
             frame[4] ^= 1;
             ++broken;
             lose(s.sent - dfl, s.sent);
@@ -309,7 +310,7 @@ TEST(Packets, StreamsAreKeptApart)
         }
     }
     packets both(false, -1), second(false, 2);
-    bytes of_both, of_second;
+    bytes of_both, of_min2;
     std::vector<packets::remark> remarks;
     unsigned first_frames = 0;
     while (senders[0].has(6952) && senders[1].has(6952)) {
@@ -317,9 +318,9 @@ TEST(Packets, StreamsAreKeptApart)
         const auto frame = senders[k].frame(7032, 6952);
         first_frames += k == 0;
         both.push(frame.data(), 7032, of_both, remarks);
-        second.push(frame.data(), 7032, of_second, remarks);
+        second.push(frame.data(), 7032, of_min2, remarks);
     }
-    EXPECT_EQ(of_second, joined(sent[1], 0, of_second.size() / packet_bytes));
+    EXPECT_EQ(of_min2, joined(sent[1], 0, of_min2.size() / packet_bytes));
     EXPECT_EQ(second.count().passed_over, first_frames);
     EXPECT_EQ(both.count().gaps + both.count().errors, 0u);
     std::size_t next[2] = {};
@@ -328,6 +329,133 @@ TEST(Packets, StreamsAreKeptApart)
         const int k = packet == sent[0][next[0]] ? 0 : 1;
         ASSERT_EQ(packet, sent[k][next[k]]);
         ++next[k];
+    }
+}
+
+TEST(Packets, StreamThatIsPassedOver_LeavesTheOtherSynchronised)
+{
+    std::mt19937 random(7);
+    sender wanted({ false, 0, false, 2 }), other({ false, 0, false, 1 });
+    for (unsigned i = 0; i < 30; ++i) {
+        wanted.put(random_packet(random));
+        other.put(random_packet(random));
+    }
+    packets receiver(false, 2);
+    bytes out;
+    std::vector<packets::remark> remarks;
+    receiver.push(other.frame(7032, 6952).data(), 7032, out, remarks);
+    EXPECT_FALSE(receiver.synchronised());
+    receiver.push(wanted.frame(7032, 6952).data(), 7032, out, remarks);
+    EXPECT_TRUE(receiver.synchronised());
+    receiver.push(other.frame(7032, 6952).data(), 7032, out, remarks);
+    EXPECT_TRUE(receiver.synchronised());
+    bytes generic = { 0x50, 2, 0, 0, 0x01, 0x40, 0, 0, 0 };
+    generic.push_back(plain_crc(generic));
+    generic.resize(7032 / 8);
+    receiver.push(generic.data(), 7032, out, remarks);
+    EXPECT_EQ(receiver.count().generic, 1u);
+    EXPECT_TRUE(receiver.synchronised());
+}
+
+TEST(Packets, BeginningWhereNoPacketBegins_IsAGap)
+{
+    std::mt19937 random(8);
+    std::vector<bytes> sent;
+    sender s({});
+    for (unsigned i = 0; i < 4; ++i) {
+        sent.push_back(random_packet(random));
+        s.put(sent.back());
+    }
+    // The second frame lies within the first packet; syncd claims a beginning in it.
+    for (const unsigned syncd : { 65535u, 0u, 100u, 399u, 400u }) {
+        s.sent = 0;
+        packets receiver(false, -1);
+        bytes out;
+        std::vector<packets::remark> remarks;
+        receiver.push(s.frame(480, 400).data(), 480, out, remarks);
+        auto frame = s.frame(480, 400);
+        frame[7] = syncd >> 8;
+        frame[8] = syncd;
+        frame.resize(9);
+        frame.push_back(plain_crc(frame));
+        frame.resize(480 / 8, 0x77);
+        receiver.push(frame.data(), 480, out, remarks);
+        EXPECT_EQ(receiver.count().dropped, 0u);
+        EXPECT_EQ(receiver.count().gaps, syncd < 400 ? 1u : 0u) << syncd;
+    }
+}
+
+TEST(Packets, OtherPacketLength_IsAGap)
+{
+    std::mt19937 random(9);
+    sender one({}), longer({ false, 0, true });
+    std::vector<bytes> first, second;
+    for (unsigned i = 0; i < 6; ++i) {
+        first.push_back(random_packet(random));
+        second.push_back(random_packet(random));
+        one.put(first.back());
+        longer.put(second.back());
+    }
+    packets receiver(false, -1);
+    bytes out;
+    std::vector<packets::remark> remarks;
+    // Packets change their length after 600 bits of an incomplete packet.
+    receiver.push(one.frame(2192, 8 + 1504 + 600).data(), 2192, out, remarks);
+    longer.sent = 608;
+    const auto dfl = unsigned(longer.bits.size() - longer.sent);
+    receiver.push(longer.frame(80 + dfl, dfl).data(), 80 + dfl, out, remarks);
+    auto expected = joined(first, 0, 1);
+    const auto rest = joined(second, 1, 5); // the CRC-8 of the last one is missing
+    expected.insert(expected.end(), rest.begin(), rest.end());
+    EXPECT_EQ(out, expected);
+    EXPECT_EQ(receiver.count().gaps, 1u);
+    ASSERT_EQ(remarks.size(), 2u);
+    EXPECT_TRUE(remarks[1].first && !remarks[1].error);
+    EXPECT_EQ(remarks[1].at, packet_bytes);
+}
+
+// Two input streams alternate; each has ISSY fields and counts its own deleted packets.
+TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
+{
+    std::mt19937 random(6);
+    const std::vector<unsigned> isis{ 3, 200 };
+    std::vector<sender> senders = { sender({ false, 3, true, 3 }),
+                                    sender({ false, 2, true, 200 }) };
+    std::vector<bytes> sent[2];
+    for (unsigned i = 0; i < 300; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            // One stream has a run of null packets longer than the count's maximum.
+            const bool null = random() % 3 == 0 || (k == 1 && i >= 20 && i < 290);
+            sent[k].push_back(null ? null_packet() : random_packet(random));
+            senders[k].put(sent[k].back());
+        }
+    }
+    packets receivers[] = { { false, 3 }, { false, 200 } };
+    bytes out[2];
+    std::vector<packets::remark> remarks[2];
+    constexpr unsigned frame_bits = 4000;
+    while (senders[0].has(frame_bits - 80) || senders[1].has(frame_bits - 80)) {
+        const auto turn = random() % 2;
+        if (!senders[turn].has(frame_bits - 80)) {
+            continue;
+        }
+        const auto dfl = frame_bits - 80 - random() % 3 * 8 * (random() % 5);
+        const auto frame = senders[turn].frame(frame_bits, dfl);
+        for (int k = 0; k < 2; ++k) {
+            receivers[k].push(frame.data(), frame_bits, out[k], remarks[k]);
+        }
+    }
+    for (int k = 0; k < 2; ++k) {
+        SCOPED_TRACE(isis[k]);
+        ASSERT_GE(out[k].size(), (k ? 270 : 250) * packet_bytes);
+        ASSERT_EQ(out[k].size() % packet_bytes, 0u);
+        ASSERT_EQ(out[k], joined(sent[k], 0, out[k].size() / packet_bytes));
+        EXPECT_EQ(receivers[k].count().gaps + receivers[k].count().errors +
+                      receivers[k].count().dropped,
+                  0u);
+        EXPECT_GT(receivers[k].count().passed_over, 0u);
+        ASSERT_EQ(remarks[k].size(), 1u);
+        EXPECT_EQ(remarks[k][0].isi, int(isis[k]));
     }
 }
 
@@ -378,9 +506,9 @@ TEST(Packets, HeadersThatCannotBeAreDropped)
     EXPECT_EQ(push(1504, 6952, 0), dropped);
     EXPECT_EQ(push(1504, 6960, 0), ++dropped); // longer than the frame
     EXPECT_EQ(push(1504, 65535, 0), ++dropped);
-    EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // begins behind its end
+    EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // begins after its end
     EXPECT_EQ(push(1496, 6952, 0), ++dropped);    // no transport packet
-    EXPECT_EQ(push(1512, 6952, 0), ++dropped);    // nothing is said of what is more
+    EXPECT_EQ(push(1512, 6952, 0), ++dropped);    // one byte more, but no flag for it
     EXPECT_EQ(push(1512, 6952, 0, 0xe4), dropped);
     EXPECT_EQ(push(0, 6952, 0), ++dropped);
     EXPECT_EQ(push(65535, 6952, 0, 0xec), ++dropped);

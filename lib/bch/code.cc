@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "field.h"
-#include "pipeline/refuse.h"
 #include <gnuradio/gpufec/bch.h>
 #include <algorithm>
 
@@ -17,7 +17,7 @@ struct bch_code::tables {
 
 namespace {
 
-// The first polynomials of the standards' tables, which make the fields.
+// Field polynomials: the first ones in the tables of the standards.
 constexpr std::uint32_t normal_field = 0x1002d; // x^16 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t medium_field = 0x802d;  // x^15 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t short_field = 0x402b;   // x^14 + x^5 + x^3 + x + 1
@@ -130,35 +130,39 @@ const std::vector<known_size>& known_sizes()
     return sizes;
 }
 
-std::string listed(const std::vector<std::string>& names)
+std::string standard_named(const std::string& name)
 {
-    std::string list;
-    for (const auto& name : names) {
-        list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
+    return known_name("standard", name, bch_code::standards());
 }
 
+std::string size_named(const std::string& standard, const std::string& name)
+{
+    return known_name("frame_size",
+                      name,
+                      bch_code::frame_sizes(standard),
+                      "allowed with " + standard + " are");
+}
+
+// Returns a size; its names come from standards() and frame_sizes().
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
-    const auto allowed = bch_code::frame_sizes(standard);
     for (const auto& size : known_sizes()) {
         if (standard == size.standard && frame_size == size.size) {
             auto found = size;
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
-                const auto more = size_of("dvbs2", frame_size).codes; // S2X has these too
+                const auto more =
+                    size_of("dvbs2", frame_size).codes; // dvbs2x includes them
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }
             return found;
         }
     }
-    refuse("frame_size",
-           '"' + frame_size + '"',
-           "allowed with " + standard + " are " + listed(allowed));
+    throw std::logic_error(standard + " has no " + frame_size);
 }
 
-// The product of (x − alpha^e) over the conjugates of all odd exponents up to 2t − 1.
+// Returns the product of (x − alpha^e) over the conjugates of all odd exponents up to
+// 2t − 1.
 std::vector<std::uint8_t> generator_of(const bch::field& field, unsigned t)
 {
     std::vector<bool> is_root(field.order());
@@ -176,7 +180,7 @@ std::vector<std::uint8_t> generator_of(const bch::field& field, unsigned t)
             }
         }
     }
-    return { product.begin(), product.end() }; // its coefficients are bits
+    return { product.begin(), product.end() }; // its coefficients are 0 or 1
 }
 
 } // namespace
@@ -202,47 +206,43 @@ bch_code::bch_code(std::uint32_t polynomial, unsigned n, unsigned t)
         tables{ name, n, n - parity, t, polynomial, std::move(generator) });
 }
 
-bch_code bch_code::standard(const std::string& standard,
-                            const std::string& frame_size,
-                            const std::string& rate)
+bch_code bch_code::standard(const std::string& standard_name,
+                            const std::string& size_name,
+                            const std::string& rate_name)
 {
+    const auto standard = standard_named(standard_name);
+    const auto frame_size = size_named(standard, size_name);
     const auto size = size_of(standard, frame_size);
-    for (const auto& known : size.codes) {
-        if (rate == known.rate) {
-            bch_code code(size.field, known.n, known.t);
-            auto named = std::make_shared<tables>(*code.d_tables);
-            named->name = standard + " " + frame_size + " " + rate;
-            code.d_tables = named;
-            return code;
-        }
-    }
-    refuse("rate",
-           '"' + rate + '"',
-           "allowed with " + standard + " " + frame_size + " are " +
-               listed(rates(standard, frame_size)));
+    const auto allowed = "allowed with " + standard + " " + frame_size + " are";
+    const auto& known = size.codes[index_of_name(
+        "rate", rate_name, rates(standard, frame_size), allowed, "bch_code::rates()")];
+    bch_code code(size.field, known.n, known.t);
+    auto named = std::make_shared<tables>(*code.d_tables);
+    named->name = standard + " " + frame_size + " " + known.rate;
+    code.d_tables = named;
+    return code;
 }
 
 std::vector<std::string> bch_code::standards() { return { "dvbs2", "dvbs2x", "dvbt2" }; }
 
-std::vector<std::string> bch_code::frame_sizes(const std::string& standard)
+std::vector<std::string> bch_code::frame_sizes(const std::string& name)
 {
+    const auto standard = standard_named(name);
     std::vector<std::string> sizes;
     for (const auto& size : known_sizes()) {
         if (standard == size.standard) {
             sizes.emplace_back(size.size);
         }
     }
-    if (sizes.empty()) {
-        refuse("standard", '"' + standard + '"', "allowed are " + listed(standards()));
-    }
     return sizes;
 }
 
-std::vector<std::string> bch_code::rates(const std::string& standard,
-                                         const std::string& frame_size)
+std::vector<std::string> bch_code::rates(const std::string& standard_name,
+                                         const std::string& size_name)
 {
     std::vector<std::string> rates;
-    const auto size = size_of(standard, frame_size);
+    const auto standard = standard_named(standard_name);
+    const auto size = size_of(standard, size_named(standard, size_name));
     for (const auto& code : size.codes) {
         rates.emplace_back(code.rate);
     }

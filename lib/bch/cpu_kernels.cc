@@ -18,7 +18,7 @@ void fold(const std::uint8_t* bytes,
           std::uint64_t sum[4],
           const fold_constants& constants)
 {
-    // Words 1 and 0 of each constant, and words 2 and 2.
+    // low: words 1 and 2 of each constant; high: word 0 twice.
     __m128i low[4], high[4];
     for (int i = 0; i < 4; ++i) {
         const auto& c = constants.words[i];
@@ -32,7 +32,7 @@ void fold(const std::uint8_t* bytes,
         auto next_upper = _mm_shuffle_epi8(_mm_loadu_si128(from), swap);
         auto next_lower = _mm_shuffle_epi8(_mm_loadu_si128(from + 1), swap);
         const auto clmul_all = [&](__m128i a, __m128i b, int i, int j) {
-            // a's upper word times constant i, its lower one times constant j.
+            // Multiplies the upper word of a by constant i, the lower by constant j.
             next_lower = _mm_xor_si128(next_lower, _mm_clmulepi64_si128(a, low[i], 0x01));
             next_upper =
                 _mm_xor_si128(next_upper, _mm_clmulepi64_si128(a, high[i], 0x01));

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Long polynomials over GF(2) made short, for the instructions of several processors. */
+/* Reduces long polynomials over GF(2), compiled per instruction set. */
 
 #ifndef INCLUDED_GPUFEC_BCH_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_BCH_CPU_KERNELS_H
@@ -11,18 +11,19 @@
 
 namespace gr::gpufec::bch {
 
-//! x^(256 + 64 i) modulo the generator, i from 3 down to 0; most significant word first.
+//! x^(256 + 64 i) modulo the generator, for i from 3 down to 0, most significant word
+//! first.
 struct fold_constants {
     std::uint64_t words[4][3];
 };
 
 struct kernels {
     /*!
-     * \brief \p sum times x^256, plus 32 bytes, \p count times over, up to multiples of
-     * the generator.
+     * \brief Repeats \p count times: multiplies \p sum by x^256 and adds 32 bytes, modulo
+     * the generator but not fully reduced.
      *
-     * \p sum is 256 bits, most significant word first. Null where there is no
-     * multiplication without carries.
+     * \p sum has 256 bits, most significant word first. fold is nullptr where the
+     * processor lacks carry-less multiplication.
      */
     void (*fold)(const std::uint8_t* bytes,
                  std::size_t count,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/cpu_variant.h"
 #include "divider.h"
-#include "pipeline/cpu_variant.h"
 #include <cstring>
 
 namespace gr::gpufec {
@@ -29,7 +29,7 @@ std::uint64_t load(const std::uint8_t* bytes)
     return __builtin_bswap64(word);
 }
 
-// Times x, with the bit that leaves at the top.
+// Multiplies by x; returns the bit shifted out at the top.
 bool shift(remainder& r)
 {
     const bool carry = r[0] >> 63;
@@ -49,7 +49,7 @@ void add(remainder& r, const remainder& other)
 bch_divider::bch_divider(const bch_code& code, const std::string& variant)
     : d_rows(8 * 256), d_kernels(&kernels_of(variant))
 {
-    // Without the highest coefficient: what x^d is, at the top and at the bottom.
+    // x^d modulo the generator, aligned to the top and to the bottom of 192 bits.
     const auto& g = code.generator();
     const auto degree = unsigned(g.size() - 1);
     remainder top{}, bottom{};
@@ -132,7 +132,7 @@ remainder bch_divider::divide(const std::uint8_t* bytes, std::size_t bits) const
     auto whole = bits / 8;
     remainder r{};
     if (d_kernels->fold && whole >= 64) {
-        // Zeros in front change nothing.
+        // Leading zeros do not change the remainder.
         const auto head = whole % 32;
         std::uint8_t block[32] = {};
         std::copy(bytes, bytes + head, block + 32 - head);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Remainders of packed bits, many at a time. */
+/* Computes remainders of packed bits, several bytes at a time. */
 
 #ifndef INCLUDED_GPUFEC_BCH_DIVIDER_H
 #define INCLUDED_GPUFEC_BCH_DIVIDER_H
@@ -17,9 +17,9 @@ namespace gr::gpufec {
 /*!
  * \brief Divides by the generator g of a code, of degree d.
  *
- * What is written here is the remainder of the bits times x^192 by g times x^(192 − d):
- * that of the bits times x^d by g, in the upper d of 192 bits. So all codes have words of
- * the same form.
+ * The result is the remainder of the bits times x^d, in the upper d of 192 bits, so that
+ * all codes use the same word format. This equals dividing the bits times x^192 by
+ * g · x^(192 − d).
  */
 class bch_divider
 {
@@ -27,11 +27,11 @@ public:
     //! 192 bits, most significant word first.
     using remainder = std::array<std::uint64_t, 3>;
 
-    //! \param variant as cpu_variant() has them
+    //! \param variant see cpu_variant()
     explicit bch_divider(const bch_code& code, const std::string& variant = "");
 
-    //! Of the first \p bits of \p bytes; the first of them is the highest coefficient.
-    //! Those that fill the last byte count as zeros that follow.
+    //! Returns the remainder of the first \p bits of \p bytes, highest coefficient first.
+    //! Unused bits of the last byte count as trailing zeros.
     remainder divide(const std::uint8_t* bytes, std::size_t bits) const;
 
 private:

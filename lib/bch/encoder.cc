@@ -18,7 +18,7 @@ void bch_encoder_kernel::encode(const std::uint8_t* message, std::uint8_t* codew
     if (shift == 0) {
         r = d_divider->divide(message, k);
     } else {
-        // Its last bit to the end of a byte.
+        // Shifts the message so that its last bit ends a byte.
         std::vector<std::uint8_t> aligned((k + 7) / 8);
         unsigned before = 0;
         for (std::size_t i = 0; i < aligned.size(); ++i) {

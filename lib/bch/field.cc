@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "field.h"
-#include "pipeline/refuse.h"
 
 namespace gr::gpufec::bch {
 
@@ -18,7 +18,7 @@ field::field(std::uint32_t polynomial)
     d_logs.resize(d_order + 1);
     std::uint32_t x = 1;
     for (unsigned e = 0; e < d_order; ++e) {
-        // It comes back to 1 at the end, and no sooner.
+        // A primitive polynomial returns to 1 only after all powers.
         require(x != 0 && (x != 1 || e == 0), "field", polynomial, allowed);
         d_powers[e] = d_powers[e + d_order] = x;
         d_logs[x] = e;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The field GF(2^m), by logarithms. */
+/* The field GF(2^m), with multiplication by tables of logarithms. */
 
 #ifndef INCLUDED_GPUFEC_BCH_FIELD_H
 #define INCLUDED_GPUFEC_BCH_FIELD_H
@@ -23,19 +23,19 @@ public:
     explicit field(std::uint32_t polynomial);
 
     unsigned degree() const { return d_degree; }
-    //! Elements but zero.
+    //! Number of nonzero elements.
     unsigned order() const { return d_order; }
 
-    //! alpha^e, for e below twice the order.
+    //! Returns alpha^e, for e below twice the order.
     element power(unsigned e) const { return d_powers[e]; }
-    //! The e below the order with alpha^e = a; a is not 0.
+    //! Returns the e below the order with alpha^e = a, for a other than 0.
     unsigned log(element a) const { return d_logs[a]; }
 
     element multiply(element a, element b) const
     {
         return a && b ? d_powers[unsigned(d_logs[a]) + d_logs[b]] : 0;
     }
-    //! \p b is not 0.
+    //! Divides by \p b, which is not 0.
     element divide(element a, element b) const
     {
         return a ? d_powers[d_logs[a] + d_order - d_logs[b]] : 0;
@@ -44,7 +44,7 @@ public:
 
 private:
     unsigned d_degree = 0, d_order = 0;
-    std::vector<element> d_powers; // twice over
+    std::vector<element> d_powers; // stored twice, to save a modulo
     std::vector<element> d_logs;
 };
 

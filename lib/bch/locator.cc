@@ -31,7 +31,8 @@ int bch_locator::locate(const bch_divider::remainder& r,
     if (!recursion(s, p) || !roots(p, found)) {
         return bch_decoder_kernel::failed;
     }
-    // The remainder is of the codeword times a power of x, and so are the places.
+    // The remainder is that of the codeword times x^(192 + filled). The error positions
+    // found are therefore too high by 192 + filled.
     const auto order = d_field.order(), moved = (192 + filled) % order;
     for (unsigned i = 0; i < p.degree; ++i) {
         errors[i] = (d_field.log(found[i]) + order - moved) % order;
@@ -42,7 +43,7 @@ int bch_locator::locate(const bch_divider::remainder& r,
     return p.degree;
 }
 
-// The remainder's values at alpha^1 to alpha^2t.
+// Evaluates the remainder at alpha^1 to alpha^2t.
 void bch_locator::syndromes(const bch_divider::remainder& r, element* s) const
 {
     unsigned logs[most];
@@ -66,13 +67,16 @@ void bch_locator::syndromes(const bch_divider::remainder& r, element* s) const
     }
 }
 
-// The polynomial whose roots are the places; false if there are more than t.
+// Computes the reciprocal of the error-locator polynomial with the Berlekamp–Massey
+// algorithm. Its roots are the error locators. Returns false if there are more than t
+// errors.
 bool bch_locator::recursion(const element* s, polynomial& reciprocal) const
 {
     element c[2 * most + 2] = { 1 }, before[2 * most + 2] = { 1 }, old[2 * most + 2];
     unsigned length = 0, shift = 1;
     element last = 1;
-    for (unsigned r = 0; r < 2 * d_t; r += 2) { // of a binary code every other step is 0
+    for (unsigned r = 0; r < 2 * d_t;
+         r += 2) { // in a binary code every other discrepancy is 0
         auto discrepancy = s[r + 1];
         for (unsigned i = 1; i <= length; ++i) {
             discrepancy ^= d_field.multiply(c[i], s[r + 1 - i]);
@@ -108,7 +112,7 @@ bool bch_locator::recursion(const element* s, polynomial& reciprocal) const
     return c[length] != 0;
 }
 
-// a modulo a polynomial whose highest coefficient is 1; its highest may then be 0.
+// Reduces \p a modulo \p by, which is monic.
 void bch_locator::reduce(polynomial& a, const polynomial& by) const
 {
     for (; a.degree >= by.degree && a.degree > 0; --a.degree) {
@@ -124,7 +128,8 @@ void bch_locator::reduce(polynomial& a, const polynomial& by) const
     }
 }
 
-// Of a, whose highest coefficient is 1, and b, of lower degree and not constant.
+// Returns the greatest common divisor of a, which is monic, and b, which has a lower
+// degree and is not constant.
 bch_locator::polynomial bch_locator::common_divisor(polynomial a, polynomial b) const
 {
     for (;;) {
@@ -156,7 +161,7 @@ bch_locator::polynomial bch_locator::quotient(polynomial a, const polynomial& by
     return q;
 }
 
-// False unless p is a product of factors of degree 1, all different.
+// Finds the roots; returns false unless p is a product of distinct linear factors.
 bool bch_locator::roots(const polynomial& p, element* found) const
 {
     const auto n = p.degree, m = d_field.degree();
@@ -165,7 +170,7 @@ bool bch_locator::roots(const polynomial& p, element* found) const
         return true;
     }
 
-    // x^i modulo p, up to 2n − 2.
+    // x^i modulo p, for i up to 2n − 2.
     element powers[2 * most][most] = {};
     for (unsigned i = 0; i < n; ++i) {
         powers[i][i] = 1;
@@ -178,7 +183,8 @@ bool bch_locator::roots(const polynomial& p, element* found) const
         }
     }
 
-    // x^(2^i) modulo p. Back at x, all elements of the field are roots of x^(2^m) − x.
+    // x^(2^i) modulo p. If x^(2^m) = x, then p divides x^(2^m) − x, whose roots are all
+    // elements of the field.
     element squares[17][most] = {};
     squares[0][1] = 1;
     for (unsigned i = 0; i < m; ++i) {
@@ -197,7 +203,8 @@ bool bch_locator::roots(const polynomial& p, element* found) const
         return false;
     }
 
-    // The trace of b x, over the elements b of a basis, tells each two roots apart.
+    // For any two roots r and s, some element b of a basis has Tr(b·r) ≠ Tr(b·s). The
+    // greatest common divisor of p and Tr(b·x) then separates the two.
     polynomial factors[most] = { p };
     unsigned count = 1;
     for (unsigned b = 0; b < m && count < n; ++b) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the errors of a codeword are, from its remainder. */
+/* Locates the errors of a codeword from its remainder. */
 
 #ifndef INCLUDED_GPUFEC_BCH_LOCATOR_H
 #define INCLUDED_GPUFEC_BCH_LOCATOR_H
@@ -12,9 +12,9 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Finds up to t errors: syndromes, Berlekamp and Massey's recursion, and the roots
- * of the locator by traces (Berlekamp, "Factoring polynomials over large finite fields",
- * 1970).
+ * \brief Finds up to t errors with syndromes, the Berlekamp-Massey algorithm, and the
+ * roots of the locator by traces (Berlekamp, "Factoring polynomials over large finite
+ * fields", 1970).
  */
 class bch_locator
 {
@@ -22,9 +22,10 @@ public:
     explicit bch_locator(const bch_code& code);
 
     /*!
-     * \param r of a codeword whose last byte is filled with \p filled zeros
-     * \param errors written: their places, counted from the last bit of the codeword
-     * \return how many there are, or bch_decoder_kernel::failed
+     * \param r remainder of the codeword
+     * \param filled number of unused bits in the codeword's last byte
+     * \param errors result: places of errors, counted from the codeword's last bit
+     * \return the number of errors, or bch_decoder_kernel::failed
      */
     int locate(const bch_divider::remainder& r,
                unsigned filled,
@@ -34,7 +35,7 @@ private:
     using element = bch::field::element;
     static constexpr unsigned most = bch_code::max_errors;
 
-    //! A polynomial of degree \c degree; coefficient i of x^i.
+    //! A polynomial; at[i] is the coefficient of x^i.
     struct polynomial {
         unsigned degree;
         element at[2 * most + 2];
@@ -49,7 +50,7 @@ private:
 
     const bch::field d_field;
     const unsigned d_n, d_t;
-    std::vector<element> d_bytes; // 256 (j − 1) / 2 + b: byte b at alpha^j
+    std::vector<element> d_bytes; // [256 (j − 1) / 2 + b]: value of byte b at alpha^j
 };
 
 } // namespace gr::gpufec

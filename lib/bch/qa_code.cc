@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codes against the standards' tables, and the LDPC codes behind them. */
+/* Tests the codes against the standards' tables and the inner LDPC codes. */
 
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>
@@ -17,7 +17,7 @@ namespace {
 using exponents = std::vector<unsigned>;
 using bits = std::vector<std::uint8_t>;
 
-// EN 302 307-1, tables 6a and 6b: the polynomials whose product the generator is.
+// Factors of the generator: EN 302 307-1, tables 6a and 6b.
 const std::vector<exponents> normal_polynomials = {
     { 0, 2, 3, 5, 16 },
     { 0, 1, 4, 5, 6, 8, 16 },
@@ -118,7 +118,7 @@ TEST(Code, SmallCodesFromBooks)
     EXPECT_EQ(bch_code(0x13, 15, 2).generator(), (bits{ 1, 0, 0, 0, 1, 0, 1, 1, 1 }));
     EXPECT_EQ(bch_code(0x13, 15, 3).generator(),
               (bits{ 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 1 }));
-    // Repetition, at the end of the table.
+    // The code with the most parity of this field is a repetition code.
     EXPECT_EQ(bch_code(0xb, 7, 3).k(), 1u);
     EXPECT_EQ(bch_code(0x13, 15, 2).name(), "bch 15 7");
 }

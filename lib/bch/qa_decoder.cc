@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast encoder and decoder against the plain ones, and these against all codewords of
- * small codes. */
+/* Tests the fast encoder and decoder against the reference, and the reference against all
+ * codewords of small codes. */
 
-#include "pipeline/cpu_variant.h"
-#include "pipeline/packed_bits.h"
+#include "common/cpu_variant.h"
+#include "common/packed_bits.h"
 #include "reference.h"
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -44,8 +44,7 @@ void flip(bits& codeword, unsigned errors, std::mt19937& random)
     }
 }
 
-// What the decoder of each instruction set makes of a word must be what the plain one
-// does.
+// Checks that a decoder gives the same result as the reference.
 void compare(const bch_decoder_kernel& decoder, const bits& received)
 {
     auto expected = received;
@@ -62,7 +61,8 @@ std::vector<std::string> variants()
     return names;
 }
 
-// One of each field and number of errors, and lengths that are no whole bytes or blocks.
+// Returns codes of each field and t, with lengths that are not multiples of bytes or
+// blocks.
 std::vector<bch_code> several_codes()
 {
     return { bch_code::standard("dvbs2", "normal", "1/4"),
@@ -137,7 +137,8 @@ TEST(Encoder, AgreesWithThePlainOne)
         for (int i = 0; i < 3; ++i) {
             const auto message = random_bits(code.k(), random);
             auto input = packed(message);
-            input.back() |= code.k() % 8 ? 0xffu >> code.k() % 8 : 0; // not looked at
+            input.back() |=
+                code.k() % 8 ? 0xffu >> code.k() % 8 : 0; // bits beyond k are ignored
             bits codeword((code.n() + 7) / 8, 0xa5);
             encoder.encode(input.data(), codeword.data());
             const auto expected = packed(reference_encode(code, message));

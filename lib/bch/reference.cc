@@ -42,7 +42,7 @@ int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword)
         return 0;
     }
 
-    // Berlekamp and Massey: the shortest recursion that gives the syndromes.
+    // The Berlekamp-Massey algorithm finds the shortest recursion of the syndromes.
     std::vector<field::element> locator(2 * t + 2), before(2 * t + 2);
     locator[0] = before[0] = 1;
     unsigned length = 0, shift = 1;
@@ -74,7 +74,7 @@ int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword)
         return bch_decoder_kernel::failed;
     }
 
-    // An error at x^e is a root alpha^−e.
+    // An error at x^e makes alpha^−e a root.
     std::vector<unsigned> errors;
     for (unsigned e = 0; e < n; ++e) {
         field::element value = 0;

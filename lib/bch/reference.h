@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The plain BCH encoder and decoder, bit by bit: what the fast ones must equal. */
+/* Reference BCH encoder and decoder, bit by bit, for tests of the fast ones. */
 
 #ifndef INCLUDED_GPUFEC_BCH_REFERENCE_H
 #define INCLUDED_GPUFEC_BCH_REFERENCE_H
@@ -12,11 +12,11 @@
 
 namespace gr::gpufec::bch {
 
-//! k bits, one per byte, into n.
+//! Encodes k bits, one per byte, to n bits.
 std::vector<std::uint8_t> reference_encode(const bch_code& code,
                                            const std::vector<std::uint8_t>& message);
 
-//! Corrects n bits, one per byte; what bch_decoder_kernel::decode() returns.
+//! Corrects n bits, one per byte; returns the value of bch_decoder_kernel::decode().
 int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword);
 
 } // namespace gr::gpufec::bch

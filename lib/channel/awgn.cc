@@ -12,13 +12,14 @@ namespace gr::gpufec {
 
 namespace {
 
-// P(x < limit) of a Gaussian of mean 1.
+// Returns P(x < limit) of a Gaussian of mean 1.
 double below(double limit, double sigma)
 {
     return 0.5 * std::erfc((1 - limit) / (sigma * std::sqrt(2.0)));
 }
 
-// Of the two's complement byte of amplitude + noise, rounded and held within ±peak.
+// Distribution of amplitude + noise as a two's complement byte, rounded and clamped to
+// ±peak.
 discrete_distribution quantised(double amplitude, double sigma, int peak)
 {
     std::array<double, 256> probability{};
@@ -61,9 +62,9 @@ discrete_distribution::discrete_distribution(
         (share[i] < 1 ? poor : rich).push_back(i);
     }
     for (unsigned i = 0; i < values; ++i) {
-        d_entries[i] = i; // itself, always
+        d_entries[i] = i; // no alias
     }
-    // Every poor column is filled up by a rich one.
+    // A value with a share above 1 becomes the alias of one with a share below 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();
@@ -125,7 +126,7 @@ void awgn_channel::float32(std::uint64_t first,
                            std::size_t count,
                            float* out) const
 {
-    // Box and Muller: each random number makes the noise of two coded bits.
+    // The Box-Muller transform makes the noise of two coded bits from one random number.
     constexpr float turn = 6.283185307f;
     const auto sigma = float(d_sigma);
     for (std::size_t i = 0; i < count;) {

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* BPSK over additive white Gaussian noise, as the soft values that a receiver hands to a
- * decoder. */
+/* Soft values of BPSK with additive white Gaussian noise. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_AWGN_H
 #define INCLUDED_GPUFEC_CHANNEL_AWGN_H
@@ -18,7 +17,7 @@ namespace gr::gpufec {
 /*!
  * \brief Chooses one of 256 values with given probabilities.
  *
- * Walker's alias method: one random number and one table entry a draw, whatever the
+ * Walker's alias method needs one random number and one table entry per draw for any
  * distribution. Probabilities are exact to 1e-16.
  */
 class discrete_distribution
@@ -29,15 +28,15 @@ public:
     discrete_distribution() = default;
     explicit discrete_distribution(const std::array<double, values>& probabilities);
 
-    //! The value for the uniform 64-bit number \p random.
+    //! Returns the value for the uniform 64-bit number \p random.
     std::uint8_t operator()(std::uint64_t random) const
     {
         return choose(d_entries.data(), random);
     }
 
-    //! The table, for who has a copy of it elsewhere: a device.
+    //! The table, for copies in device memory.
     const std::array<std::uint64_t, values>& entries() const { return d_entries; }
-    //! The same value from such a copy.
+    //! Returns the value from a copy of the table.
     GPUFEC_HOST_DEVICE static std::uint8_t choose(const std::uint64_t* entries,
                                                   std::uint64_t random)
     {
@@ -46,35 +45,35 @@ public:
     }
 
 private:
-    // In the lowest byte what is drawn in place of a value, above it the threshold, of
-    // 2^56, from which on it is.
+    // Entry i: the lowest byte is the alias of value i; the upper 56 bits are the
+    // threshold from which on the alias is drawn.
     std::array<std::uint64_t, values> d_entries{};
 };
 
 /*!
- * \brief An AWGN channel for BPSK that is the same however it is read.
+ * \brief A reproducible AWGN channel for BPSK.
  *
  * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. The noise of
- * coded bit n depends on the seed and n alone. The quantised outputs are drawn from the
- * exact distribution of the quantised sum: one random number and one table look-up a
- * value, some ten times faster than a Gaussian sample that is rounded afterwards, and
- * exact in the tails. Float and quantised outputs of one seed are different noise.
+ * coded bit n depends on the seed and n alone. Quantised outputs are drawn from the exact
+ * distribution of the quantised sum, with one random number and one table look-up per
+ * value. This is about ten times faster than rounding a Gaussian sample, and exact in the
+ * tails. Float and quantised outputs of one seed have different noise.
  */
 class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;
-    //! Steps of ±7 for the usual int8 amplitude. Chosen by the BER of K=7 rate 1/2 at 2
-    //! and 3.5 dB, which is flat from 4 to 4.8 and rises by a quarter at 3.2: below,
-    //! steps are too coarse for the noise, above, values are clipped.
+    //! Amplitude of 4-bit values (±7) at int8_amplitude. The BER of K=7 rate 1/2 at 2 and
+    //! 3.5 dB is flat from 4 to 4.8 and rises by a quarter at 3.2: smaller steps are too
+    //! coarse for the noise, larger values are clipped.
     static constexpr double packed4_amplitude = 4.4;
 
     /*!
      * \param ebn0_db Eb/N0 in decibels; infinity for no noise
-     * \param rate information bits a coded bit that is sent, tails included; (0, 1]
+     * \param rate information bits per coded bit that is sent, tails included; (0, 1]
      * \param seed of the noise
-     * \param amplitude quantisation steps of a noiseless int8 value; that of packed4 is
-     *        scaled in proportion
+     * \param amplitude quantisation steps of a noiseless int8 value; packed4 scales in
+     *        proportion
      * \throws std::invalid_argument naming the parameter
      */
     awgn_channel(double ebn0_db,
@@ -85,26 +84,27 @@ public:
     //! Standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    //! What a device needs to make the same soft values: number n of the sequence chooses
-    //! the value of a coded bit 0, which a coded bit 1 negates.
+    //! Parameters for a device to make the same soft values: number n of the sequence
+    //! chooses the value for coded bit n; bit 1 negates it.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; } //!< not packed
 
-    //! Coded bits \p first … (one per byte) as int8, rounded to nearest, within ±127.
+    //! Sends coded bits from number \p first on (one per byte) as int8, rounded to
+    //! nearest, within ±127.
     void int8(std::uint64_t first,
               const std::uint8_t* bits,
               std::size_t count,
               std::int8_t* out) const;
 
-    //! The same as 4-bit values within ±7, two per byte, the first in the high nibble. An
-    //! odd \p count leaves the last nibble 0.
+    //! Sends bits as 4-bit values within ±7, two per byte, the first in the high nibble.
+    //! An odd \p count leaves the last nibble 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,
                  std::uint8_t* out) const;
 
-    //! The same as floats of unit amplitude.
+    //! Sends bits as floats of unit amplitude.
     void float32(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,

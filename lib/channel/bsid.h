@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A seeded channel that inserts, deletes and substitutes, for tests and simulations. */
+/* A seeded BSID channel (insertion, deletion, substitution) for tests and simulations. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_BSID_H
 #define INCLUDED_GPUFEC_CHANNEL_BSID_H
@@ -18,10 +18,10 @@ class GPUFEC_API bsid_channel
 public:
     bsid_channel(const bsid_model& model, std::uint64_t seed);
 
-    //! Appends to \p out what is received when \p symbol is sent; says how many symbols.
+    //! Sends \p symbol, appends the received symbols to \p out and returns their number.
     unsigned send(std::uint8_t symbol, std::vector<std::uint8_t>& out);
 
-    //! What is received of \p symbols; the same seed gives the same on every platform.
+    //! Returns the received symbols; the same seed gives the same on every platform.
     std::vector<std::uint8_t> send(const std::vector<std::uint8_t>& symbols);
 
     void set_model(const bsid_model& model) { d_model = model; }

@@ -1,20 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Random numbers by their index: the n-th does not depend on how many were drawn
- * before, so that threads can begin anywhere in a sequence. */
+/* Random numbers by index, so that threads can begin anywhere in a sequence. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
 #define INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
 
-#include "pipeline/host_device.h"
+#include "common/host_device.h"
 #include <cstddef>
 #include <cstdint>
 
 namespace gr::gpufec {
 
 /*!
- * \brief The outputs of SplitMix64, by index.
+ * \brief SplitMix64 with random access by index.
  *
  * Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014;
  * its finaliser passes BigCrush on a plain counter.
@@ -30,7 +29,7 @@ public:
         return mix(d_start + (index + 1) * golden);
     }
 
-    //! Bit \p index of another sequence of the same seed.
+    //! Bit \p index of a sequence of bits with the same seed.
     std::uint8_t bit(std::uint64_t index) const
     {
         return (*this)(index / 64) >> (index % 64) & 1u;

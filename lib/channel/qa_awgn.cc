@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The channel's outputs have the distribution they claim, whatever their chunks. */
+/* Tests that the channel's outputs have their distribution, in chunks of any size. */
 
-#include "channel/awgn.h"
+#include "awgn.h"
 #include <gtest/gtest.h>
 #include <cmath>
 #include <limits>
@@ -25,7 +25,8 @@ std::vector<std::uint8_t> some_bits(std::size_t count)
 
 double gaussian_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Chi-square of signed samples (positive: as sent) against the quantised Gaussian.
+// Returns chi-square of signed samples (positive: as sent) against the quantised
+// Gaussian.
 double chi_square(const std::vector<int>& samples,
                   double amplitude,
                   double sigma,
@@ -56,7 +57,7 @@ double chi_square(const std::vector<int>& samples,
     return sum;
 }
 
-// Five standard deviations of a chi-square variable; the seed is fixed.
+// Expects chi-square within five standard deviations; the seed is fixed.
 void expect_plausible(double chi, int degrees)
 {
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));

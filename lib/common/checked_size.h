@@ -1,11 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sizes computed from what a user asks for: where one does not fit, it is the largest
- * there is, and never a small one. */
+/* Arithmetic of sizes that users choose; saturates instead of wrapping. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H
-#define INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H
+#ifndef INCLUDED_GPUFEC_COMMON_CHECKED_SIZE_H
+#define INCLUDED_GPUFEC_COMMON_CHECKED_SIZE_H
 
 #include "refuse.h"
 #include <cstdint>
@@ -33,8 +32,8 @@ public:
                                                                       : product;
     }
 
-    //! The value, if it is from \p least to \p most. \throws std::invalid_argument that
-    //! names it
+    //! Returns the value if it is from \p least to \p most. \throws std::invalid_argument
+    //! with \p name and the value
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {
@@ -56,4 +55,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_CHECKED_SIZE_H */
+#endif /* INCLUDED_GPUFEC_COMMON_CHECKED_SIZE_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The instruction sets that lane-parallel code is compiled for, and which one is used. */
+/* Selection of the instruction set of lane-parallel code. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_CPU_VARIANT_H
-#define INCLUDED_GPUFEC_PIPELINE_CPU_VARIANT_H
+#ifndef INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
+#define INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
 
 #include <string>
 #include <vector>
@@ -12,16 +12,18 @@
 namespace gr::gpufec {
 
 /*!
- * \brief What this processor can run, best first, of "avx512", "avx2" and "baseline".
+ * \brief Returns the instruction sets that this processor supports, best first, of
+ * "avx512", "avx2" and "baseline".
  *
- * The environment variable GPUFEC_CPU_VARIANT makes one of them the only one.
+ * If the environment variable GPUFEC_CPU_VARIANT names one, it returns that one only.
  */
 std::vector<std::string> cpu_variants();
 
-//! The one of \p name, "" for the best. \throws std::invalid_argument if it is none
+//! Returns the instruction set \p name, or the best for "". \throws
+//! std::invalid_argument if the processor does not support it
 std::string cpu_variant(const std::string& name = "");
 
-//! What one source became for each instruction set.
+//! The kernels of one source file, compiled for each instruction set.
 template <class Kernels>
 struct compiled_variants {
     const Kernels *avx512, *avx2, *baseline;
@@ -33,7 +35,7 @@ struct compiled_variants {
     }
 };
 
-// The variants of an object that is declared in the namespace of each.
+// Initialiser of compiled_variants with an object that each variant's namespace declares.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \
@@ -48,4 +50,4 @@ struct compiled_variants {
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_CPU_VARIANT_H */
+#endif /* INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H */

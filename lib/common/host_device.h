@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Marks functions that kernels call as well as the host. */
+/* GPUFEC_HOST_DEVICE marks functions that both kernels and the host call. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_HOST_DEVICE_H
-#define INCLUDED_GPUFEC_PIPELINE_HOST_DEVICE_H
+#ifndef INCLUDED_GPUFEC_COMMON_HOST_DEVICE_H
+#define INCLUDED_GPUFEC_COMMON_HOST_DEVICE_H
 
 #ifdef __CUDACC__
 #define GPUFEC_HOST_DEVICE __host__ __device__
@@ -12,4 +12,4 @@
 #define GPUFEC_HOST_DEVICE
 #endif
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_HOST_DEVICE_H */
+#endif /* INCLUDED_GPUFEC_COMMON_HOST_DEVICE_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Page-aligned host memory, so that a device can lock its pages in place. */
+/* Page-aligned host memory, which a device can pin (page-lock). */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
-#define INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H
+#ifndef INCLUDED_GPUFEC_COMMON_HOST_MEMORY_H
+#define INCLUDED_GPUFEC_COMMON_HOST_MEMORY_H
 
 #include <unistd.h>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gr::gpufec {
 
-//! Bytes that the machine has.
+//! Returns the bytes of memory that the machine has.
 inline std::size_t physical_memory()
 {
     return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -29,7 +29,7 @@ public:
         if (bytes == 0) {
             return;
         }
-        // The system may promise more than it has, and end the process that takes it.
+        // Linux may grant more memory than exists, and kill the process that uses it.
         if (bytes > physical_memory()) {
             throw std::bad_alloc();
         }
@@ -55,4 +55,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_HOST_MEMORY_H */
+#endif /* INCLUDED_GPUFEC_COMMON_HOST_MEMORY_H */

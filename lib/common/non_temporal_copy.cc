@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "copy_past_caches.h"
+#include "non_temporal_copy.h"
 #include <cstdint>
 #include <cstring>
 #ifdef __SSE2__
@@ -15,9 +15,10 @@ namespace {
 [[maybe_unused]] constexpr std::size_t line = 64, worth_it = 16 << 10;
 
 #ifdef __SSE2__
-// Both copy whole fours of lines, to the beginning of a line, and say how many bytes.
+// Both functions copy groups of four cache lines to an address aligned to a line, and
+// return the bytes copied.
 
-// A Xeon copies by whole lines one and a half times as fast as by quarters.
+// On a Xeon, whole lines are 1.5 times as fast as quarter lines.
 __attribute__((target("avx512f"))) std::size_t
 copy_whole_lines(std::byte* to, const std::byte* from, std::size_t count)
 {

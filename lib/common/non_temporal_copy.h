@@ -1,22 +1,23 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Copies of what the processor does not read again soon. */
+/* Copies with non-temporal stores, for data that the processor does not read again soon.
+ */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_COPY_PAST_CACHES_H
-#define INCLUDED_GPUFEC_PIPELINE_COPY_PAST_CACHES_H
+#ifndef INCLUDED_GPUFEC_COMMON_NON_TEMPORAL_COPY_H
+#define INCLUDED_GPUFEC_COMMON_NON_TEMPORAL_COPY_H
 
 #include <cstddef>
 
 namespace gr::gpufec {
 
-//! Whether this processor can store a line of a cache at once.
+//! Returns whether this processor stores a whole cache line with one instruction.
 bool stores_whole_lines();
 
-/*! memcpy() that leaves the copy in memory alone, where a device fetches it. Lines that
- * are stored whole need not be read first, which is a third of a copy's traffic; the C
- * library does so too, but only for pieces as large as its caches. \p whole_lines only
- * where they can be stored. */
+/*! Copies like memcpy(), but past the caches, for a device to read. A non-temporal store
+ * does not read its line first, which saves a third of the memory traffic; the C library
+ * uses them only for copies larger than the caches. \p whole_lines requires
+ * stores_whole_lines(). */
 void copy_past_caches(std::byte* to,
                       const std::byte* from,
                       std::size_t count,
@@ -24,4 +25,4 @@ void copy_past_caches(std::byte* to,
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_COPY_PAST_CACHES_H */
+#endif /* INCLUDED_GPUFEC_COMMON_NON_TEMPORAL_COPY_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Bits eight per byte, the first most significant, and one per byte; many at a time. */
+/* Conversion between packed bits (eight per byte, MSB first) and one bit per byte. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_PACKED_BITS_H
-#define INCLUDED_GPUFEC_PIPELINE_PACKED_BITS_H
+#ifndef INCLUDED_GPUFEC_COMMON_PACKED_BITS_H
+#define INCLUDED_GPUFEC_COMMON_PACKED_BITS_H
 
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace gr::gpufec {
 
-//! Packs \p count bits, the lowest of their bytes; the last byte is filled with zeros.
+//! Packs the lowest bits of \p count bytes; the last byte is padded with zeros.
 inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t* to)
 {
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        // The product has the bit of byte k at 63 − k, among others that do not meet it.
+        // The product has the bit of byte k at position 63 − k; no carry reaches it.
         std::uint64_t eight;
         std::memcpy(&eight, bits + i, 8);
         *to++ = ((eight & 0x0101010101010101u) * 0x8040201008040201u) >> 56;
@@ -31,7 +31,7 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
     }
 }
 
-//! Bits from number \p first on, one per byte.
+//! Unpacks \p count bits from number \p first on.
 inline void unpack_bits(const std::uint8_t* from,
                         std::size_t first,
                         std::size_t count,
@@ -46,8 +46,8 @@ inline void unpack_bits(const std::uint8_t* from,
         one();
     }
     for (; i + 8 <= count; i += 8) {
-        // A copy of the byte for each of its bits, all but that bit masked out, and what
-        // is left made 1.
+        // Copies the byte eight times, keeps another bit in each copy, and turns a
+        // nonzero copy into 1.
         constexpr std::uint64_t each = 0x0101010101010101u;
         const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
         const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;
@@ -58,8 +58,8 @@ inline void unpack_bits(const std::uint8_t* from,
     }
 }
 
-//! 64 bits from bit \p first of \p bytes on, the first most significant; zeros from bit
-//! \p count on.
+//! Returns 64 bits from bit \p first on, the first most significant. Bits from \p count
+//! on are 0.
 inline std::uint64_t
 packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 {
@@ -83,17 +83,17 @@ packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
     return left < 64 ? word & ~(~std::uint64_t(0) >> left) : word;
 }
 
-//! Writes bits one after the other, packed.
+//! Writer of consecutive packed bits.
 class bit_writer
 {
 public:
-    //! From bit \p first, 0 to 7, of byte \p to on, up to \p end.
+    //! Begins at bit \p first, 0 to 7, of byte \p to. The memory ends at \p end.
     bit_writer(std::uint8_t* to, unsigned first, std::uint8_t* end)
         : d_bits(first ? *to >> (8 - first) : 0), d_count(first), d_to(to), d_end(end)
     {
     }
 
-    //! The \p count lowest of \p bits, up to 56; the others are 0.
+    //! Appends the \p count lowest of \p bits, up to 56; the other bits must be 0.
     void put(std::uint64_t bits, unsigned count)
     {
         d_bits = d_bits << count | bits;
@@ -110,7 +110,7 @@ public:
         }
     }
 
-    //! Fills the last byte with zeros, and says where the next one is.
+    //! Pads the last byte with zeros and returns the address after it.
     std::uint8_t* finish()
     {
         if (d_count > 0) {
@@ -121,11 +121,11 @@ public:
     }
 
 private:
-    std::uint64_t d_bits; // the lowest d_count of them are to be written
+    std::uint64_t d_bits; // its lowest d_count bits are not written yet
     unsigned d_count;
     std::uint8_t *d_to, *d_end;
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_PACKED_BITS_H */
+#endif /* INCLUDED_GPUFEC_COMMON_PACKED_BITS_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Other pages in the place of those that a device, which is given up, may still write. */
+/* Replacement of pages that an abandoned device may still write. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_OTHER_PAGES_H
-#define INCLUDED_GPUFEC_PIPELINE_OTHER_PAGES_H
+#ifndef INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
+#define INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,18 +13,18 @@
 
 namespace gr::gpufec {
 
-//! Whether devices go on with the old pages: some of those behind other processors than
-//! these read the processor's page tables, and follow the exchange.
+//! Whether a device keeps using the old pages after the exchange. On other architectures
+//! it may read the processor's page tables and write the new ones.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else
 constexpr bool pages_can_be_replaced = false;
 #endif
 
-/*! Replaces the pages of a ring of \p bytes, which are mapped twice, one mapping behind
- * the other; says whether it could. What the ring holds stays as it is, and may be read
- * meanwhile, but not written. The old pages are left to the device that has locked them.
- */
+/*! Replaces the pages of a ring of \p bytes that is mapped twice, one mapping directly
+ * after the other, by pages with the same contents; returns whether it succeeded. Other
+ * threads may read the ring meanwhile but not write it. The device that has pinned the
+ * old pages keeps them. */
 inline bool put_other_pages(char* ring, std::size_t bytes)
 {
     const int file = memfd_create("gpufec_ring", MFD_CLOEXEC);
@@ -47,4 +47,4 @@ inline bool put_other_pages(char* ring, std::size_t bytes)
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_OTHER_PAGES_H */
+#endif /* INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H */

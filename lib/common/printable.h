@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Text from outside as it may stand in a message: Python and JSON take UTF-8 only, and
- * terminals obey control characters. */
+/* Escapes external text for messages: Python and JSON accept UTF-8 only, and terminals
+ * execute control characters. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_PRINTABLE_H
-#define INCLUDED_GPUFEC_PIPELINE_PRINTABLE_H
+#ifndef INCLUDED_GPUFEC_COMMON_PRINTABLE_H
+#define INCLUDED_GPUFEC_COMMON_PRINTABLE_H
 
 #include <cstddef>
 #include <string>
 
 namespace gr::gpufec {
 
-//! Bytes of the character of UTF-8 that \p text has at \p at; 0 if it has none there.
+//! Returns the size in bytes of the UTF-8 character at \p at; 0 if it is not valid.
 inline std::size_t utf8_size(const std::string& text, std::size_t at)
 {
     const auto byte = [&](std::size_t k) {
@@ -31,7 +31,7 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
             return 0;
         }
     }
-    // Longer forms than need be, surrogates, beyond U+10FFFF.
+    // Overlong forms, surrogates, and values beyond U+10FFFF.
     const auto second = byte(at + 1);
     const bool bad =
         (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
@@ -39,8 +39,8 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
     return bad ? 0 : size;
 }
 
-//! \p text with what \p write makes of each piece: of a character's bytes (true), or of a
-//! byte that is part of none (false).
+//! Returns the results of \p write joined: it is called with true and the bytes of each
+//! valid character, and with false and each byte that belongs to none.
 template <class Write>
 std::string by_characters(const std::string& text, const Write& write)
 {
@@ -54,8 +54,7 @@ std::string by_characters(const std::string& text, const Write& write)
     return out;
 }
 
-//! \p text with every byte of what cannot be printed as \\xNN. \p lines: ends of lines
-//! stay.
+//! Returns \p text with every unprintable byte as \\xNN, except line ends if \p lines.
 inline std::string printable(const std::string& text, bool lines = false)
 {
     return by_characters(text, [&](bool valid, const std::string& bytes) {
@@ -75,7 +74,7 @@ inline std::string printable(const std::string& text, bool lines = false)
     });
 }
 
-//! As UTF-8, for JSON: a byte that is part of no character becomes U+FFFD.
+//! Returns \p text with invalid bytes replaced by U+FFFD, for JSON.
 inline std::string valid_utf8(const std::string& text)
 {
     return by_characters(text, [](bool valid, const std::string& bytes) {
@@ -85,4 +84,4 @@ inline std::string valid_utf8(const std::string& text)
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_PRINTABLE_H */
+#endif /* INCLUDED_GPUFEC_COMMON_PRINTABLE_H */

@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The one way in which this module refuses a parameter. */
+/* The exceptions for unsuitable parameters, all of one wording. */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_REFUSE_H
-#define INCLUDED_GPUFEC_PIPELINE_REFUSE_H
+#ifndef INCLUDED_GPUFEC_COMMON_REFUSE_H
+#define INCLUDED_GPUFEC_COMMON_REFUSE_H
 
+#include "names.h"
 #include "printable.h"
 #include <initializer_list>
 #include <type_traits>
@@ -19,7 +20,7 @@
 
 namespace gr::gpufec {
 
-//! \p value as text; of floating point as many digits as tell it from its neighbours.
+//! Returns \p value as text; of floating point the shortest that reads back as the value.
 template <class Value>
 std::string value_text(const Value& value)
 {
@@ -38,7 +39,7 @@ std::string value_text(const Value& value)
     return text.str();
 }
 
-//! "NAME is VALUE: REASON". \throws std::invalid_argument
+//! Throws std::invalid_argument "NAME is VALUE: REASON".
 template <class Value>
 [[noreturn]] void
 refuse(const std::string& name, const Value& value, const std::string& reason)
@@ -47,7 +48,7 @@ refuse(const std::string& name, const Value& value, const std::string& reason)
         printable(name + " is " + value_text(value) + ": " + reason));
 }
 
-//! Refuses a parameter unless it is \p good: "NAME is VALUE: allowed are ALLOWED".
+//! Throws std::invalid_argument "NAME is VALUE: allowed are ALLOWED" unless \p good.
 template <class Value>
 void require(bool good,
              const std::string& name,
@@ -59,32 +60,27 @@ void require(bool good,
     }
 }
 
-//! Refuses a parameter \c positive_bit that is no bit. \throws std::invalid_argument
+//! Throws std::invalid_argument unless the parameter \c positive_bit is 0 or 1.
 template <class Value>
 void check_positive_bit(Value bit)
 {
     require(bit == 0 || bit == 1, "positive_bit", bit, "0 and 1");
 }
 
-//! What \p name stands for among \p choices. \throws std::invalid_argument that lists
-//! them
+//! Returns the value that \p name stands for among \p choices. \throws
+//! std::invalid_argument that lists them
 template <class Value>
 Value choose(const std::string& parameter,
              const std::string& name,
              std::initializer_list<std::pair<const char*, Value>> choices)
 {
-    std::string allowed;
-    std::size_t left = choices.size();
-    for (const auto& [choice, value] : choices) {
-        if (name == choice) {
-            return value;
-        }
-        allowed += choice;
-        allowed += --left == 0 ? "" : left == 1 ? " and " : ", ";
+    name_list names;
+    for (const auto& choice : choices) {
+        names.emplace_back(choice.first);
     }
-    refuse(parameter, '"' + name + '"', "allowed are " + allowed);
+    return choices.begin()[index_of_name(parameter, name, names)].second;
 }
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_REFUSE_H */
+#endif /* INCLUDED_GPUFEC_COMMON_REFUSE_H */

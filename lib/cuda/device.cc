@@ -44,7 +44,7 @@ void select(int device)
                                  ", the CUDA devices of this machine");
     }
     use(device);
-    // Creates the context, and so finds a device that is there but cannot be used.
+    // Creates the context, so that an unusable device fails here.
     check(cudaFree(nullptr), "context");
 }
 

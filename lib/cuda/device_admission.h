@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Who may put a batch on a device that several decoders of a process share. */
+/* Admission of batches to a device that several decoders of a process share. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_DEVICE_TURNS_H
-#define INCLUDED_GPUFEC_CUDA_DEVICE_TURNS_H
+#ifndef INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
+#define INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
 
 #include <chrono>
 #include <functional>
@@ -16,55 +16,54 @@ namespace gr::gpufec {
 namespace cuda {
 
 /*!
- * \brief Keeps decoders whose batches take long from filling a device.
+ * \brief Limits the number of long batches on a device, so that short ones can run.
  *
- * A device takes kernels from all streams in turn, one from each, however long they run.
- * So a few decoders with three batches of 6 ms in flight would leave others, whose
- * batches take 0.3 ms, three of these in each round. While others are at work, only a few
- * long batches are therefore on the device at a time; the rest wait on the host.
+ * A device takes one kernel from each stream in rotation, however long the kernels run.
+ * If a few decoders had three batches of 6 ms in flight each, a decoder with batches of
+ * 0.3 ms would wait for all of them in each round. So while other decoders are active,
+ * only a few long batches are on the device at a time; the others wait on the host.
  */
-class device_turns
+class device_admission
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    static constexpr unsigned long_batches = 2; //!< on the device at a time
-    //! Who began no batch for so long is not at work.
+    static constexpr unsigned long_batches = 2; //!< limit on the device at a time
+    //! A decoder counts as active for so long after it began a batch.
     static constexpr std::chrono::milliseconds at_work{ 50 };
-    //! For who is woken a place is kept so long.
+    //! A decoder that was woken has precedence for so long.
     static constexpr std::chrono::milliseconds kept{ 1 };
 
-    //! The turns of a device of this process.
-    static std::shared_ptr<device_turns> of(int device);
+    //! Returns the admission of a device, which the process shares.
+    static std::shared_ptr<device_admission> of(int device);
 
-    //! A decoder's place; one thread begins batches, any thread ends them.
+    //! The membership of a decoder. One thread begins batches, any thread ends them.
     class place
     {
     public:
-        //! Whether a decoder's batches are \p long_ones; \p wake is called, from any
-        //! thread, when one that waits may begin.
-        place(std::shared_ptr<device_turns> turns,
+        //! \p long_ones tells whether the decoder's batches are long. \p wake is called
+        //! from any thread when a waiting batch may begin.
+        place(std::shared_ptr<device_admission> admission,
               bool long_ones,
               std::function<void()> wake);
         ~place();
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
-        //! Whether a batch may begin, which then has; else wake() will be called.
+        //! Begins a batch and returns true, or returns false; then wake() will be called.
         bool begin(clock::time_point now = clock::now());
-        //! A batch begins, whoever else is at work.
+        //! Begins a batch without regard to other decoders.
         void take();
-        //! A batch that began has ended, or was not put on the device after all.
+        //! Ends a batch that began, whether or not it reached the device.
         void end(clock::time_point now = clock::now()) noexcept;
-        //! Nothing is on the device any more, or it is lost; who waits is woken all the
-        //! same.
-        void rest() noexcept;
+        //! Ends all batches of an idle or abandoned decoder, and wakes the others.
+        void leave_queue() noexcept;
 
     private:
-        friend device_turns;
+        friend device_admission;
         struct state;
         void begins();
-        const std::shared_ptr<device_turns> d_turns;
+        const std::shared_ptr<device_admission> d_admission;
         const std::shared_ptr<state> d_state;
     };
 
@@ -75,11 +74,11 @@ private:
 
     std::mutex d_mutex;
     std::vector<std::shared_ptr<place::state>> d_members;
-    std::vector<std::shared_ptr<place::state>> d_waiting; // who asked first comes first
+    std::vector<std::shared_ptr<place::state>> d_waiting; // in the order of begin()
     unsigned d_long_running = 0;                          // batches on the device
 };
 
 } // namespace cuda
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_CUDA_DEVICE_TURNS_H */
+#endif /* INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H */

@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the batch decoders on a CUDA device have in common. */
+/* The base class of all batch decoders on a CUDA device. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H
 #define INCLUDED_GPUFEC_CUDA_DEVICE_DECODER_H
 
-#include "device_turns.h"
+#include "device_admission.h"
 #include "runtime.h"
 #include "unpack_bits.h"
 #include <algorithm>
@@ -23,18 +23,18 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! Page-locked host memory of the slots of a batch that is chosen.
+//! Upper limit of the slots' pinned host memory when the batch is chosen automatically.
 constexpr std::size_t page_locked_bytes = 64u << 20;
 
-//! A batch in flight; decoders add their memory.
+//! Device resources of a slot; decoders add their buffers.
 struct device_slot {
     stream queue;
     event done, copied;
-    std::unique_ptr<buffer<std::uint8_t>> bits; // of the output, one per byte
-    std::exception_ptr failure;                 // of a batch that had waited for its turn
+    std::unique_ptr<buffer<std::uint8_t>> bits; // output, one bit per byte
+    std::exception_ptr failure;                 // error of a batch that was queued
 };
 
-//! Slots with a stream each, on which other work keeps its place among their batches.
+//! Access to the slots' streams, for work that is ordered with their batches.
 class slot_streams
 {
 public:
@@ -44,14 +44,14 @@ protected:
     ~slot_streams() = default;
 };
 
-//! Called after each step of a batch with its name, before the first with "".
+//! Callback with the name of each step after it is enqueued, and "" before the first.
 using marker = std::function<void(const char*)>;
 
 /*!
- * \brief A device with slots in flight on it.
+ * \brief Base class of batch decoders on a CUDA device.
  *
- * A decoder enqueues the steps of a batch on its slot's stream. Its destructor calls
- * settle() before what the batches use is gone.
+ * The derived class enqueues the steps of a batch on its slot's stream. Its destructor
+ * must call wait_idle() before it frees memory that batches use.
  */
 template <class Job, class Slot>
 class device_decoder : public batch_decoder<Job>, public slot_streams
@@ -69,7 +69,7 @@ public:
         cudaSetDevice(d_device);
         cuda::page_unlock(memory);
     }
-    bool take_bits() noexcept override
+    bool reserve_unpacked_output() noexcept override
     {
         return take(&device_slot::bits, 8 * d_limits.output_bytes);
     }
@@ -80,7 +80,7 @@ public:
     void submit(unsigned slot, const Job& job, const batch_memory& memory) override
     {
         use();
-        if (d_waiting.empty() && d_turn.begin()) {
+        if (d_waiting.empty() && d_admission.begin()) {
             put(d_slots.at(slot), job, memory);
         } else {
             d_waiting.push_back({ slot, job, memory });
@@ -110,14 +110,14 @@ public:
     }
     void drop() noexcept override { d_waiting.clear(); }
 
-    bool quiet(std::chrono::milliseconds limit) noexcept override
+    bool wait_idle(std::chrono::milliseconds limit) noexcept override
     {
         using clock = std::chrono::steady_clock;
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
-        put_waiting(true); // which would be written later
+        put_waiting(true); // a queued batch would write host memory later
         for (auto& s : d_slots) {
-            // Asked and not waited for: that might never return.
+            // Polled, because cudaStreamSynchronize() might never return.
             while (cudaStreamQuery(s.queue.get()) == cudaErrorNotReady) {
                 if (clock::now() >= end) {
                     return false;
@@ -126,12 +126,12 @@ public:
             }
         }
         cudaGetLastError();
-        d_turn.rest(); // one that failed calls nobody back
+        d_admission.leave_queue(); // a failed batch has no completion callback
         return true;
     }
-    void give_up() noexcept override
+    void abandon() noexcept override
     {
-        d_turn.rest();
+        d_admission.leave_queue();
         std::lock_guard<std::mutex> lock(d_notifying);
         d_notify = nullptr;
     }
@@ -170,11 +170,11 @@ public:
     }
 
 protected:
-    //! \p long_batches: a batch takes some milliseconds, however few pieces it has.
+    //! \p long_batches tells that a batch takes milliseconds even if it is not full.
     //! \throws std::runtime_error if there is no such usable device
     explicit device_decoder(int device, bool long_batches = false)
         : d_device(device),
-          d_turn(device_turns::of(device), long_batches, [this] { wake(); })
+          d_admission(device_admission::of(device), long_batches, [this] { wake(); })
     {
         select(device);
         cudaDeviceProp properties;
@@ -182,15 +182,15 @@ protected:
         d_name = properties.name;
     }
 
-    //! The copies and kernels of a batch.
+    //! Enqueues the copies and kernels of a batch.
     virtual void
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 
     void use() const { cuda::use(d_device); }
 
-    // Input and output of a batch may be memory of the device too. Slots copy one after
-    // the other: copies that share the link all arrive late, and then kernels wait for
-    // each other while the link is idle.
+    // Copies input, from host or device memory. The copies of different slots are
+    // ordered: if they shared the bus, all would arrive late, and the bus would then be
+    // idle while the kernels wait for each other.
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_last_copied && d_last_copied != s.copied.get()) {
@@ -208,23 +208,23 @@ protected:
               "copy to the host");
     }
 
-    //! To be enqueued before copy_output(), as a kernel among the others.
+    //! Enqueues the kernel that unpacks output in place; call it before copy_output().
     void unpack_output(Slot& s, const batch_memory& memory, const void* output)
     {
-        const auto& [to, rows] = memory.lent;
+        const auto& [to, rows] = memory.borrowed;
         if (to && rows.bits > 0) {
             launch_unpack(output, rows, s.bits->get(), s.queue.get());
         }
     }
 
-    //! The output of a batch, of which a user's own memory takes what it gets of it.
+    //! Enqueues the copies of a batch's output to the slot or to borrowed memory.
     void copy_output(Slot& s,
                      const batch_memory& memory,
                      const void* output,
                      std::size_t bytes)
     {
-        const auto& [to, rows] = memory.lent;
-        if (!memory.lent.in_place_of_output()) {
+        const auto& [to, rows] = memory.borrowed;
+        if (!memory.borrowed.in_place_of_output()) {
             copy_out(s, memory.output, output, bytes);
             if (to) {
                 copy_out(s, to, s.bits->get(), rows.total());
@@ -246,8 +246,8 @@ protected:
               "copy to the host");
     }
 
-    //! Memory of so many \p bytes for each slot, where it has none. Returns whether it
-    //! could; no slot has any if not.
+    //! Allocates \p count elements of \p memory in each slot that has none. On failure
+    //! returns false and frees them in all slots.
     template <class T, class S>
     bool take(std::unique_ptr<buffer<T>> S::*memory, std::size_t count) noexcept
     {
@@ -268,7 +268,7 @@ protected:
     }
 
     //! Waits for all slots.
-    void settle() noexcept
+    void wait_idle() noexcept
     {
         cudaSetDevice(d_device);
         for (auto& s : d_slots) {
@@ -281,7 +281,7 @@ protected:
     std::vector<Slot> d_slots;
 
 private:
-    // A batch whose turn has not come.
+    // A batch that is not admitted yet.
     struct waiting_batch {
         unsigned slot;
         Job job;
@@ -295,12 +295,12 @@ private:
         });
     }
 
-    // \p all: out of turn, if need be.
+    // Starts the queued batches that are admitted, or all of them if \p all.
     void put_waiting(bool all = false)
     {
-        while (!d_waiting.empty() && (all || d_turn.begin())) {
+        while (!d_waiting.empty() && (all || d_admission.begin())) {
             if (all) {
-                d_turn.take();
+                d_admission.take();
             }
             const auto batch = std::move(d_waiting.front());
             d_waiting.pop_front();
@@ -308,7 +308,7 @@ private:
             try {
                 put(s, batch.job, batch.memory);
             } catch (...) {
-                s.failure = std::current_exception(); // for who asks for this one
+                s.failure = std::current_exception(); // thrown by finished(slot)
             }
         }
     }
@@ -319,15 +319,15 @@ private:
             enqueue(s, job, memory, [](const char*) {});
             complete(s);
         } catch (...) {
-            d_turn.end();
+            d_admission.end();
             throw;
         }
     }
 
-    // The caller is told once what was enqueued on the slot is done.
+    // Enqueues the completion callback.
     void complete(Slot& s)
     {
-        // Before the callback, so that who is called finds the batch finished.
+        // Before the callback, which may call finished().
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
         check(cudaLaunchHostFunc(
                   s.queue.get(),
@@ -336,14 +336,14 @@ private:
               "completion callback");
     }
 
-    // On a thread of the runtime.
+    // Runs on a thread of the CUDA runtime.
     void notify()
     {
-        d_turn.end();
+        d_admission.end();
         wake();
     }
 
-    // On any thread.
+    // Runs on any thread.
     void wake()
     {
         std::lock_guard<std::mutex> lock(d_notifying);
@@ -353,11 +353,11 @@ private:
     }
 
     std::string d_name;
-    cudaEvent_t d_last_copied = nullptr; // of the slot that copied last
+    cudaEvent_t d_last_copied = nullptr; // end of the last input copy
     std::mutex d_notifying;
     std::function<void()> d_notify;
-    std::deque<waiting_batch> d_waiting; // who came first comes first
-    device_turns::place d_turn;          // last: it may call wake()
+    std::deque<waiting_batch> d_waiting; // in the order of submission
+    device_admission::place d_admission; // last: it may call wake()
 };
 
 } // namespace cuda

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* CUDA devices as a program without CUDA headers sees them. */
+/* Properties of the CUDA devices, without CUDA headers. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICES_H
 #define INCLUDED_GPUFEC_CUDA_DEVICES_H
@@ -25,13 +25,13 @@ struct cuda_device {
 
 struct cuda_devices {
     std::vector<cuda_device> devices;
-    std::string missing; //!< why there is none, if there is none
+    std::string missing; //!< why a device is missing; "" if none is
 };
 
-//! The devices that can be used. Never throws for lack of a driver.
+//! Returns the usable devices; none if there is no driver.
 GPUFEC_API cuda_devices find_cuda_devices();
 
-//! Measured rate of large page-locked copies, in bytes per second.
+//! Measured rate of large copies of pinned memory, in bytes per second.
 struct cuda_bandwidth {
     double to_device, to_host;
 };

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plans: how a room's kernels are launched for a setup. A room lists the makers of
- * its plans, the fastest first; each may decline. */
+/* Selection of a launch plan, which says how a decoder's kernels are launched for a
+ * setup. Each decoder lists the factories of its plans, the fastest first; each may
+ * decline. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_FIRST_PLAN_H
 #define INCLUDED_GPUFEC_CUDA_FIRST_PLAN_H
@@ -12,7 +13,7 @@
 
 namespace gr::gpufec::cuda {
 
-//! The plan of the first maker that does not decline with nullptr; nullptr if all do.
+//! Returns the plan of the first factory that does not return nullptr; nullptr if none.
 template <class Plan, class... Taken, class... Asked>
 std::unique_ptr<Plan>
 first_plan(std::initializer_list<std::unique_ptr<Plan> (*)(Taken...)> makers,

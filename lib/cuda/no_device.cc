@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Stands in for CUDA devices in a build without CUDA. */
+/* Replaces device.cc in a build without CUDA: there are no devices. */
 
 #include "devices.h"
 #include "pipeline/batch_decoder.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Owners of CUDA things, and errors as exceptions. */
+/* RAII owners of CUDA streams, events and memory, and errors as exceptions. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_CUDA_RUNTIME_H
@@ -17,13 +17,13 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! \throws device_error naming what failed
+//! Throws device_error with \p what failed, unless \p error is cudaSuccess.
 inline void check(cudaError_t error, const char* what)
 {
     if (error == cudaSuccess) {
         return;
     }
-    cudaGetLastError(); // what is not sticky is told once
+    cudaGetLastError(); // clears an error that is not sticky
     const auto text = std::string("CUDA: ") + what + ": " + cudaGetErrorString(error);
     switch (error) {
     case cudaErrorMemoryAllocation:
@@ -39,8 +39,8 @@ inline void check(cudaError_t error, const char* what)
     }
 }
 
-//! Refuses to ask for memory that is not free, which the runtime counts as an error.
-//! \throws device_memory_error
+//! Throws device_memory_error unless \p bytes of device memory are free. It is called
+//! before cudaMalloc(), because the runtime records a failing call as an error.
 inline void need_memory(std::size_t bytes)
 {
     std::size_t free = 0, total = 0;
@@ -52,13 +52,11 @@ inline void need_memory(std::size_t bytes)
     }
 }
 
-//! Makes \p device the calling thread's.
+//! Makes \p device the current one of the calling thread.
 inline void use(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
-/*!
- * \brief Makes \p device the calling thread's, if there is such a usable device.
- * \throws std::runtime_error that says what is missing
- */
+//! Makes \p device the current one of the calling thread after checking that it is
+//! usable. \throws std::runtime_error that names what is missing
 void select(int device);
 
 class stream
@@ -126,7 +124,7 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
-    //! Zeros, for memory that goes to the host with gaps that no kernel writes.
+    //! Sets the memory to 0, for gaps that no kernel writes but the host reads.
     void clear()
     {
         check(cudaMemset(d_data, 0, bytes()), "memset");
@@ -139,13 +137,13 @@ private:
 };
 
 /*!
- * \brief \p values in device memory, where kernels of all streams find them.
+ * \brief Copies \p values to device memory, ready for kernels on any stream.
  *
- * cudaMemcpy() of pageable memory returns before a short copy has arrived, and streams
- * that do not block overtake it (CUDA Runtime API, "API synchronization behavior"): on a
- * card that others use as well that happened to one copy in fourteen.
+ * cudaMemcpy() of pageable memory returns before a short copy has arrived, and
+ * non-blocking streams overtake it (CUDA Runtime API, "API synchronization behavior"). On
+ * a shared card this happened to one copy in fourteen, so the function synchronises.
  *
- * \p what says in an error what was copied.
+ * \p what names the data in an error.
  */
 template <class T>
 buffer<T> uploaded(const std::vector<T>& values, const char* what)
@@ -161,12 +159,12 @@ buffer<T> uploaded(const std::vector<T>& values, const char* what)
 }
 
 /*!
- * \brief Lets \p kernel take \p bytes of dynamic shared memory a block.
+ * \brief Allows \p kernel to use \p bytes of dynamic shared memory per block.
  *
- * It may then take all that the current device has: the limit belongs to the kernel,
- * which decoders of other codes launch as well, with more or less.
+ * The limit is raised to the device's maximum, because it belongs to the kernel and
+ * decoders of other codes may need more.
  *
- * \throws std::runtime_error if there is not that much, which \p what would need
+ * \throws std::runtime_error if the device has less; \p what names the need
  */
 template <class Kernel>
 void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
@@ -178,22 +176,22 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "device attribute");
     cudaFuncAttributes attributes;
     check(cudaFuncGetAttributes(&attributes, function), "attributes of a kernel");
-    const auto room = std::size_t(all) - attributes.sharedSizeBytes;
-    if (bytes > room) {
+    const auto capacity = std::size_t(all) - attributes.sharedSizeBytes;
+    if (bytes > capacity) {
         throw std::runtime_error(what + " needs " + std::to_string(bytes) +
                                  " bytes of shared memory a block, the CUDA device has " +
-                                 std::to_string(room));
+                                 std::to_string(capacity));
     }
     check(cudaFuncSetAttribute(
-              function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(room)),
+              function, cudaFuncAttributeMaxDynamicSharedMemorySize, int(capacity)),
           "shared memory of a kernel");
 }
 
-//! Locks host pages for fast copies; where that fails copies are slower, no more.
+//! Pins host pages for fast copies; if that fails, copies still work but are slower.
 inline bool page_lock(void* memory, std::size_t bytes)
 {
     if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
-        cudaGetLastError(); // not sticky: forget it
+        cudaGetLastError(); // clears the error, which is not sticky
         return false;
     }
     return true;

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The batch decoder of a room on one device, whose slots are filled and emptied in turn,
- * by kernels of the caller's on the streams of the slots: nobody waits for them. */
+/* A batch decoder on one device whose slots the caller fills and empties by its own
+ * kernels on the slots' streams, without waiting for them on the host. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
-#define INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H
+#ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
+#define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 
 #include "device_decoder.h"
 #include "pipeline/backends.h"
@@ -18,7 +18,7 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! What a batch decoder calls when a batch may have finished.
+//! Condition variable for the completion callback of a batch decoder.
 class completion
 {
 public:
@@ -30,7 +30,7 @@ public:
         }
         d_condition.notify_all();
     }
-    //! Sleeps until \p finished says so.
+    //! Waits until \p finished returns true.
     template <class Finished>
     void wait(Finished&& finished)
     {
@@ -55,46 +55,51 @@ private:
     std::uint64_t d_count = 0;
 };
 
-//! What a slot begins with.
+//! Base class of slots.
 struct round_slot {
     bool busy = false;            //!< its batch is in flight
-    cudaStream_t queue = nullptr; //!< for work on its memory, before and after a batch
+    cudaStream_t queue = nullptr; //!< stream of its batches and of the caller's kernels
 };
 
-//! A batch decoder and its slots, which derive from round_slot.
-template <class Room, class Slot>
+//! Base class that owns a batch decoder and its slots, which derive from round_slot.
+template <class Traits, class Slot>
 class slot_rounds
 {
 public:
-    using job = typename Room::job;
-    using setup = typename Room::setup;
+    using job = typename Traits::job;
+    using setup = typename Traits::setup;
 
-    //! Batches of \p run, or \p times what is chosen for slots that the host fills; with
-    //! jobs that are raw, if \p raw.
+    //! The batch is run.batch, or \p times the one chosen for slots that the host fills.
+    //! With \p caller_format the decoder can convert input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
                 unsigned times = 1,
-                bool raw = false)
+                bool caller_format = false)
         : d_device(device), d_setup(s)
     {
         select(device);
-        d_slots = std::vector<Slot>(run.slots); // whose events are the device's
-        const auto unit = Room::unit(s);
-        const auto whole = [unit](std::size_t n) { return (n + unit - 1) / unit * unit; };
+        d_slots = std::vector<Slot>(run.slots); // creates events on the selected device
+        const auto batch_granularity = Traits::batch_granularity(s);
+        const auto whole = [batch_granularity](std::size_t n) {
+            return (n + batch_granularity - 1) / batch_granularity * batch_granularity;
+        };
         const auto asked = whole(run.batch);
-        auto pieces = asked ? asked : Room::cuda_batch(s, run.slots, device);
-        const auto chosen = pieces;
+        auto work_items = asked ? asked : Traits::cuda_batch(s, run.slots, device);
+        const auto chosen = work_items;
         if (!asked && times > 1) {
-            pieces = std::max(pieces,
-                              std::min(times * pieces, Room::most_pieces / unit * unit));
+            work_items = std::max(
+                work_items,
+                std::min(times * work_items,
+                         Traits::max_work_items / batch_granularity * batch_granularity));
         }
         if (!asked && run.most) {
-            pieces = std::min(pieces, whole(run.most));
+            work_items = std::min(work_items, whole(run.most));
         }
-        d_decoder = make_cuda_within_memory<Room>(s, pieces, run.slots, device, raw);
-        d_pieces = d_decoder->limits().pieces;
-        d_chosen = std::min(chosen, d_pieces);
+        d_decoder = make_cuda_within_memory<Traits>(
+            s, work_items, run.slots, device, caller_format);
+        d_work_items = d_decoder->limits().work_items;
+        d_chosen = std::min(chosen, d_work_items);
         d_decoder->on_completion([this] { d_completion.notify(); });
         auto& streams = dynamic_cast<slot_streams&>(*d_decoder);
         for (unsigned number = 0; number < d_slots.size(); ++number) {
@@ -103,19 +108,19 @@ public:
     }
 
 protected:
-    ~slot_rounds() { settle(); }
+    ~slot_rounds() { wait_idle(); }
 
-    // Fills slot after slot, and empties each before it is filled again.
-    // \p fill(slot, number, batch) submits, \p empty(slot) takes what it decoded, and
-    // says whether to go on.
+    // Decodes \p batches batches in rotating slots. \p fill(slot, number, batch) submits;
+    // \p empty(slot) collects the output before the slot is filled again, and returns
+    // whether to continue.
     template <class Fill, class Empty>
     void run(std::size_t batches, Fill&& fill, Empty&& empty)
     {
         use(d_device);
-        const struct settled {
+        const struct waited_for {
             slot_rounds& self;
-            ~settled() { self.settle(); }
-        } settled{ *this };
+            ~waited_for() { self.wait_idle(); }
+        } waited_for{ *this };
         for (std::size_t b = 0; b < batches + d_slots.size(); ++b) {
             const auto number = unsigned(b % d_slots.size());
             auto& s = d_slots[number];
@@ -141,7 +146,7 @@ protected:
         s.busy = true;
     }
 
-    // Waits for all that was put on a slot's queue.
+    // Waits for all work on a slot's stream.
     static void finish(const Slot& s)
     {
         check(cudaStreamSynchronize(s.queue), "conversion");
@@ -160,19 +165,19 @@ protected:
     const int d_device;
     const setup d_setup;
     std::vector<Slot> d_slots;
-    std::size_t d_pieces = 0; // of a batch at most
-    std::size_t d_chosen = 0; // of a batch that keeps the device busy
+    std::size_t d_work_items = 0; // the largest batch
+    std::size_t d_chosen = 0;     // a batch that keeps the device busy
 
 private:
-    // Nothing is in flight, whatever happened.
-    void settle() noexcept
+    // Waits for all slots, failed ones included.
+    void wait_idle() noexcept
     {
         for (unsigned number = 0; number < d_slots.size(); ++number) {
             while (d_slots[number].busy) {
                 try {
                     d_completion.wait([&] { return d_decoder->finished(number); });
                 } catch (const std::exception&) {
-                    // It failed, and so is not in flight.
+                    // A failed batch is not in flight.
                 }
                 d_slots[number].busy = false;
             }
@@ -180,11 +185,11 @@ private:
         }
     }
 
-    completion d_completion; // before the decoder, which calls it
+    completion d_completion; // declared before the decoder, which calls it
     std::unique_ptr<batch_decoder<job>> d_decoder;
 };
 
 } // namespace cuda
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_CUDA_SLOT_ROUNDS_H */
+#endif /* INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H */

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Packed output as one bit per byte, on a device. */
+/* Unpacking of output to one bit per byte on a device. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_UNPACK_BITS_H
 #define INCLUDED_GPUFEC_CUDA_UNPACK_BITS_H
@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::cuda {
 
-//! Bits of \p rows of \p output, one per byte, at \p to, which is aligned to 8 bytes.
+//! Unpacks the bits of \p rows of \p output to \p to, which is aligned to 8 bytes.
 void launch_unpack(const void* output,
                    const output_rows& rows,
                    std::uint8_t* to,

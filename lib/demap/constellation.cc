@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "constellation.h"
-#include "pipeline/refuse.h"
 #include "tables_dvbs2x.h"
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Where a label is: its ring, the innermost 0, and its angle in parts of 24 of half a
-// turn.
+// Place of a label: its ring, 0 being the innermost, and its angle in units of π/24.
 struct place {
     int ring, angle;
 };
@@ -35,7 +34,7 @@ const std::vector<place> apsk32 = {
     { 2, 21 },  { 2, 15 },  { 2, 24 },  { 2, -18 }
 };
 
-// Tables 9 and 10: the radii of outer rings, as parts of the innermost.
+// Radii of outer rings relative to the innermost: tables 9 and 10.
 const std::map<std::string, double> radii16 = { { "2/3", 3.15 }, { "3/4", 2.85 },
                                                 { "4/5", 2.75 }, { "5/6", 2.70 },
                                                 { "8/9", 2.60 }, { "9/10", 2.57 } };
@@ -103,6 +102,10 @@ const std::vector<modcod>& modcods()
 
 namespace {
 
+const name_list constellations = { "qpsk",  "8psk",   "16apsk",  "32apsk",
+                                   "8apsk", "64apsk", "128apsk", "256apsk" };
+const std::vector<place>* const places_dvbs2[] = { &qpsk, &psk8, &apsk16, &apsk32 };
+
 constellation make_dvbs2x(const dvbs2x_constellation& from)
 {
     constellation c{ from.name, 0, {}, {} };
@@ -122,6 +125,18 @@ constellation make_dvbs2x(const dvbs2x_constellation& from)
 
 } // namespace
 
+std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text)
+{
+    auto joined = folded(text);
+    joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
+    for (const auto& name : constellations) {
+        if (joined.size() > name.size() && joined.compare(0, name.size(), name) == 0) {
+            return std::make_pair(name, joined.substr(name.size()));
+        }
+    }
+    return {};
+}
+
 bool is_of(const modcod& m, const std::string& standard)
 {
     return m.standard == standard || (m.standard == "dvbs2" && standard == "dvbs2x");
@@ -136,22 +151,13 @@ void refuse_constellation(const std::string& name,
            "there is no MODCOD of it at " + rate + " in " + frame_size + " frames");
 }
 
-constellation make_constellation(const std::string& name,
+constellation make_constellation(const std::string& given_name,
                                  const std::string& rate,
                                  const std::string& frame_size,
                                  const std::string& standard)
 {
-    const auto* const known =
-        choose<const std::vector<place>*>("constellation",
-                                          name,
-                                          { { "qpsk", &qpsk },
-                                            { "8psk", &psk8 },
-                                            { "16apsk", &apsk16 },
-                                            { "32apsk", &apsk32 },
-                                            { "8apsk", nullptr },
-                                            { "64apsk", nullptr },
-                                            { "128apsk", nullptr },
-                                            { "256apsk", nullptr } });
+    const auto index = index_of_name("constellation", given_name, constellations);
+    const auto& name = constellations[index];
     const auto found = std::find_if(modcods().begin(), modcods().end(), [&](auto& m) {
         return m.name == name && m.rate == rate && m.frame_size == frame_size &&
                is_of(m, standard);
@@ -164,7 +170,7 @@ constellation make_constellation(const std::string& name,
             return make_dvbs2x(c);
         }
     }
-    const auto& places = *known; // of DVB-S2
+    const auto& places = *places_dvbs2[index];
     std::vector<double> radii = { 1 };
     if (&places == &apsk16) {
         radii.push_back(radii16.at(rate));

@@ -11,7 +11,11 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-constexpr std::size_t most_tables = 16;
+constexpr std::size_t max_tables = 16;
+
+// Value of erased parts; other integers and cells are within ±32767 and ±127.
+constexpr std::int16_t erased = -32768;
+constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
 
 cell_table make_table(const model& m, method how, int level)
 {
@@ -57,24 +61,48 @@ std::shared_ptr<const cell_table> cell_tables::of(int level)
         } catch (const std::bad_alloc&) {
             return nullptr;
         }
-        if (d_last.size() > most_tables) {
+        if (d_last.size() > max_tables) {
             d_last.pop_back();
         }
     }
     return d_last.front().second;
 }
 
-moments demapper::to_integers(const void* symbols, std::size_t count)
+template <class Part>
+integer_rule demapper::find_scale(const Part* parts, std::uint32_t count)
 {
-    d_parts.resize(2 * count);
-    const auto convert = [&](const auto* from) {
-        float largest = 0;
-        for (std::size_t i = 0; i < 2 * count; ++i) {
-            largest = std::max(largest, std::abs(value_of(from[i])));
+    std::fill(d_classes.begin(), d_classes.end(), 0);
+    const scale_samples samples(count);
+    std::uint32_t all = 0;
+    for (std::uint32_t n = 0; n < samples.count; ++n) {
+        const auto s = samples(n);
+        if (s < count) {
+            const auto c =
+                energy_classes::of(value_of(parts[2 * s]), value_of(parts[2 * s + 1]));
+            ++d_classes[c];
+            all += c > 0;
         }
-        const auto factor = integer_factor(largest);
-        for (std::size_t i = 0; i < 2 * count; ++i) {
-            d_parts[i] = integer_part(value_of(from[i]), factor);
+    }
+    std::uint32_t before = 0;
+    for (std::uint32_t c = 1; c < energy_classes::count; ++c) {
+        if (has_quartile(before, d_classes[c], all)) {
+            return integer_rule::of(c, before, d_classes[c], all);
+        }
+        before += d_classes[c];
+    }
+    return {};
+}
+
+frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
+{
+    d_parts.resize(2 * std::size_t(count));
+    integer_rule rule;
+    const auto convert = [&](const auto* from) {
+        rule = find_scale(from, count);
+        const auto own = rule; // a copy, which stores cannot alias
+        auto* const to = d_parts.data();
+        for (std::size_t i = 0; i < 2 * std::size_t(count); ++i) {
+            to[i] = own(value_of(from[i]));
         }
     };
     if (d_format == symbol_format::float32) {
@@ -84,23 +112,52 @@ moments demapper::to_integers(const void* symbols, std::size_t count)
     } else {
         convert(static_cast<const std::int8_t*>(symbols));
     }
-    moments m;
-    for (std::size_t s = 0; s < count; ++s) {
-        m.add(d_parts[2 * s], d_parts[2 * s + 1]);
+    frame_moments sums;
+    const auto length = part_length(count);
+    for (std::uint32_t first = 0; first < count; first += length) {
+        auto& part = sums.part[first / length];
+        const auto end = std::min(first + length, count);
+        std::uint32_t symbols = 0;
+        std::uint64_t squares = 0, fourth = 0;
+        auto* const parts = d_parts.data();
+        for (auto s = first; s < end; ++s) { // branch-free, so that it vectorises
+            const auto energy = integer_rule::energy(parts[2 * s], parts[2 * s + 1]);
+            const bool erases = rule.erases(energy);
+            const std::uint32_t counted = erases ? 0 : energy;
+            squares += counted;
+            fourth += std::uint64_t(counted >> 6) * (counted >> 6);
+            symbols += !erases;
+            parts[2 * s] = erases ? erased : parts[2 * s];
+            parts[2 * s + 1] = erases ? erased : parts[2 * s + 1];
+        }
+        part = { squares, fourth, symbols };
     }
-    return m;
+    return sums;
 }
 
-void demapper::to_cells(const cell_rule& rule)
+void demapper::to_cells(const frame_moments& sums,
+                        double fading,
+                        const model& m,
+                        int level)
 {
     const auto count = d_parts.size();
     d_cells.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        d_cells[i] = std::uint8_t(rule(d_parts[i]));
+    const auto length = 2 * std::size_t(part_length(std::uint32_t(count / 2)));
+    for (std::size_t first = 0; first < count; first += length) {
+        const auto rule =
+            cell_rule::of(sums, std::uint32_t(first / length), fading, m, level);
+        const auto end = std::min(first + length, count);
+        const bool none = rule.factor == 0;
+        const auto* const from = d_parts.data();
+        auto* const to = d_cells.data();
+        for (auto i = first; i < end; ++i) {
+            const auto cell = std::uint8_t(rule(from[i]));
+            to[i] = (from[i] == erased) | none ? erased_cell : cell;
+        }
     }
 }
 
-// Each by itself.
+// Computes each cell without a table.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,
@@ -110,13 +167,15 @@ std::uint64_t demapper::make_cells(const model& m,
     const auto count = m.symbols(frame_bits);
     std::uint64_t errors = 0;
     for (std::uint32_t s = 0; s < count; ++s) {
-        const auto cell = make_cell(
-            m, level, how, std::int8_t(d_cells[2 * s]), std::int8_t(d_cells[2 * s + 1]));
-        errors += cell.error;
+        const auto i = d_cells[2 * s], q = d_cells[2 * s + 1];
+        const auto made = i == erased_cell
+                              ? cell{}
+                              : make_cell(m, level, how, std::int8_t(i), std::int8_t(q));
+        errors += made.error;
         for (unsigned b = 0; b < m.bits; ++b) {
             const auto place = m.place(s, b, count);
             if (place < frame_bits) {
-                llr[place] = cell.llr[b];
+                llr[place] = made.llr[b];
             }
         }
     }
@@ -135,8 +194,8 @@ std::uint64_t demapper::look_up(const model& m,
         }
         return 0;
     }
-    std::int8_t* columns[most_bits] = {};
-    std::uint32_t lengths[most_bits] = {}; // the last one's may be less
+    std::int8_t* columns[max_bits] = {};
+    std::uint32_t lengths[max_bits] = {}; // the last column may be shorter
     for (unsigned b = 0; b < m.bits; ++b) {
         const auto first = m.place(0, b, count);
         columns[b] = llr + first;
@@ -190,15 +249,17 @@ demapped demapper::demap(cell_tables& tables,
     const auto& m = tables.points();
     const auto count = m.symbols(frame_bits);
     const auto sums = to_integers(symbols, count);
+    const auto fading = sums.fading();
+    const auto counted = sums.whole().symbols;
     level_search search;
-    search.begin(level == estimated ? estimate_level(sums, count, m) : level);
+    search.begin(level == estimated ? estimate_level(sums, fading, m) : level);
     for (;;) {
-        to_cells(cell_rule::of(sums, count, m, search.level));
+        to_cells(sums, fading, m, search.level);
         const auto table = tables.of(search.level);
         const auto errors =
             table ? look_up(m, *table, frame_bits, llr)
                   : make_cells(m, tables.how(), search.level, frame_bits, llr);
-        if (level != estimated || !m.refines() || !search.go_on(errors, count)) {
+        if (level != estimated || !m.refines() || !search.go_on(errors, counted)) {
             return { search.level, search.passes };
         }
     }

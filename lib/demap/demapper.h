@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols of a frame become LLRs, deinterleaved, by tables. */
+/* Converts the symbols of a frame to deinterleaved LLRs, by table look-up. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
 #define INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
@@ -15,22 +15,22 @@
 
 namespace gr::gpufec::demap {
 
-//! What became of a frame.
+//! Result of demapping a frame.
 struct demapped {
-    int level;       //!< Es/N0 that it was demapped with
-    unsigned passes; //!< that it took
+    int level;       //!< Es/N0 used, see level_of()
+    unsigned passes; //!< number of passes
 };
 
 /*!
- * \brief The plain demapper, symbol by symbol: what the fast ones must equal.
+ * \brief The reference demapper, symbol by symbol, for tests of the fast ones.
  *
- * \param m its constellation
- * \param how LLRs are made
+ * \param m the constellation
+ * \param how method of computing LLRs
  * \param format of the symbols
  * \param symbols of one frame
- * \param frame_bits of it, which its symbols have and at most fill up
- * \param level of Es/N0; estimated: from the frame
- * \param llr written: \p frame_bits, in steps_per_nat, in the order of the code
+ * \param frame_bits bits of the frame; the last symbol may have some more
+ * \param level of Es/N0; `estimated` derives it from the frame
+ * \param llr result: \p frame_bits values, in steps_per_nat, in the order of the code
  */
 demapped reference_demap(const model& m,
                          method how,
@@ -40,14 +40,14 @@ demapped reference_demap(const model& m,
                          int level,
                          std::int8_t* llr);
 
-//! Cells of a constellation at a level, all of them.
+//! LLRs of all cells of a constellation at a level.
 struct cell_table {
-    std::vector<std::int8_t> line;     //!< of one part, where that is enough
-    std::vector<std::uint64_t> llr;    //!< else: a byte for each bit, the first lowest
-    std::vector<std::uint16_t> errors; //!< where the constellation refines
+    std::vector<std::int8_t> line;     //!< of one part; used if is_line()
+    std::vector<std::uint64_t> llr;    //!< otherwise: one byte per bit, first bit lowest
+    std::vector<std::uint16_t> errors; //!< used if refines()
 };
 
-//! A constellation's tables of the last levels; any threads may ask.
+//! Tables of a constellation for recently used levels; thread-safe.
 class cell_tables
 {
 public:
@@ -58,7 +58,7 @@ public:
 
     const model& points() const { return d_model; }
     method how() const { return d_method; }
-    //! Null if there is no memory for it.
+    //! Returns the table of a level, or nullptr if memory is short.
     std::shared_ptr<const cell_table> of(int level);
 
 private:
@@ -68,20 +68,23 @@ private:
     std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last; // newest first
 };
 
-//! Demaps one frame after the other, of any constellations.
+//! Demaps frames of any constellation, one at a time.
 class demapper
 {
 public:
-    explicit demapper(symbol_format format) : d_format(format) {}
+    explicit demapper(symbol_format format)
+        : d_format(format), d_classes(energy_classes::count)
+    {
+    }
 
-    //! Takes the memory for frames of up to so many symbols, which needs none then.
+    //! Allocates memory for frames of up to \p symbols.
     void reserve(std::size_t symbols)
     {
         d_parts.reserve(2 * symbols);
         d_cells.reserve(2 * symbols);
     }
 
-    //! As reference_demap(). Where there is no memory for a table it takes its time.
+    //! Does the same as reference_demap(). Works slowly if memory for a table is short.
     demapped demap(cell_tables& tables,
                    const void* symbols,
                    std::uint32_t frame_bits,
@@ -89,8 +92,10 @@ public:
                    std::int8_t* llr);
 
 private:
-    moments to_integers(const void* symbols, std::size_t count);
-    void to_cells(const cell_rule& rule);
+    template <class Part>
+    integer_rule find_scale(const Part* parts, std::uint32_t count);
+    frame_moments to_integers(const void* symbols, std::uint32_t count);
+    void to_cells(const frame_moments& sums, double fading, const model& m, int level);
     std::uint64_t make_cells(const model& m,
                              method how,
                              int level,
@@ -102,7 +107,8 @@ private:
                           std::int8_t* llr) const;
 
     const symbol_format d_format;
-    std::vector<std::int16_t> d_parts;
+    std::vector<std::uint32_t> d_classes; // samples per class of energies
+    std::vector<std::int16_t> d_parts; // parts of erased symbols have the value `erased`
     std::vector<std::uint8_t> d_cells;
 };
 

@@ -1,13 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast demapper against the plain one, and the plain one against the definition. */
+/* Tests the fast demapper against the reference, and the reference against the
+ * definition. */
 
 #include "demapper.h"
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -75,12 +77,125 @@ void compare(const constellation& c,
     EXPECT_TRUE(plain == fast);
 }
 
+// A disturbance of received symbols besides Gaussian noise.
+struct impairment {
+    const char* name;
+    double max_error_db; // of the estimated Es/N0
+    std::function<void(floats&, std::mt19937&)> spoil;
+};
+
+std::complex<float> turned(double magnitude, std::mt19937& random)
+{
+    return std::polar(float(magnitude),
+                      std::uniform_real_distribution<float>(0, 6.28f)(random));
+}
+
+// Replaces symbols, a number of them per frame.
+impairment outliers(const char* name, double magnitude, unsigned count)
+{
+    return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
+                for (unsigned n = 0; n < count; ++n) {
+                    symbols[random() % symbols.size()] = turned(magnitude, random);
+                }
+            } };
+}
+
+// Makes parts infinite or NaN.
+impairment bad_values(const char* name, float value)
+{
+    return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
+                for (unsigned n = 0; n < 5; ++n) {
+                    symbols[random() % symbols.size()] = { value, -value };
+                }
+            } };
+}
+
+std::vector<impairment> outlier_impairments()
+{
+    return { outliers("one of 10", 10, 1),
+             outliers("one of 30", 30, 1),
+             outliers("one of 1e6", 1e6, 1),
+             outliers("one of 3e38", 3e38, 1),
+             outliers("twenty of 5", 5, 20),
+             bad_values("infinities", std::numeric_limits<float>::infinity()),
+             bad_values("no numbers", std::numeric_limits<float>::quiet_NaN()),
+             // A periodic interferer would hit samples taken in equal steps.
+             { "one of 16",
+               0.75,
+               [](floats& symbols, std::mt19937& random) {
+                   for (std::size_t s = 0; s < symbols.size(); s += 16) {
+                       symbols[s] = turned(8, random);
+                   }
+               } },
+             { "impulsive noise",
+               1.25,
+               [](floats& symbols, std::mt19937& random) {
+                   std::normal_distribution<float> noise(0, 10 / std::sqrt(2.0f));
+                   for (auto& x : symbols) {
+                       if (random() % 100 == 0) {
+                           x += std::complex<float>(noise(random), noise(random));
+                       }
+                   }
+               } },
+             { "interferer",
+               0.75,
+               [](floats& symbols, std::mt19937& random) {
+                   const auto tone = turned(10, random);
+                   const auto first = random() % (symbols.size() * 9 / 10);
+                   for (std::size_t s = 0; s < symbols.size() / 100; ++s) {
+                       symbols[first + s] += tone * std::polar(1.0f, 0.3f * float(s));
+                   }
+               } },
+             { "blanked", 0.75, [](floats& symbols, std::mt19937& random) {
+                  const auto first = random() % (symbols.size() / 2);
+                  std::fill_n(symbols.begin() + first, symbols.size() / 3, 0.0f);
+              } } };
+}
+
+// Fades the signal but not the noise, by a function of the place in the frame (0 to 1).
+sent transmit_fading(const constellation& c,
+                     std::size_t count,
+                     double esn0_db,
+                     unsigned seed,
+                     const std::function<double(double)>& fading_db)
+{
+    auto made = transmit(c, count, esn0_db, 1, seed);
+    for (std::size_t s = 0; s < count; ++s) {
+        const auto gain = std::pow(10, -fading_db(double(s) / count) / 20);
+        const std::complex<float> point(c.points[made.labels[s]]);
+        made.symbols[s] += point * float(gain - 1);
+    }
+    return made;
+}
+
+double half_fade(double place) { return place < 0.5 ? 0 : 6; }
+double slow_fade(double place) { return 6 * place; }
+
+std::size_t wrong_bits(const constellation& c,
+                       const std::vector<unsigned>& labels,
+                       const std::vector<std::int8_t>& llr)
+{
+    std::size_t wrong = 0;
+    for (std::size_t s = 0; s < labels.size(); ++s) {
+        for (unsigned b = 0; b < c.bits; ++b) {
+            const auto at = c.bits == 2 ? 2 * s + b : c.columns[b] * labels.size() + s;
+            wrong += (llr[at] <= 0) != (labels[s] >> (c.bits - 1 - b) & 1);
+        }
+    }
+    return wrong;
+}
+
+// Converts parts to int16; NaN becomes 0.
 std::vector<std::int16_t> to_int16(const floats& symbols, float scale)
 {
+    const auto part = [=](float x) {
+        return std::int16_t(std::isnan(x) ? 0
+                                          : std::clamp(x * scale, -32768.0f, 32767.0f));
+    };
     std::vector<std::int16_t> parts;
     for (const auto& s : symbols) {
-        parts.push_back(std::int16_t(std::clamp(s.real() * scale, -32768.0f, 32767.0f)));
-        parts.push_back(std::int16_t(std::clamp(s.imag() * scale, -32768.0f, 32767.0f)));
+        parts.push_back(part(s.real()));
+        parts.push_back(part(s.imag()));
     }
     return parts;
 }
@@ -142,7 +257,7 @@ TEST(Constellation, OfDvbs2xAreNormalisedAndTheirColumnsWhole)
     EXPECT_EQ(count, 9u + 46);
     EXPECT_THROW(make_constellation("128apsk", "135/180", "short"),
                  std::invalid_argument);
-    // S2X has constellations of its own for codes of S2, and all that S2 has.
+    // S2X includes all MODCODs of S2, and has further constellations for codes of S2.
     EXPECT_THROW(make_constellation("16apsk", "3/5", "normal", "dvbs2"),
                  std::invalid_argument);
     EXPECT_EQ(make_constellation("16apsk", "3/5", "normal", "dvbs2x").columns,
@@ -195,13 +310,13 @@ TEST(Reference, GivesTheRatioOfLikelihoods)
                                                               : std::log(sum[0] / sum[1]);
                     const auto at = c.bits == 2 ? 2 * s + b : c.columns[b] * count + s;
                     const auto found = llr[at] / double(steps_per_nat);
-                    const auto limit = 127.0 / steps_per_nat;
+                    const auto limit = double(max_steps) / steps_per_nat;
                     worst = std::max(worst,
                                      std::abs(std::clamp(exact, -limit, limit) - found));
                     wrong += (found < 0) != (t.labels[s] >> (c.bits - 1 - b) & 1);
                 }
             }
-            // Half a step, and half a cell in both parts times the slope there.
+            // The limit is half a step plus half a cell in both parts times the slope.
             const auto slope = 4 * c.peak() * ratio * width / 2;
             EXPECT_LT(worst, 0.5 / steps_per_nat + 2 * slope);
             EXPECT_LT(wrong, count * c.bits / 8);
@@ -215,7 +330,7 @@ TEST(Demapper, AgreesWithThePlainOne)
     for (const auto& m : some) {
         SCOPED_TRACE(std::string(m.name) + " " + m.rate);
         const auto c = make_constellation(m.name, m.rate);
-        const std::size_t count = 700 + c.bits; // no multiple of anything
+        const std::size_t count = 700 + c.bits; // a length without round factors
         for (const double esn0_db : { -3.0, 6.0, 17.0 }) {
             const auto how = ++seed % 2 ? method::max_log : method::log_map;
             const auto t = transmit(c, count, esn0_db, 0.3, seed);
@@ -273,7 +388,7 @@ TEST(Demapper, AgreesWithThePlainOneOnBadInput)
                         level);
             }
         }
-        // What is no number does not count, and zeros say nothing.
+        // NaN and zeros are erasures.
         std::vector<std::int8_t> llr(310 * c.bits);
         cell_tables tables(c, method::max_log);
         demapper d(symbol_format::float32);
@@ -299,7 +414,7 @@ TEST(Demapper, EstimatesEsN0OfAFrame)
         demapper d(symbol_format::float32);
         const std::size_t count = tables.points().symbols(64800);
         std::vector<std::int8_t> llr(64800);
-        // Where such codes are used, and what it is good for.
+        // Es/N0 from which codes of these constellations are used.
         const std::map<std::string, double> first = {
             { "qpsk", -2 },     { "8psk", 5.5 },  { "8apsk", 4.7 },    { "16apsk", 9 },
             { "32apsk", 12.5 }, { "64apsk", 14 }, { "128apsk", 17.5 }, { "256apsk", 17 },
@@ -317,7 +432,7 @@ TEST(Demapper, EstimatesEsN0OfAFrame)
     }
 }
 
-// Of short frames, and of one without noise.
+// Frames are short, or free of noise.
 TEST(Demapper, FindsEsN0InFewPasses)
 {
     for (const auto& m : { tested{ "16apsk", "2/3" },
@@ -335,7 +450,7 @@ TEST(Demapper, FindsEsN0InFewPasses)
             const auto t = transmit(c, count, db, 1, unsigned(count));
             const auto found =
                 d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data());
-            EXPECT_LT(found.passes, most_passes) << m.name << ' ' << m.rate << ' ' << db;
+            EXPECT_LT(found.passes, max_passes) << m.name << ' ' << m.rate << ' ' << db;
             if (db == 60) {
                 EXPECT_EQ(found.level, last_level) << m.name << ' ' << m.rate;
             }
@@ -357,4 +472,212 @@ TEST(Demapper, AmplitudeDoesNotMatter)
     }
     d.demap(tables, larger.data(), 16200, estimated, twice.data());
     EXPECT_TRUE(once == twice);
+}
+
+TEST(Demapper, OutliersInFrame_ChangeNeitherLevelNorOtherSymbols)
+{
+    for (const auto& m : some) {
+        const auto c = make_constellation(m.name, m.rate);
+        const std::size_t count = 16200 / c.bits;
+        const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
+        cell_tables tables(c, method::max_log);
+        demapper d(symbol_format::float32);
+        std::vector<std::int8_t> clean(count * c.bits), llr(clean.size());
+        const auto t = transmit(c, count, esn0_db, 1, 5);
+        d.demap(tables, t.symbols.data(), clean.size(), estimated, clean.data());
+        for (const auto& i : outlier_impairments()) {
+            SCOPED_TRACE(std::string(m.name) + ' ' + m.rate + ' ' + i.name);
+            auto spoilt = t.symbols;
+            std::mt19937 random(6);
+            i.spoil(spoilt, random);
+            for (const auto level : { int(estimated), level_of(esn0_db) }) {
+                const auto found =
+                    d.demap(tables, spoilt.data(), llr.size(), level, llr.data());
+                EXPECT_NEAR(found.level / 4.0, esn0_db, i.max_error_db);
+                auto labels = t.labels;
+                std::size_t wrong_there = 0, wrong_before = 0;
+                for (std::size_t s = 0; s < count; ++s) {
+                    const bool same = spoilt[s] == t.symbols[s];
+                    for (unsigned b = 0; b < c.bits; ++b) {
+                        const auto at =
+                            c.bits == 2 ? 2 * s + b : c.columns[b] * count + s;
+                        const bool bit = labels[s] >> (c.bits - 1 - b) & 1;
+                        wrong_there += same && (llr[at] < 0) != bit;
+                        wrong_before += same && (clean[at] < 0) != bit;
+                        if (!(std::norm(spoilt[s]) < 36)) {
+                            EXPECT_EQ(llr[at], 0) << s;
+                        }
+                    }
+                }
+                EXPECT_LT(wrong_there, wrong_before * 1.05 + 20);
+            }
+        }
+    }
+}
+
+TEST(Demapper, ImpairedFrames_AgreeWithThePlainOne)
+{
+    unsigned seed = 0;
+    for (const auto& m : { tested{ "qpsk", "1/4" },
+                           tested{ "8psk", "3/4" },
+                           tested{ "16apsk", "3/4" },
+                           tested{ "32apsk", "3/4" } }) {
+        const auto c = make_constellation(m.name, m.rate);
+        const double esn0_db = c.bits == 2 ? 0 : 3.0 * c.bits;
+        const std::size_t count = 2503;
+        std::vector<floats> frames;
+        for (const auto& i : outlier_impairments()) {
+            frames.push_back(transmit(c, count, esn0_db, 1, ++seed).symbols);
+            std::mt19937 random(seed);
+            i.spoil(frames.back(), random);
+        }
+        for (const auto fade : { half_fade, slow_fade }) {
+            frames.push_back(transmit_fading(c, count, esn0_db, ++seed, fade).symbols);
+        }
+        frames.push_back(transmit_fading(c, count, esn0_db, ++seed, [](double at) {
+                             return at < 0.3 ? 80.0 : 0;
+                         }).symbols);
+        for (const auto& f : frames) {
+            SCOPED_TRACE(std::string(m.name) + ' ' + std::to_string(&f - frames.data()));
+            compare(c, method::max_log, symbol_format::float32, f.data(), count);
+            const auto int16 = to_int16(f, 900);
+            compare(c, method::max_log, symbol_format::int16, int16.data(), count);
+            const auto int8 = to_int8(f, 25);
+            compare(c, method::max_log, symbol_format::int8, int8.data(), count, 40);
+        }
+    }
+}
+
+// The strongest symbols are erased as outliers. Without a correction the estimate would
+// be 0.3 dB too high at the lowest Es/N0.
+TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
+{
+    const auto c = make_constellation("qpsk", "1/4");
+    cell_tables tables(c, method::max_log);
+    demapper d(symbol_format::float32);
+    std::vector<std::int8_t> llr(64800);
+    for (const double esn0_db : { -2.35, 0.0, 3.0 }) {
+        double sum = 0;
+        constexpr unsigned frames = 40;
+        for (unsigned seed = 1; seed <= frames; ++seed) {
+            const auto t = transmit(c, 32400, esn0_db, 1, seed);
+            sum += d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data())
+                       .level /
+                   4.0;
+        }
+        EXPECT_NEAR(sum / frames, esn0_db, 0.15);
+    }
+}
+
+// A fading frame has fewer wrong bits than a frame that is constantly as weak as its
+// weakest part, and its Es/N0 lies between the extremes.
+TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
+{
+    for (const auto& m : { tested{ "qpsk", "1/2" },
+                           tested{ "8psk", "3/4" },
+                           tested{ "16apsk", "3/4" },
+                           tested{ "32apsk", "3/4" },
+                           tested{ "256apsk", "20/30" } }) {
+        const auto c = make_constellation(m.name, m.rate);
+        const std::size_t count = 64800 / c.bits;
+        const double esn0_db = 3.0 * c.bits + 5;
+        cell_tables tables(c, method::max_log);
+        demapper d(symbol_format::float32);
+        std::vector<std::int8_t> llr(count * c.bits);
+        const auto weak = transmit(c, count, esn0_db - 6, 1, 3);
+        d.demap(tables, weak.symbols.data(), llr.size(), estimated, llr.data());
+        const auto wrong_weak = wrong_bits(c, weak.labels, llr);
+        for (const auto fade : { half_fade, slow_fade }) {
+            SCOPED_TRACE(std::string(m.name) + (fade == half_fade ? " half" : " slow"));
+            const auto t = transmit_fading(c, count, esn0_db, 4, fade);
+            const auto found =
+                d.demap(tables, t.symbols.data(), llr.size(), estimated, llr.data());
+            EXPECT_LT(wrong_bits(c, t.labels, llr), wrong_weak);
+            EXPECT_GT(found.level / 4.0, esn0_db - 6);
+            EXPECT_LT(found.level / 4.0, esn0_db);
+        }
+    }
+}
+
+TEST(Cells, OfAnyLevel_LimitLlrsAndErrors)
+{
+    for (const auto& m : { tested{ "qpsk", "1/2" },
+                           tested{ "8psk", "3/4" },
+                           tested{ "16apsk", "3/4" },
+                           tested{ "64apsk", "7/9" } }) {
+        const auto made = make_model(make_constellation(m.name, m.rate));
+        for (int level = first_level; level <= last_level; level += 32) {
+            const auto most = 4096 * 6 / made.ratio[level - first_level];
+            int largest = 0;
+            double max_error = 0;
+            for (int i = -127; i <= 127; i += 2) {
+                for (int q = -127; q <= 127; q += 2) {
+                    const auto c = make_cell(made, level, method::log_map, i, q);
+                    for (unsigned b = 0; b < made.bits; ++b) {
+                        largest = std::max(largest, std::abs(int(c.llr[b])));
+                    }
+                    max_error = std::max<double>(max_error, c.error);
+                }
+            }
+            EXPECT_LE(largest, 60); // 15 nats
+            EXPECT_EQ(largest == 60, level >= 24) << level;
+            EXPECT_LE(max_error, most + 1);
+            EXPECT_EQ(max_error > 0, made.refines());
+        }
+    }
+}
+
+// Computes the quartile by sorting all energies.
+TEST(IntegerRule, QuartileOfFrame_DecidesWhatIsErased)
+{
+    const auto c = make_constellation("16apsk", "3/4");
+    for (const std::size_t count : { std::size_t(1),
+                                     std::size_t(7),
+                                     std::size_t(2048),
+                                     std::size_t(2049),
+                                     std::size_t(16200) }) {
+        for (const float amplitude : { 1e-15f, 0.7f, 1e15f }) {
+            auto symbols = transmit(c, count, 12, 1, unsigned(count)).symbols;
+            for (auto& s : symbols) {
+                s *= amplitude;
+            }
+            std::vector<double> energies;
+            for (const auto& s : symbols) {
+                energies.push_back(std::norm(std::complex<double>(s)));
+            }
+            std::sort(energies.begin(), energies.end());
+            const auto quartile = energies[(3 * count + 3) / 4 - 1];
+            std::vector<std::uint32_t> classes(energy_classes::count);
+            const scale_samples samples{ std::uint32_t(count) };
+            std::uint32_t all = 0;
+            EXPECT_LE(samples.count, 2048u);
+            for (std::uint32_t n = 0; n < samples.count; ++n) {
+                if (samples(n) < count) {
+                    const auto s = symbols[samples(n)];
+                    ++classes.at(energy_classes::of(s.real(), s.imag()));
+                    ++all;
+                }
+            }
+            EXPECT_GE(all + 1, samples.count);
+            integer_rule rule;
+            for (std::uint32_t k = 1, before = 0; k < classes.size(); ++k) {
+                if (has_quartile(before, classes[k], all)) {
+                    rule = integer_rule::of(k, before, classes[k], all);
+                }
+                before += classes[k];
+            }
+            const double scale = double(rule.factor) * rule.factor;
+            EXPECT_NEAR(rule.largest / scale / quartile, 5, count < 8 ? 1.3 : 0.5);
+            EXPECT_LE(rule.largest, 1u << 28);
+            EXPECT_GT(rule.largest, 1u << 25);
+            // Larger parts are clamped and still erased.
+            EXPECT_EQ(rule(3e38f), 32767);
+            EXPECT_EQ(rule(-3e38f), -32767);
+            EXPECT_TRUE(rule.erases(integer_rule::energy(32767, 0)));
+            EXPECT_TRUE(rule.erases(0));
+            EXPECT_FALSE(rule.erases(1));
+            EXPECT_FALSE(rule.erases(rule.largest));
+            EXPECT_TRUE(rule.erases(rule.largest + 1));
+        }
+    }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace gr::gpufec::demap {
 
@@ -33,36 +34,54 @@ demapped reference_demap(const model& m,
             parts[i] = static_cast<signed char>(bytes[i]);
         }
     }
-    float largest = 0;
-    for (const auto x : parts) {
-        largest = std::max(largest, std::abs(x));
+    std::vector<std::uint32_t> classes(energy_classes::count);
+    const scale_samples samples(count);
+    for (std::uint32_t n = 0; n < samples.count; ++n) {
+        if (const auto s = samples(n); s < count) {
+            ++classes[energy_classes::of(parts[2 * s], parts[2 * s + 1])];
+        }
     }
-    const auto factor = integer_factor(largest);
+    const auto all = std::accumulate(classes.begin() + 1, classes.end(), 0u);
+    integer_rule rule;
+    for (std::uint32_t c = 1, before = 0; c < classes.size(); before += classes[c++]) {
+        if (has_quartile(before, classes[c], all)) {
+            rule = integer_rule::of(c, before, classes[c], all);
+        }
+    }
     std::vector<std::int16_t> integers;
     for (const auto x : parts) {
-        integers.push_back(integer_part(x, factor));
+        integers.push_back(rule(x));
     }
-    moments sums;
-    for (std::size_t s = 0; s < count; ++s) {
-        sums.add(integers[2 * s], integers[2 * s + 1]);
+    frame_moments sums;
+    for (std::uint32_t s = 0; s < count; ++s) {
+        const auto energy = integer_rule::energy(integers[2 * s], integers[2 * s + 1]);
+        if (!rule.erases(energy)) {
+            sums.part[s / part_length(count)].add(energy);
+        }
     }
+    const auto fading = sums.fading();
     level_search search;
-    search.begin(level == estimated ? estimate_level(sums, count, m) : level);
+    search.begin(level == estimated ? estimate_level(sums, fading, m) : level);
     for (;;) {
-        const auto rule = cell_rule::of(sums, count, m, search.level);
         std::uint64_t errors = 0;
         for (std::uint32_t s = 0; s < count; ++s) {
-            const auto cell = make_cell(
-                m, search.level, how, rule(integers[2 * s]), rule(integers[2 * s + 1]));
-            errors += cell.error;
+            const auto i = integers[2 * s], q = integers[2 * s + 1];
+            const auto scale =
+                cell_rule::of(sums, s / part_length(count), fading, m, search.level);
+            cell made{};
+            if (!rule.erases(integer_rule::energy(i, q)) && scale.factor != 0) {
+                made = make_cell(m, search.level, how, scale(i), scale(q));
+            }
+            errors += made.error;
             for (unsigned b = 0; b < m.bits; ++b) {
                 const auto place = m.place(s, b, count);
-                if (place < frame_bits) { // else it fills up the last symbol
-                    llr[place] = cell.llr[b];
+                if (place < frame_bits) { // the last symbol may have unused bits
+                    llr[place] = made.llr[b];
                 }
             }
         }
-        if (level != estimated || !m.refines() || !search.go_on(errors, count)) {
+        if (level != estimated || !m.refines() ||
+            !search.go_on(errors, sums.whole().symbols)) {
             return { search.level, search.passes };
         }
     }

@@ -1,20 +1,22 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of demapping, which the plain demapper, the fast one and CUDA's kernels
- * share: to the last bit, so nothing here calls a function whose last bit is a library's
- * own, and nothing is contracted.
+/* The arithmetic of demapping, shared by the reference, the fast demapper and the CUDA
+ * kernels. All give the same bits, so this file calls no library function whose rounding
+ * may differ, and nothing is contracted.
  *
- * 1. The parts of symbols become integers of 15 bits, by a power of two that the largest
- *    part of the frame decides.
- * 2. Sums of squares and of fourth powers of these, exact, give the power of the frame
- *    and, where it is not given, a first guess at its Es/N0, in steps of 1/4 dB.
- * 3. The frame is brought to mean signal energy 1 and to 8 bits per part: a cell of a
- *    grid of 256 by 256.
- * 4. LLRs are those of the cell's middle.
- * 5. Of constellations with rings, cells also say what noise is expected of them. Where
- *    that of the frame is not what its Es/N0 stands for, 3 and 4 are repeated with
- *    another.
+ * 1. The upper quartile of the symbols' energies sets the scale: a power of two that
+ * turns the parts of symbols into integers of 15 bits, and the energy above which a
+ * symbol is an outlier. Outliers and zeros are erased: they do not count, and their LLRs
+ * are 0.
+ * 2. Exact sums of the squares and fourth powers of these integers give the power of the
+ *    frame and, unless it is given, a first estimate of Es/N0, in steps of 1/4 dB. Sums
+ *    are kept per part of the frame to detect fading.
+ * 3. Parts are scaled to mean signal energy 1 and quantised to 8 bits. A symbol falls
+ * into a cell of a grid of 256 by 256.
+ * 4. LLRs are those of the cell's centre.
+ * 5. For constellations with rings, each cell also has an expected noise energy. If the
+ *    frame's noise contradicts its Es/N0, steps 3 and 4 are repeated with another Es/N0.
  */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_RULE_H
@@ -36,53 +38,57 @@
 namespace gr::gpufec::demap {
 
 enum class symbol_format {
-    float32, //!< complex floats
-    int16,   //!< pairs of them
-    int8
+    float32, //!< pairs of floats
+    int16,   //!< pairs of int16
+    int8     //!< pairs of int8
 };
 
-//! Bytes of a symbol.
+//! Returns the bytes of a symbol.
 std::size_t symbol_bytes(symbol_format format);
 
 enum class method {
-    max_log, //!< the nearest point of each bit value
-    log_map  //!< all points
+    max_log, //!< uses the nearest point per bit value
+    log_map  //!< uses all points
 };
 
-//! LLRs have so many steps per nat.
+//! Quantisation steps of an LLR per nat.
 constexpr int steps_per_nat = 4;
-//! Es/N0 goes by quarters of a dB, from −10 to 30 dB.
+//! LLRs are limited to 15 nats. Int8 decoders cannot correct a wrong bit with two checks
+//! above 20 nats.
+constexpr int max_steps = 15 * steps_per_nat;
+//! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! In place of a level: the frame's own.
+//! Stands for the level estimated from the frame.
 constexpr int estimated = last_level + 1;
-//! Of given Es/N0 in dB; what is not finite counts as 0.
+//! Returns the level of an Es/N0 in dB; a value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
-//! Es/N0 of a level.
+//! Returns the Es/N0 of a level.
 double ratio_of(int level);
 
-constexpr unsigned most_bits = 8, most_points = 1u << most_bits;
-constexpr unsigned side = 256; //!< of the grid of cells, of which 255 are in use
+constexpr unsigned max_bits = 8, max_points = 1u << max_bits;
+constexpr unsigned side = 256; //!< of the grid of cells; 255 are used
 
-//! A constellation as cells are made of it, and what goes with each level.
+//! A constellation and its parameters per level.
 struct model {
     std::uint32_t bits, points;
-    std::uint32_t column[most_bits];
+    std::uint32_t column[max_bits];
     double kurtosis;
-    double i[most_points], q[most_points];
-    double ratio[levels];         //!< Es/N0
-    double width[levels];         //!< of a cell, in parts of the mean signal amplitude
-    double threshold[levels - 1]; //!< Es/N0 between a level and the next
+    double i[max_points], q[max_points];
+    double ratio[levels]; //!< Es/N0
+    double width[levels]; //!< of a cell, relative to the RMS signal amplitude
+    //! Thresholds between successive levels, as results of ratio_of_moments().
+    double threshold[levels - 1];
 
-    //! Whether each part has a bit of its own, with no more than a line of cells.
+    //! Returns whether each part carries one bit (QPSK), so that cells form a line.
     GPUFEC_DEMAP_BOTH bool is_line() const { return bits == 2; }
-    //! Whether a frame is demapped again with what its errors say: if it has rings.
+    //! Returns whether passes refine the level, as for constellations with rings.
     GPUFEC_DEMAP_BOTH bool refines() const { return kurtosis > 1.001; }
-    //! Symbols of a frame of so many bits; the last one may be filled up.
+    //! Returns the symbols of a frame of \p frame_bits; the last may have unused bits.
     GPUFEC_DEMAP_BOTH std::uint32_t symbols(std::uint32_t frame_bits) const
     {
         return (frame_bits + bits - 1) / bits;
     }
-    //! Where bit \p b of symbol \p s of \p count lies in its frame.
+    //! Returns the index in the frame of bit \p b of symbol \p s of \p count.
     GPUFEC_DEMAP_BOTH std::uint32_t
     place(std::uint32_t s, std::uint32_t b, std::uint32_t count) const
     {
@@ -91,130 +97,6 @@ struct model {
 };
 
 model make_model(const constellation& c);
-
-//! By how much a symbol's parts are multiplied to become integers; 0 for a largest
-//! magnitude of 0. \p largest finite
-GPUFEC_DEMAP_BOTH inline float integer_factor(float largest)
-{
-    if (!(largest > 0)) {
-        return 0;
-    }
-    std::uint32_t bits;
-    std::memcpy(&bits, &largest, sizeof(bits));
-    int exponent = int(bits >> 23) - 126; // largest < 2^exponent
-    for (auto b = bits; b < 1u << 23; b <<= 1) {
-        --exponent; // of what is not normalised
-    }
-    // So that 2^14 and less is the largest part.
-    const int shift = 14 - exponent;
-    bits = std::uint32_t(127 + (shift < -120 ? -120 : shift > 120 ? 120 : shift)) << 23;
-    float factor;
-    std::memcpy(&factor, &bits, sizeof(factor));
-    return factor;
-}
-
-struct moments {
-    std::uint64_t squares = 0; //!< of magnitudes
-    std::uint64_t fourth = 0;  //!< of their squares less 6 bits, the squares
-
-    GPUFEC_DEMAP_BOTH void add(std::int16_t i, std::int16_t q)
-    {
-        const auto square = std::uint32_t(i * i) + std::uint32_t(q * q);
-        squares += square;
-        fourth += std::uint64_t(square >> 6) * (square >> 6);
-    }
-};
-
-//! The level nearest to an Es/N0, in dB.
-GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
-{
-    int low = 0, high = levels - 1; // thresholds below and not below
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (m.threshold[middle] < ratio) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return first_level + low;
-}
-
-//! Where the search begins for a constellation so dense that the moments of a frame say
-//! more of its symbols than of their noise; from above, where its errors are plain.
-constexpr int dense_start = 4 * 24;
-constexpr unsigned dense_points = 128;
-
-//! From the moments of a frame: that of a constellation and of Gaussian noise.
-GPUFEC_DEMAP_BOTH inline int
-estimate_level(const moments& sums, std::uint32_t symbols, const model& m)
-{
-    if (m.points >= dense_points) {
-        return dense_start;
-    }
-    const double second = double(sums.squares) / symbols;
-    const double fourth = double(sums.fourth) * 4096 / symbols;
-    const double signal_squared = (2 * second * second - fourth) / (2 - m.kurtosis);
-    if (!(signal_squared > 0)) {
-        return first_level;
-    }
-    const double signal = std::sqrt(signal_squared);
-    const double noise = second - signal;
-    return noise > 0 ? level_of_ratio(signal / noise, m) : last_level;
-}
-
-//! To the nearest integer, to the even one of two; up to 2^22.
-GPUFEC_DEMAP_BOTH inline float nearest(float x)
-{
-    return (x + 12582912.0f) - 12582912.0f;
-}
-
-GPUFEC_DEMAP_BOTH inline std::int16_t integer_part(float x, float factor)
-{
-    return std::int16_t(nearest(x * factor));
-}
-
-//! What a part counts for: nothing if it is no number.
-GPUFEC_DEMAP_BOTH inline float value_of(float x)
-{
-    return x - x == 0 ? x : 0.0f; // infinities too
-}
-GPUFEC_DEMAP_BOTH inline float value_of(std::int16_t x) { return x; }
-GPUFEC_DEMAP_BOTH inline float value_of(std::int8_t x) { return x; }
-
-//! How integers become cells.
-struct cell_rule {
-    float factor;
-
-    GPUFEC_DEMAP_BOTH static cell_rule
-    of(const moments& sums, std::uint32_t symbols, const model& m, int level)
-    {
-        const double power = double(sums.squares) / symbols;
-        const double ratio = m.ratio[level - first_level];
-        const double amplitude = std::sqrt(power * ratio / (1 + ratio));
-        return { amplitude > 0 ? float(1 / (amplitude * m.width[level - first_level]))
-                               : 0 };
-    }
-
-    //! −127 to 127
-    GPUFEC_DEMAP_BOTH std::int32_t operator()(std::int16_t part) const
-    {
-        const float x = part * factor;
-        return std::int32_t(nearest(x < -127 ? -127 : x > 127 ? 127 : x));
-    }
-};
-
-//! Of the grid, by the numbers of its cell.
-GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
-{
-    return unsigned(i & 255) * side + unsigned(q & 255);
-}
-
-//! What is known of a cell.
-struct cell {
-    std::int8_t llr[most_bits]; //!< of the label's bits, the first first; positive for 0
-    std::uint16_t error; //!< 4096ths: expected energy of the noise, up to 16; not of QPSK
-};
 
 namespace detail {
 
@@ -231,15 +113,284 @@ GPUFEC_DEMAP_BOTH inline std::uint64_t bits_of(double x)
     return bits;
 }
 
-//! e^x for x from −700 to 0, to 1e-14 of it.
+} // namespace detail
+
+//! Rounds to the nearest integer, ties to even, for magnitudes up to 2^22.
+GPUFEC_DEMAP_BOTH inline float nearest(float x)
+{
+    return (x + 12582912.0f) - 12582912.0f;
+}
+
+//! Returns the value; infinities and NaN count as 0.
+GPUFEC_DEMAP_BOTH inline float value_of(float x) { return x - x == 0 ? x : 0.0f; }
+GPUFEC_DEMAP_BOTH inline float value_of(std::int16_t x) { return x; }
+GPUFEC_DEMAP_BOTH inline float value_of(std::int8_t x) { return x; }
+
+//! Chooses the symbols of a frame that set its scale: at most 2048, one at a pseudorandom
+//! place in each stretch, so that no periodic interferer hits them all.
+struct scale_samples {
+    std::uint32_t stretch, count;
+
+    GPUFEC_DEMAP_BOTH explicit scale_samples(std::uint32_t symbols)
+        : stretch((symbols + 2047) / 2048), count((symbols + stretch - 1) / stretch)
+    {
+    }
+    //! Returns the symbol of sample \p n, which may lie beyond the end of the frame.
+    GPUFEC_DEMAP_BOTH std::uint32_t operator()(std::uint32_t n) const
+    {
+        return n * stretch + (n * 2654435761u >> 16) % stretch; // Knuth's hash
+    }
+};
+
+//! Classes of energies, four per octave; class 0 is energy 0.
+struct energy_classes {
+    static constexpr std::uint32_t first = (1023 - 298) << 2; // least float, squared
+    static constexpr std::uint32_t count = ((1023 + 257) << 2) - first + 1;
+
+    GPUFEC_DEMAP_BOTH static std::uint32_t of(float i, float q)
+    {
+        // The products are exact, so contraction cannot change the sum's rounding.
+        const double energy = double(i) * i + double(q) * q;
+        return energy > 0 ? std::uint32_t(detail::bits_of(energy) >> 50) - first + 1 : 0;
+    }
+    //! Returns the least energy of a class.
+    GPUFEC_DEMAP_BOTH static double begin(std::uint32_t c)
+    {
+        return detail::with_bits(std::uint64_t(c - 1 + first) << 50);
+    }
+};
+
+//! Returns whether the upper quartile of \p all samples lies among the \p here samples of
+//! a class, \p before being the samples below.
+GPUFEC_DEMAP_BOTH inline bool
+has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
+{
+    return 4 * before < 3 * all && 4 * (before + here) >= 3 * all;
+}
+
+//! The rule that converts symbols of a frame to integers and finds outliers.
+struct integer_rule {
+    float factor = 0;          //!< scale of parts
+    std::uint32_t largest = 0; //!< energy above which a symbol is erased
+
+    //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
+    //! \p here samples lie in the class and \p before below it.
+    GPUFEC_DEMAP_BOTH static integer_rule
+    of(std::uint32_t c, std::uint32_t before, std::uint32_t here, std::uint32_t all)
+    {
+        const double begin = energy_classes::begin(c);
+        const double part = (0.75 * all - before) / here;
+        const double quartile = begin + (energy_classes::begin(c + 1) - begin) * part;
+        // Noise alone exceeds this in 1 symbol of 1000, which costs QPSK 1/4 0.006 dB
+        // (docs/decisions/2026-11-25-level-of-symbols.md).
+        const double most = 5 * quartile;
+        // The scale keeps parts within 2^14 up to this energy.
+        const int octave =
+            int(detail::bits_of(most) >> 52) - 1023; // most < 2^(octave + 1)
+        const int shift = 14 - ((octave + 2) >> 1);
+        const int within = shift < -120 ? -120 : shift > 120 ? 120 : shift;
+        const double scale = detail::with_bits(std::uint64_t(1023 + within) << 52);
+        return { float(scale), std::uint32_t(most * scale * scale) };
+    }
+
+    GPUFEC_DEMAP_BOTH std::int16_t operator()(float part) const
+    {
+        const float x = part * factor;
+        return std::int16_t(nearest(x < -32767 ? -32767 : x > 32767 ? 32767 : x));
+    }
+    GPUFEC_DEMAP_BOTH static std::uint32_t energy(std::int16_t i, std::int16_t q)
+    {
+        return std::uint32_t(i * i) + std::uint32_t(q * q);
+    }
+    //! Returns whether a symbol is erased: an outlier, or a zero of a blanked receiver.
+    GPUFEC_DEMAP_BOTH bool erases(std::uint32_t energy) const
+    {
+        return energy - 1 >= largest;
+    }
+};
+
+//! Sums over symbols that are not erased.
+struct moments {
+    std::uint64_t squares = 0; //!< sum of squared magnitudes
+    std::uint64_t fourth = 0;  //!< sum of (squared magnitude / 64)²
+    std::uint32_t symbols = 0;
+
+    GPUFEC_DEMAP_BOTH void add(std::uint32_t energy)
+    {
+        squares += energy;
+        fourth += std::uint64_t(energy >> 6) * (energy >> 6);
+        ++symbols;
+    }
+};
+
+//! Number of parts of a frame, of equal length except for the last ones.
+constexpr std::uint32_t frame_parts = 16;
+GPUFEC_DEMAP_BOTH inline std::uint32_t part_length(std::uint32_t symbols)
+{
+    return (symbols + frame_parts - 1) / frame_parts;
+}
+
+//! Moments of each part of a frame.
+struct frame_moments {
+    moments part[frame_parts];
+
+    GPUFEC_DEMAP_BOTH moments whole() const
+    {
+        moments sum;
+        for (const auto& p : part) {
+            sum.squares += p.squares;
+            sum.fourth += p.fourth;
+            sum.symbols += p.symbols;
+        }
+        return sum;
+    }
+
+    //! Returns the variance of the power over the frame, relative to its square; 0 if the
+    //! variance is not significant.
+    GPUFEC_DEMAP_BOTH double fading() const
+    {
+        const auto sum = whole();
+        if (sum.symbols == 0) {
+            return 0;
+        }
+        const double power = double(sum.squares) / sum.symbols;
+        double scatter = 0;
+        std::uint32_t filled = 0;
+        for (const auto& p : part) {
+            if (p.symbols > 0) {
+                scatter += double(p.squares) * double(p.squares) / p.symbols;
+                ++filled;
+            }
+        }
+        const double square = power * power;
+        const double relative = scatter / sum.symbols / square - 1;
+        // Variance that random symbols cause without fading.
+        const double spread = double(sum.fourth) * 4096 / sum.symbols / square - 1;
+        const double random = (filled - 1) * spread / sum.symbols;
+        return relative > 5 * random + 0.03 ? relative - random : 0;
+    }
+};
+
+//! Returns the level nearest in dB to an Es/N0.
+GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
+{
+    int low = 0, high = levels - 1; // thresholds below and not below
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (m.threshold[middle] < ratio) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return first_level + low;
+}
+
+//! First level of the search for dense constellations, whose moments depend more on the
+//! symbols than on the noise. It is high, because errors are then apparent.
+constexpr int dense_start = 4 * 24;
+constexpr unsigned dense_points = 128;
+
+//! Returns the signal-to-noise ratio that the second and fourth moments of magnitudes
+//! imply for a constellation with power variance \p fading in Gaussian noise; negative if
+//! none.
+GPUFEC_DEMAP_BOTH inline double
+ratio_of_moments(double second, double fourth, double kurtosis, double fading)
+{
+    const double square = second * second;
+    const double signal_squared =
+        (2 * square - fourth + kurtosis * fading * square) / (2 - kurtosis);
+    if (!(signal_squared > 0)) {
+        return -1;
+    }
+    const double signal = std::sqrt(signal_squared);
+    const double noise = second - signal;
+    return noise > 0 ? signal / noise : 1e9;
+}
+
+//! Estimates the level of a frame from its moments.
+GPUFEC_DEMAP_BOTH inline int
+estimate_level(const frame_moments& sums, double fading, const model& m)
+{
+    if (m.points >= dense_points) {
+        return dense_start;
+    }
+    const auto all = sums.whole();
+    if (all.symbols == 0) {
+        return first_level;
+    }
+    return level_of_ratio(ratio_of_moments(double(all.squares) / all.symbols,
+                                           double(all.fourth) * 4096 / all.symbols,
+                                           m.kurtosis,
+                                           fading),
+                          m);
+}
+
+//! The rule that converts integers to cells; each part of a fading frame has its own.
+struct cell_rule {
+    float factor = 0; //!< 0: no signal, symbols are erased
+
+    GPUFEC_DEMAP_BOTH static cell_rule of(const frame_moments& sums,
+                                          std::uint32_t part,
+                                          double fading,
+                                          const model& m,
+                                          int level)
+    {
+        const auto all = sums.whole();
+        const auto& own = sums.part[part];
+        if (all.symbols == 0) {
+            return {};
+        }
+        const double power = double(all.squares) / all.symbols;
+        const double ratio = m.ratio[level - first_level];
+        const double signal = power * ratio / (1 + ratio);
+        const double width = m.width[level - first_level];
+        if (!(fading > 0)) {
+            return { float(1 / (std::sqrt(signal) * width)) };
+        }
+        const double noise = power / (1 + ratio);
+        const double here = own.symbols ? double(own.squares) / own.symbols - noise : 0;
+        if (here < signal / 16) {
+            return {};
+        }
+        // With one magnitude, LLRs grow with the amplitude; rings must be scaled to their
+        // radii.
+        return { float((m.refines() ? 1 / std::sqrt(here) : std::sqrt(here) / signal) /
+                       width) };
+    }
+
+    //! Returns a cell coordinate, −127 to 127.
+    GPUFEC_DEMAP_BOTH std::int32_t operator()(std::int16_t part) const
+    {
+        const float x = part * factor;
+        return std::int32_t(nearest(x < -127 ? -127 : x > 127 ? 127 : x));
+    }
+};
+
+//! Returns the index of a cell in the grid.
+GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
+{
+    return unsigned(i & 255) * side + unsigned(q & 255);
+}
+
+//! LLRs and expected noise of a cell.
+struct cell {
+    std::int8_t llr[max_bits]; //!< per bit of the label; positive means 0
+    std::uint16_t
+        error; //!< expected noise energy in units of 1/4096, up to 16; 0 for QPSK
+};
+
+namespace detail {
+
+//! Returns e^x for x from −700 to 0, with relative error 1e-14.
 GPUFEC_DEMAP_BOTH inline double exponential(double x)
 {
     constexpr double log2e = 1.44269504088896340736;
-    constexpr double ln2_high = 0.693147180369123816490; // 32 bits of it
+    constexpr double ln2_high = 0.693147180369123816490; // upper 32 bits
     constexpr double ln2_low = 1.90821492927058770002e-10;
-    const auto power = int(x * log2e - 0.5); // towards 0, which is the nearest
+    const auto power = int(x * log2e - 0.5); // truncation rounds to nearest here
     const double r = (x - power * ln2_high) - power * ln2_low;
-    // 1/k!, from 13 to 0
+    // Taylor series with coefficients 1/k!, k from 13 to 0.
     double sum = 1.0 / 6227020800;
     sum = sum * r + 1.0 / 479001600;
     sum = sum * r + 1.0 / 39916800;
@@ -257,7 +408,7 @@ GPUFEC_DEMAP_BOTH inline double exponential(double x)
     return sum * with_bits(std::uint64_t(1023 + power) << 52);
 }
 
-//! The natural logarithm of a normal x above 0, to 1e-13.
+//! Returns the natural logarithm of a normal x above 0, with error 1e-13.
 GPUFEC_DEMAP_BOTH inline double logarithm(double x)
 {
     constexpr double ln2 = 0.693147180559945309417;
@@ -285,14 +436,14 @@ GPUFEC_DEMAP_BOTH inline double logarithm(double x)
 GPUFEC_DEMAP_BOTH inline std::int8_t llr_steps(double llr)
 {
     const double x = llr * steps_per_nat;
-    const double within = x < -127 ? -127 : x > 127 ? 127 : x;
-    constexpr double whole = 6755399441055744.0; // no fraction beyond
+    const double within = x < -max_steps ? -max_steps : x > max_steps ? max_steps : x;
+    constexpr double whole = 6755399441055744.0; // a double of this size has no fraction
     return std::int8_t((within + whole) - whole);
 }
 
 } // namespace detail
 
-//! Of a cell of a line: what \p part says of its bit.
+//! Returns the LLR of the bit of one \p part, for is_line().
 GPUFEC_DEMAP_BOTH inline std::int8_t
 make_line_cell(const model& m, int level, std::int32_t part)
 {
@@ -312,11 +463,11 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     const double width = m.width[level - first_level],
                  ratio = m.ratio[level - first_level];
     const double x = i * width, y = q * width;
-    const auto exponent = [&](unsigned label) { // of the point's likelihood
+    const auto exponent = [&](unsigned label) { // of the likelihood of a point
         const double dx = x - m.i[label], dy = y - m.q[label];
         return -(dx * dx + dy * dy) * ratio;
     };
-    double most[most_bits][2], best = -1e300;
+    double most[max_bits][2], best = -1e300;
     for (unsigned b = 0; b < m.bits; ++b) {
         most[b][0] = most[b][1] = -1e300;
     }
@@ -329,8 +480,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
         }
     }
     const bool log_map = how == method::log_map;
-    double sum[most_bits][2] = {}, weight = 0, error = 0;
-    // What is less adds nothing to errors, or is beyond what LLRs can say.
+    double sum[max_bits][2] = {}, weight = 0, error = 0;
+    // Smaller exponents do not affect errors, and LLRs only beyond their limit.
     const double least = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);
@@ -352,20 +503,22 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
         made.llr[b] = detail::llr_steps(llr);
     }
     if (m.refines()) {
-        const double mean = 4096 * error / weight + 0.5;
+        // The limit keeps outliers from dominating the sum; in Gaussian noise 1 symbol in
+        // 400 exceeds it.
+        const double energy = error / weight, most = 6 / ratio;
+        const double mean = 4096 * (energy < most ? energy : most) + 0.5;
         made.error = mean < 65535 ? std::uint16_t(mean) : 65535;
     }
     return made;
 }
 
-//! Passes over a frame at most, of constellations with rings.
-constexpr unsigned most_passes = 6;
+//! Largest number of passes over a frame of a constellation with rings.
+constexpr unsigned max_passes = 6;
 
-//! The Es/N0 of a frame, as the passes over it find it: where the errors that it has are
-//! those that its level stands for.
+//! Search for the level whose noise energy equals the errors of the frame's cells.
 struct level_search {
-    std::int32_t level = 0;   //!< of the pass that is made
-    std::uint32_t passes = 0; //!< begun
+    std::int32_t level = 0;   //!< of the current pass
+    std::uint32_t passes = 0; //!< passes begun
     std::int32_t level_before = 0;
     double excess_before = 0;
 
@@ -375,12 +528,12 @@ struct level_search {
         passes = 1;
     }
 
-    //! After a pass with the errors of so many cells: whether there is another.
+    //! Sets the next level after a pass with these errors; returns whether there is one.
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
-        // By how much they speak for a higher level. It grows by less than a level with
-        // each level that lacks: what is expected of a cell follows what is assumed.
+        // Levels by which the errors suggest a higher level. It changes by less than the
+        // missing levels, because the expected errors depend on the assumed level.
         const double excess =
             (errors == 0
                  ? double(last_level)
@@ -391,12 +544,13 @@ struct level_search {
             const double slope = (excess - excess_before) / (level - level_before);
             step = excess / (slope > -0.15 ? 0.15 : slope < -1 ? 1 : -slope);
         }
-        constexpr double whole = 6755399441055744.0; // no fraction beyond
+        constexpr double whole =
+            6755399441055744.0; // a double of this size has no fraction
         const int rounded = int((level + step + whole) - whole);
         const int next = rounded < first_level  ? first_level
                          : rounded > last_level ? last_level
                                                 : rounded;
-        if (next == level || passes == most_passes) {
+        if (next == level || passes == max_passes) {
             return false;
         }
         level_before = level;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constellations of EN 302 307-2 that EN 302 307-1 does not have. */
+/* The constellations of EN 302 307-2 that EN 302 307-1 lacks. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H
 #define INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H
@@ -16,11 +16,11 @@ struct point {
 
 struct dvbs2x_constellation {
     const char *name, *frame_size, *rate;
-    const char* columns; //!< of the interleaver, a digit for each bit of a label
+    const char* columns; //!< interleaver columns, one digit per bit of a label
     const point* points; //!< by label; mean energy 1
 };
 
-//! All but QPSK, which is that of DVB-S2.
+//! Returns all except QPSK, which equals that of DVB-S2.
 const std::vector<dvbs2x_constellation>& dvbs2x_constellations();
 
 } // namespace gr::gpufec::demap

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What may pass by itself is tried again, after longer and longer pauses. */
+/* Retries transient errors with exponential back-off. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BACK_OFF_H
 #define INCLUDED_GPUFEC_PIPELINE_BACK_OFF_H
@@ -12,8 +12,8 @@
 
 namespace gr::gpufec {
 
-//! What \p action returns; after passing_device_errors it is called up to three times
-//! more, within a quarter of a second.
+//! Returns the result of \p action. After a passing_device_error it is called again, up
+//! to three times, within a quarter of a second.
 template <class Action>
 auto with_back_off(Action&& action)
 {

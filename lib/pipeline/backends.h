@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The batch decoders of a room: on the CUDA devices asked for, or on the CPU. */
+/* Creates the batch decoders of a code: on the CUDA devices selected, or on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 #define INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
@@ -14,50 +14,53 @@
 #include <string>
 #include <vector>
 
-/* A Room says what is decoded:
- *   options, setup, job             options derive from run_options
- *   piece                           what a batch has many of, for messages
- *   most_pieces                     the largest batch that can be asked for
- *   unit(setup)                     pieces that only go together
- *   describe(setup)                 what is decoded, for the log
- *   cpu_batch(setup, threads)       a batch that keeps the CPU busy
- *   make_cpu(setup, pieces, threads)
- *   cuda_batch(setup, slots, device)           a batch that keeps the device busy
- *   make_cuda(setup, pieces, slots, device)    throws device_memory_error if the device
- *                                              does not hold so many */
+/* Traits of a decoder:
+ *   options, setup, job              types; options derive from run_options
+ *   work_items_name                  plural name of the work items, for messages
+ *   max_work_items                   upper limit of run_options::batch
+ *   batch_granularity(setup)         a batch is a multiple of so many work items
+ *   describe(setup)                  the code and its parameters, for the log
+ *   cpu_batch(setup, threads)        a batch size that keeps the CPU busy
+ *   make_cpu(setup, work_items, threads)
+ *   cuda_batch(setup, slots, device) a batch size that keeps the device busy
+ *   make_cuda(setup, work_items, slots, device)
+ *                                    throws device_memory_error if the batch is too large
+ *                                    for the device's memory */
 
 namespace gr::gpufec {
 
-template <class Room>
-using batch_decoder_of = std::unique_ptr<batch_decoder<typename Room::job>>;
+template <class Traits>
+using batch_decoder_of = std::unique_ptr<batch_decoder<typename Traits::job>>;
 
-template <class Room>
+template <class Traits>
 struct made_decoders {
-    std::vector<batch_decoder_of<Room>> decoders; //!< of the same limits
-    std::string missing; //!< why CUDA could not be had where it was tried
-    bool failed = false; //!< a device is there, and failed
+    std::vector<batch_decoder_of<Traits>> decoders; //!< all with the same limits
+    std::string missing; //!< why CUDA was tried and is not used; "": it is used
+    bool failed = false; //!< a device exists but failed
 };
 
-//! A batch that the device's memory does not hold is halved until it does; with memory
-//! for input as the caller has it, if \p raw.
-template <class Room>
-batch_decoder_of<Room> make_cuda_within_memory(const typename Room::setup& setup,
-                                               std::size_t pieces,
-                                               unsigned slots,
-                                               int device,
-                                               bool raw = false)
+//! Makes a decoder on a device, halving the batch until it fits the device's memory,
+//! with buffers for input in the caller's format if \p caller_format.
+template <class Traits>
+batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& setup,
+                                                 std::size_t work_items,
+                                                 unsigned slots,
+                                                 int device,
+                                                 bool caller_format = false)
 {
-    const auto unit = Room::unit(setup);
+    const auto batch_granularity = Traits::batch_granularity(setup);
     return with_back_off([&] {
-        for (auto fewer = pieces;; fewer = std::max(unit, fewer / 2 / unit * unit)) {
+        for (auto fewer = work_items;;
+             fewer = std::max(batch_granularity,
+                              fewer / 2 / batch_granularity * batch_granularity)) {
             try {
-                auto made = Room::make_cuda(setup, fewer, slots, device);
-                if (raw && !made->take_raw()) {
+                auto made = Traits::make_cuda(setup, fewer, slots, device);
+                if (caller_format && !made->reserve_conversion_buffers()) {
                     throw device_memory_error("CUDA: no memory for input as it comes");
                 }
                 return made;
             } catch (const device_memory_error&) {
-                if (fewer <= unit) {
+                if (fewer <= batch_granularity) {
                     throw;
                 }
             }
@@ -65,19 +68,18 @@ batch_decoder_of<Room> make_cuda_within_memory(const typename Room::setup& setup
     });
 }
 
-/*!
- * \brief One decoder for each device, or where that fails and the options allow it, one
- * on the CPU.
- */
-template <class Room>
-made_decoders<Room> make_decoders(const typename Room::setup& setup,
-                                  const run_options& run)
+//! Makes one decoder for each device or, if that fails and the options allow it, one on
+//! the CPU.
+template <class Traits>
+made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
+                                    const run_options& run)
 {
-    made_decoders<Room> made;
+    made_decoders<Traits> made;
     auto& decoders = made.decoders;
-    const auto unit = Room::unit(setup);
-    const auto whole = [unit](std::size_t pieces) {
-        return (pieces + unit - 1) / unit * unit;
+    const auto batch_granularity = Traits::batch_granularity(setup);
+    const auto whole = [batch_granularity](std::size_t work_items) {
+        return (work_items + batch_granularity - 1) / batch_granularity *
+               batch_granularity;
     };
     const auto asked = whole(run.batch);
     const auto at_most = [&](std::size_t chosen) {
@@ -88,19 +90,19 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
             auto least = asked;
             for (const int device : run.devices) {
                 const auto chosen = asked ? asked : at_most(with_back_off([&] {
-                    return Room::cuda_batch(setup, run.slots, device);
+                    return Traits::cuda_batch(setup, run.slots, device);
                 }));
                 decoders.push_back(
-                    make_cuda_within_memory<Room>(setup, chosen, run.slots, device));
-                const auto got = decoders.back()->limits().pieces;
+                    make_cuda_within_memory<Traits>(setup, chosen, run.slots, device));
+                const auto got = decoders.back()->limits().work_items;
                 least = least ? std::min(least, got) : got;
             }
-            // They take batches in turn, so all take the smallest one's.
+            // Batches rotate over the devices, so all use the smallest device's size.
             for (std::size_t i = 0; i < decoders.size(); ++i) {
-                if (decoders[i]->limits().pieces != least) {
+                if (decoders[i]->limits().work_items != least) {
                     decoders[i].reset();
                     decoders[i] = with_back_off([&] {
-                        return Room::make_cuda(setup, least, run.slots, run.devices[i]);
+                        return Traits::make_cuda(setup, least, run.slots, run.devices[i]);
                     });
                 }
             }
@@ -114,8 +116,9 @@ made_decoders<Room> make_decoders(const typename Room::setup& setup,
             decoders.clear();
         }
     }
-    const auto pieces = asked ? asked : at_most(Room::cpu_batch(setup, run.threads));
-    decoders.push_back(Room::make_cpu(setup, pieces, run.threads));
+    const auto work_items =
+        asked ? asked : at_most(Traits::cpu_batch(setup, run.threads));
+    decoders.push_back(Traits::make_cpu(setup, work_items, run.threads));
     return made;
 }
 

@@ -1,26 +1,28 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The latency bound: how long a batch that is not full may wait for more. */
+/* The latency limit: how long a batch that is not full may wait for more input. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DEADLINE_H
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DEADLINE_H
 
+#include "common/refuse.h"
 #include "deadline_timer.h"
-#include "refuse.h"
 #include <atomic>
 #include <cmath>
 #include <optional>
 
 namespace gr::gpufec {
 
-class batch_deadline
+//! \tparam Timer a deadline_timer, or a test's with a simulated clock
+template <class Timer>
+class basic_batch_deadline
 {
 public:
-    using clock = deadline_timer::clock;
+    using clock = typename Timer::clock;
 
-    //! \p ring is called, from another thread, when a deadline is over.
-    batch_deadline(double latency_ms, std::function<void()> ring)
+    //! \p ring is called from another thread when a deadline expires.
+    basic_batch_deadline(double latency_ms, std::function<void()> ring)
         : d_timer([this, ring = std::move(ring)] {
               d_rung = true;
               ring();
@@ -29,7 +31,8 @@ public:
         set_latency_ms(latency_ms);
     }
 
-    //! Also for a batch that waits already. \throws std::invalid_argument
+    //! Sets the limit, also of a batch that waits already.
+    //! \throws std::invalid_argument
     void set_latency_ms(double ms)
     {
         require(
@@ -40,7 +43,7 @@ public:
         }
     }
 
-    //! The batch has something to send from now on, if it had not before.
+    //! Starts the batch's deadline unless it is running.
     void start()
     {
         if (!d_since) {
@@ -57,8 +60,9 @@ public:
         d_timer.clear();
     }
 
-    //! For each frame, where the clock would cost as much as all else: so the timer is
-    //! asked first. It may have rung for a deadline before.
+    //! Returns whether the deadline has expired. Every frame calls this and reading the
+    //! clock is slow, so the timer's flag is checked first; it may be from an earlier
+    //! deadline.
     bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:
@@ -66,20 +70,24 @@ private:
     {
         using milliseconds = std::chrono::duration<double, std::milli>;
         const milliseconds latency(d_latency_ms);
-        // What no clock can count to never comes.
+        // A latency beyond the range of the clock never ends.
         const bool never = latency >= milliseconds(clock::time_point::max() - *d_since);
-        d_when = never ? clock::time_point::max()
-                       : *d_since + std::chrono::duration_cast<clock::duration>(latency);
+        d_when = never
+                     ? clock::time_point::max()
+                     : *d_since +
+                           std::chrono::duration_cast<typename clock::duration>(latency);
         d_rung = clock::now() >= d_when;
         d_timer.set(d_when);
     }
 
     double d_latency_ms = 0;
-    std::optional<clock::time_point> d_since; // the batch waits
-    clock::time_point d_when = clock::time_point::max();
+    std::optional<typename clock::time_point> d_since; // begin of the batch's wait
+    typename clock::time_point d_when = clock::time_point::max();
     std::atomic<bool> d_rung{ false };
-    deadline_timer d_timer; // last: it writes to that
+    Timer d_timer; // last: its thread writes d_rung
 };
+
+using batch_deadline = basic_batch_deadline<deadline_timer>;
 
 } // namespace gr::gpufec
 

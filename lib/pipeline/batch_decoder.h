@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A machine that decodes many independent pieces of work at a time. */
+/* The interface of a backend that decodes batches of independent work items. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
@@ -15,14 +15,14 @@
 
 namespace gr::gpufec {
 
-//! What failed may pass by itself: the device is busy, or short of something.
+//! Transient error: the device is busy, or short of a resource.
 class passing_device_error : public device_error
 {
 public:
     using device_error::device_error;
 };
 
-//! A device has not the memory that was asked for; less may be there.
+//! Error of a device that lacks memory; a smaller request may succeed.
 class device_memory_error : public passing_device_error
 {
 public:
@@ -31,68 +31,66 @@ public:
 
 //! The largest batch that a decoder takes, and the memory one slot needs for it.
 struct batch_limits {
-    std::size_t pieces = 0;       //!< parallel blocks, codewords or frames
+    std::size_t work_items = 0;   //!< parallel blocks, codewords or frames
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
-    std::size_t status_bytes = 0; //!< host memory of the status of each piece
+    std::size_t status_bytes = 0; //!< host memory of the statuses of all work items
     std::size_t device_bytes = 0; //!< memory of the device
-    //! Of the input: what the room writes there even where the caller lends the rest.
+    //! Part of the slot's input that the decoder writes even where items are borrowed.
     std::size_t table_bytes = 0;
-    //! The input of a full batch as its caller has it; 0: as it lies in slots.
-    std::size_t raw_bytes = 0;
+    //! Input of a full batch in the caller's format; 0: the format of slots.
+    std::size_t caller_item_bytes = 0;
 };
 
-//! What users get of the output of a batch: \p rows of \p bytes each, from \p first on,
-//! each \p pitch behind the one before; in no such order if that is 0.
+//! Layout of the part of a batch's output that users pull: \p rows rows of \p bytes, the
+//! first at byte \p first, each \p pitch after the one before. Pitch 0: not regular.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    std::size_t bits = 0; //!< of each that are given, one per byte; 0: its bytes are
+    std::size_t bits = 0; //!< bits of a row, pulled one per byte; 0: its bytes are pulled
 
-    std::size_t given() const { return bits ? bits : bytes; } //!< bytes, of each
+    std::size_t given() const { return bits ? bits : bytes; } //!< bytes pulled of a row
     std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
-    //! Whether they lie in the output as they lie where they are given.
+    //! Returns whether the rows have the same layout in the output as when pulled.
     bool as_given() const
     {
         return bits == 0 && first == 0 && (rows == 1 || pitch == bytes);
     }
 };
 
-//! Where a device puts these rows, one behind the other, in place of the output; beside
-//! it where bits are given, of which that is an eighth.
-struct lent_output {
-    std::byte* to = nullptr; //!< nullptr: nowhere, all of the output goes to its slot
+//! Borrowed memory to which a device writes rows without gaps. Packed rows are written
+//! there only; rows of one bit per byte are also written to the slot, packed.
+struct borrowed_output {
+    std::byte* to = nullptr; //!< nullptr: none; the output goes to the slot
     output_rows rows;
 
     bool in_place_of_output() const { return to && rows.bits == 0; }
 };
 
-//! Where the input of a batch lies, and where its output and its status go.
+//! Addresses of the input, output and statuses of a batch.
 struct batch_memory {
     const std::byte* input;
     std::byte* output;
     std::byte* status;
-    const std::byte* table = nullptr; //!< the slot's own input, where \p input is lent
-    lent_output lent = {};            //!< for devices alone
+    const std::byte* table = nullptr; //!< the slot's own input, if \p input is borrowed
+    borrowed_output borrowed = {};    //!< used by devices only
 };
 
-//! How long a step of a batch takes on a device.
+//! Duration of a step of a batch on a device.
 struct timed_step {
     std::string name; //!< "copy_in", "kernels", "copy_out", …
     double ms;
 };
 
 /*!
- * \brief Decodes batches.
+ * \brief Interface of a decoder of batches, for every code and backend.
  *
- * Every decoder of this module, on every backend, has this shape. A caller
- * owns \em slots: numbered triples of host memory. It fills the input of one,
- * submits it, may go on with the next, and collects each once finished. A slot
- * belongs to the decoder from submit() until finished() has returned true.
+ * The caller owns \em slots: numbered sets of host buffers for input, output and status.
+ * It fills the input of a slot, submits it, may go on with the next, and collects the
+ * output once finished. A slot belongs to the decoder from submit() until finished() has
+ * returned true. Only one thread at a time may call a decoder.
  *
- * \tparam Job what the decoder must know of one batch; each decoder defines its own.
- *
- * One thread at a time may call a decoder.
+ * \tparam Job parameters of one batch; each decoder defines its own
  */
 template <class Job>
 class batch_decoder
@@ -105,47 +103,47 @@ public:
     //! "cuda" or "cpu"
     virtual std::string backend() const = 0;
 
-    //! What decodes, for a log line: the device's name, or the instruction set.
+    //! Returns the device's name or the instruction set, for a log line.
     virtual std::string device() const = 0;
 
-    //! Prepares host memory for fast transfers; called once for each buffer of a slot,
-    //! and for memory that input or output is lent from. Returns whether it could.
+    //! Pins host memory: each buffer of a slot, and memory that input or output is
+    //! borrowed from. Returns whether it succeeded.
     virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
     {
         return false;
     }
     virtual void page_unlock(void* /*memory*/) noexcept {}
 
-    //! Makes room to convert input that comes as its caller has it, which a job says.
-    //! Returns whether it could.
-    virtual bool take_raw() noexcept { return false; }
+    //! Reserves device memory to convert input in the caller's format, which a job may
+    //! request. Returns whether it succeeded.
+    virtual bool reserve_conversion_buffers() noexcept { return false; }
 
-    //! Makes room for the output as one bit per byte, for memory that is lent for it.
-    //! Returns whether it could.
-    virtual bool take_bits() noexcept { return false; }
+    //! Reserves device memory for output in place of one bit per byte. Returns whether it
+    //! succeeded.
+    virtual bool reserve_unpacked_output() noexcept { return false; }
 
-    //! \p notify is called, from any thread, each time a batch may have finished.
+    //! Sets the callback, called from any thread, for batches that may have finished.
     virtual void on_completion(std::function<void()> notify) = 0;
 
     //! Starts decoding. Batches may finish in any order. Throws device_error.
     virtual void submit(unsigned slot, const Job& job, const batch_memory& memory) = 0;
 
-    //! True once the slot's output is complete. Never blocks. Throws device_error.
+    //! Returns whether the slot's output is complete. Never blocks. Throws device_error.
     virtual bool finished(unsigned slot) = 0;
 
-    //! Nobody wants what was submitted any more: what has not begun may be left out.
+    //! Cancels queued batches; running batches may finish.
     virtual void drop() noexcept {}
 
-    //! Waits up to \p limit until nothing of what was submitted reads or writes host
-    //! memory any more, finished or failed. Returns whether it is so.
-    virtual bool quiet(std::chrono::milliseconds /*limit*/) noexcept { return true; }
+    //! Waits up to \p limit until no batch reads or writes host memory any more, whether
+    //! finished or failed. Returns whether that is so.
+    virtual bool wait_idle(std::chrono::milliseconds /*limit*/) noexcept { return true; }
 
-    //! A device that may still be at work is not asked any more. It calls nobody from
-    //! now on; neither it nor the memory that it was given is ever freed.
-    virtual void give_up() noexcept {}
+    //! Abandons a device that may still be running. Callbacks end; neither the device's
+    //! memory nor the host memory of its batches is ever freed.
+    virtual void abandon() noexcept {}
 
-    //! Devices only: medians of the steps of \p rounds batches, each alone, while nothing
-    //! is in flight.
+    //! Devices only: returns the median durations of the steps of \p rounds batches that
+    //! run one at a time, while no other batch is in flight.
     virtual std::vector<timed_step>
     time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
     {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Threads that help a decoder's caller to copy what it pushes. */
+/* Threads that help a decoder's caller to copy its input. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
 #define INCLUDED_GPUFEC_PIPELINE_COPY_TEAM_H
@@ -18,11 +18,11 @@ namespace gr::gpufec {
 class copy_team
 {
 public:
-    //! \p threads with the caller's; others start when they are wanted first.
-    explicit copy_team(unsigned threads) : d_threads(std::min(threads, most_threads)) {}
+    //! \p threads includes the caller's; the others start when first needed.
+    explicit copy_team(unsigned threads) : d_threads(std::min(threads, max_threads)) {}
 
-    /*! Calls copy(first, count), which must not throw, until all \p units of \p bytes
-     * each are copied: at once for parts that are worth it. */
+    //! Copies \p units of \p bytes each by calls of copy(first, count), which must not
+    //! throw. Large inputs are divided among the threads.
     template <class Copy>
     void operator()(std::size_t units, std::size_t bytes, const Copy& copy)
     {
@@ -43,11 +43,11 @@ public:
     }
 
 private:
-    // More do not copy faster on any machine that was measured.
-    static constexpr unsigned most_threads = 8;
+    // More threads copied no faster on any machine measured.
+    static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 
-    // Whether there are helpers; without them the caller copies by itself.
+    // Returns whether there are helper threads; without them the caller copies alone.
     bool start()
     {
         if (!d_helpers && d_threads > 1) {
@@ -70,7 +70,7 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_wake;
     bool d_done = false;
-    std::optional<worker_pool> d_helpers; // last: its threads use the others
+    std::optional<worker_pool> d_helpers; // last: its threads use the other members
 };
 
 } // namespace gr::gpufec

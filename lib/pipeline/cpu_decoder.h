@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the batch decoders of the CPU have in common. */
+/* The base class of all batch decoders on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_CPU_DECODER_H
@@ -11,10 +11,8 @@
 
 namespace gr::gpufec {
 
-/*!
- * \brief Decodes on threads of its own. A decoder's destructor calls stop(), before what
- * the threads use is gone.
- */
+//! Batch decoder with a pool of threads. The destructor of a derived class must call
+//! stop() before it destroys members that the threads use.
 template <class Job>
 class cpu_decoder : public batch_decoder<Job>
 {
@@ -35,7 +33,7 @@ public:
     void drop() noexcept override { d_pool.drop(); }
 
 protected:
-    //! \p name of the instruction set, for the log
+    //! \p name is that of the instruction set, for the log.
     cpu_decoder(const std::string& name, const batch_limits& limits, unsigned threads)
         : d_name(name), d_limits(limits), d_pool(threads)
     {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Calls back once at a time that can be set again and again: the latency bound of a
- * block that nothing else would wake. */
+/* A timer that calls back once at a settable time. It wakes a block for the latency limit
+ * when no input would. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
 #define INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
@@ -23,7 +23,7 @@ public:
     explicit deadline_timer(std::function<void()> ring);
     ~deadline_timer();
 
-    //! Rings at \p when, once. A later set() or clear() takes its place.
+    //! Calls back once at \p when; replaces a time set before.
     void set(clock::time_point when);
     void clear();
 

@@ -1,11 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "engine.h"
+#include <gnuradio/gpufec/backend.h>
 #include <pthread.h>
 #include <atomic>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -26,12 +29,38 @@ unsigned forks_so_far()
     return counted ? forks.load(std::memory_order_relaxed) : 0;
 }
 
+backend backend_from_string(const std::string& name)
+{
+    return choose<backend>("backend",
+                           name,
+                           { { "auto", backend::automatic },
+                             { "cuda", backend::cuda },
+                             { "cpu", backend::cpu } });
+}
+
+decoder_hooks without_exceptions(decoder_hooks hooks)
+{
+    const auto guarded = [](auto hook) {
+        return [hook = std::move(hook)](auto&&... values) {
+            try {
+                if (hook) {
+                    hook(values...);
+                }
+            } catch (...) {
+                // No caller could catch it, and decoding does not depend on the hook.
+            }
+        };
+    };
+    return { guarded(std::move(hooks.wake)), guarded(std::move(hooks.log)) };
+}
+
 decoder::decoder(std::unique_ptr<engine> e) : d_engine(std::move(e)) {}
 
 decoder::~decoder()
 {
     if (d_engine && !d_engine->of_this_process()) {
-        d_engine.release(); // it would wait for threads that fork() did not copy
+        (void)d_engine
+            .release(); // its destructor would wait for threads of the parent process
     }
 }
 
@@ -49,43 +78,68 @@ bool decoder::ready() { return inside().ready(); }
 bool decoder::due() const { return inside().due(); }
 void decoder::flush() { inside().flush(); }
 bool decoder::full() const { return inside().full(); }
-bool decoder::done() { return inside().done(); }
+bool decoder::done()
+{
+    const bool is = inside().done();
+    if (is && inside().judge) {
+        inside().judge->conclude();
+    }
+    return is;
+}
 bool decoder::wait(std::chrono::milliseconds limit) { return inside().wait(limit); }
-void decoder::reset() { inside().reset(); }
+void decoder::reset()
+{
+    inside().reset();
+    if (inside().judge) {
+        inside().judge->reset();
+    }
+}
+std::string decoder::verdict() const
+{
+    return inside().judge ? inside().judge->verdict() : std::string();
+}
 void decoder::set_max_latency_ms(double ms) { inside().set_max_latency_ms(ms); }
 std::size_t decoder::batch() const { return inside().batch(); }
 std::string decoder::active_backend() const { return inside().active_backend(); }
 std::string decoder::active_device() const { return inside().active_device(); }
 
 std::size_t decoder::input_bytes() const { return inside().input_bytes(); }
-bool decoder::can_lend() const { return inside().can_lend(); }
-std::size_t decoder::lent() const { return inside().lent(); }
-std::size_t decoder::take_back() { return inside().take_back(); }
-void decoder::end_lending() { inside().end_lending(); }
-void decoder::unlock_lent(void* memory) { inside().unlock_lent(memory); }
+bool decoder::can_borrow() const { return inside().can_borrow(); }
+std::size_t decoder::borrowed() const { return inside().borrowed(); }
+std::size_t decoder::release_borrowed() { return inside().release_borrowed(); }
+void decoder::copy_borrowed() { inside().copy_borrowed(); }
+void decoder::unpin_input(void* memory) { inside().unpin_input(memory); }
 
-std::size_t decoder::lend(const void* items, std::size_t count)
+std::size_t decoder::borrow(const void* items, std::size_t count)
 {
-    return inside().lend(items, count);
+    auto& e = inside();
+    const auto before = e.borrowed();
+    const auto n = e.borrow(items, count);
+    if (e.judge) {
+        e.judge->look_at(items, before, n);
+    }
+    return n;
 }
 
-bool decoder::lock_lent(void* memory, std::size_t bytes)
+bool decoder::pin_input(void* memory, std::size_t bytes)
 {
-    return inside().lock_lent(memory, bytes);
+    return inside().pin_input(memory, bytes);
 }
 
 std::size_t decoder::output_bytes() const { return inside().output_bytes(); }
-void decoder::end_lending_output() { inside().end_lending_output(); }
-void decoder::unlock_output(void* memory) { inside().unlock_output(memory); }
+void decoder::release_output() { inside().release_output(); }
+void decoder::unpin_output(void* memory) { inside().unpin_output(memory); }
 
-bool decoder::lock_output(void* memory, std::size_t bytes, std::function<bool()> replace)
+bool decoder::pin_output(void* memory,
+                         std::size_t bytes,
+                         const std::function<bool()>& replace)
 {
-    return inside().lock_output(memory, bytes, std::move(replace));
+    return inside().pin_output(memory, bytes, replace);
 }
 
-bool decoder::lend_output(void* next, std::size_t bytes)
+bool decoder::borrow_output(void* next, std::size_t bytes)
 {
-    return inside().lend_output(next, bytes);
+    return inside().borrow_output(next, bytes);
 }
 
 } // namespace gr::gpufec

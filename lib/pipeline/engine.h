@@ -1,26 +1,30 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What stands behind a decoder, with the meanings that decoder.h gives the calls. */
+/* The implementation interface behind decoder; decoder.h documents the functions. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 #define INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 
+#include "input_judge.h"
 #include <gnuradio/gpufec/decoder.h>
+#include <memory>
 
 namespace gr::gpufec {
 
-//! How often this process, or one that it comes from, was made by fork(): counted here,
-//! for who asks at each frame would notice the system call getpid(). \throws
-//! std::bad_alloc
+//! Returns how many fork() calls led to this process. It is cheap enough for every frame,
+//! unlike the system call getpid(). \throws std::bad_alloc
 unsigned forks_so_far();
+
+//! Returns hooks that call those given, ignore empty ones, and discard their exceptions.
+decoder_hooks without_exceptions(decoder_hooks hooks);
 
 class decoder::engine
 {
 public:
     virtual ~engine() = default;
 
-    //! Whether the process is the one that made it, and has its threads.
+    //! Returns whether this process created the engine, and so has its threads.
     bool of_this_process() const { return forks_so_far() == d_forks; }
 
     virtual void finish() = 0;
@@ -37,19 +41,24 @@ public:
     virtual std::string active_device() const = 0;
 
     virtual std::size_t input_bytes() const = 0;
-    virtual bool can_lend() const = 0;
-    virtual std::size_t lend(const void* items, std::size_t count) = 0;
-    virtual std::size_t lent() const = 0;
-    virtual std::size_t take_back() = 0;
-    virtual void end_lending() = 0;
-    virtual bool lock_lent(void* memory, std::size_t bytes) = 0;
-    virtual void unlock_lent(void* memory) = 0;
+    virtual bool can_borrow() const = 0;
+    virtual std::size_t borrow(const void* items, std::size_t count) = 0;
+    virtual std::size_t borrowed() const = 0;
+    virtual std::size_t release_borrowed() = 0;
+    virtual void copy_borrowed() = 0;
+    virtual bool pin_input(void* memory, std::size_t bytes) = 0;
+    virtual void unpin_input(void* memory) = 0;
 
     virtual std::size_t output_bytes() const { return 0; }
-    virtual bool lock_output(void*, std::size_t, std::function<bool()>) { return false; }
-    virtual bool lend_output(void* /*next*/, std::size_t /*bytes*/) { return true; }
-    virtual void end_lending_output() {}
-    virtual void unlock_output(void* /*memory*/) {}
+    virtual bool pin_output(void*, std::size_t, const std::function<bool()>&)
+    {
+        return false;
+    }
+    virtual bool borrow_output(void* /*next*/, std::size_t /*bytes*/) { return true; }
+    virtual void release_output() {}
+    virtual void unpin_output(void* /*memory*/) {}
+
+    std::unique_ptr<input_judge> judge; //!< checks the input, unless watch is false
 
 private:
     const unsigned d_forks = forks_so_far();

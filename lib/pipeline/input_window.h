@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of batches that follow one another in a stream: copied into slots, or left
- * where the caller lends it. */
+/* The input of consecutive batches of a stream, copied into slots or read in place. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_INPUT_WINDOW_H
 #define INCLUDED_GPUFEC_PIPELINE_INPUT_WINDOW_H
@@ -17,38 +16,38 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Which items of a stream the open batch and those in flight begin with, and where
- * these items lie.
+ * \brief Positions in the stream and in memory of the open batch, which is being filled,
+ * and of the batches in flight.
  *
- * Items are counted from the stream's beginning. A batch may begin with items that the
- * one before ended with.
+ * Items are counted from the stream's beginning. Consecutive batches may overlap.
  */
 class input_window
 {
 public:
-    //! Bytes of an item in slots, and of one as the caller has it.
-    input_window(std::size_t item_bytes, std::size_t raw_bytes)
-        : d_item_bytes(item_bytes), d_raw_bytes(raw_bytes)
+    //! \p item_bytes is the size of an item in slots, \p caller_item_bytes in the
+    //! caller's memory.
+    input_window(std::size_t item_bytes, std::size_t caller_item_bytes)
+        : d_item_bytes(item_bytes), d_caller_item_bytes(caller_item_bytes)
     {
     }
 
     std::size_t item_bytes() const { return d_item_bytes; } //!< in slots
 
-    //! The first item of the open batch.
+    //! Returns the first item of the open batch.
     std::uint64_t first() const { return d_first; }
-    //! The first item that was not taken yet.
+    //! Returns the first item not yet taken.
     std::uint64_t end() const { return d_end; }
-    bool lending() const { return d_lending; }
+    bool borrowing() const { return d_borrowing; }
 
-    //! Where the open batch's input begins. If it is to be copied there, \p slot begins
-    //! with what the batch before left over.
+    //! Returns where the open batch's input begins. When input is copied, it first copies
+    //! the items shared with the previous batch to \p slot.
     const std::byte* open(std::byte* slot)
     {
-        if (d_lending) {
-            return where_lent();
+        if (d_borrowing) {
+            return borrowed_position();
         }
         if (!d_open) {
-            if (bytes() > 0) { // else there may be nothing to copy from
+            if (bytes() > 0) { // else d_carry may be null
                 std::memmove(slot, d_carry, bytes());
             }
             d_open = true;
@@ -56,29 +55,29 @@ public:
         return slot;
     }
 
-    //! What the open batch has so far, where \p slot is its slot, if it has one.
+    //! Returns the open batch's items so far. \p slot is its slot, or nullptr.
     const std::byte* contents(const std::byte* slot) const
     {
-        return d_lending ? where_lent() : d_open && slot ? slot : d_carry;
+        return d_borrowing ? borrowed_position() : d_open && slot ? slot : d_carry;
     }
 
-    //! Bytes of the open batch so far.
+    //! Returns the bytes of the open batch so far.
     std::size_t bytes() const { return (d_end - d_first) * d_item_bytes; }
 
-    //! The open batch has \p items more.
+    //! Adds \p items to the open batch.
     void took(std::size_t items) { d_end += items; }
 
-    //! The open batch, with its input at \p input, is in flight; the next one begins with
-    //! item \p next.
+    //! Records that the open batch, with its input at \p input, is in flight. The next
+    //! batch begins with item \p next.
     void submitted(const std::byte* input, std::uint64_t next)
     {
         d_in_flight.push_back(d_first);
-        d_carry = d_lending ? nullptr : input + (next - d_first) * d_item_bytes;
+        d_carry = d_borrowing ? nullptr : input + (next - d_first) * d_item_bytes;
         d_first = next;
         d_open = false;
     }
 
-    //! The oldest batch in flight needs its input no more.
+    //! Records that the oldest batch in flight is finished with its input.
     void released()
     {
         if (!d_in_flight.empty()) {
@@ -86,72 +85,78 @@ public:
         }
     }
 
-    //! The open batch, of which nothing is needed so far, begins where it ends now.
+    //! Removes the last \p items, which were copied, from the open batch.
+    void forget(std::size_t items) { d_end -= items; }
+
+    //! Discards the open batch's items so far.
     void skip() { d_first = d_end; }
 
-    //! Items are lent from now on: \p items are those from the oldest on that was lent
-    //! and not taken back; at first, those from first() on.
-    void lend(const std::byte* items)
+    //! Borrows input from now on. \p items begins with the oldest item that is borrowed
+    //! and not released; in the first call, with first().
+    void borrow(const std::byte* items)
     {
-        if (!std::exchange(d_lending, true)) {
-            d_lent_from = d_first;
+        if (!std::exchange(d_borrowing, true)) {
+            d_borrowed_from = d_first;
         }
-        d_lent = items;
+        d_borrowed = items;
     }
 
-    //! Items lent and not taken back.
-    std::size_t lent() const { return d_lending ? d_end - d_lent_from : 0; }
+    //! Returns the number of items that are borrowed and not released.
+    std::size_t borrowed() const { return d_borrowing ? d_end - d_borrowed_from : 0; }
 
-    //! Takes back what no batch needs; where nothing more comes, all that is in none.
-    std::size_t take_back(bool all)
+    //! Releases the items that no batch needs, or every item if \p all, and returns their
+    //! number.
+    std::size_t release_borrowed(bool all)
     {
-        if (!d_lending) {
+        if (!d_borrowing) {
             return 0;
         }
         const auto needed = all                   ? d_end
                             : d_in_flight.empty() ? d_first
                                                   : d_in_flight.front();
-        if (needed < d_lent_from) {
-            return 0; // batches from before are in flight
+        if (needed < d_borrowed_from) {
+            return 0; // a batch from before the first borrow() is in flight
         }
-        const auto items = std::size_t(needed - d_lent_from);
-        d_lent += items * d_raw_bytes;
-        d_lent_from = needed;
+        const auto items = std::size_t(needed - d_borrowed_from);
+        d_borrowed += items * d_caller_item_bytes;
+        d_borrowed_from = needed;
         return items;
     }
 
-    //! What the open batch has been lent is stored by \p store(items, count, to), as in
-    //! slots; nothing in flight is read any more.
+    //! Copies the open batch's borrowed items by \p store(items, count, to), in the
+    //! format of slots, and ends borrowing. No batch in flight may read its input any
+    //! more.
     template <class Store>
-    void end_lending(Store&& store)
+    void copy_borrowed(Store&& store)
     {
-        d_kept.resize(bytes());
-        store(where_lent(), std::size_t(d_end - d_first), d_kept.data());
-        d_carry = d_kept.data();
-        d_open = d_lending = false;
+        d_carried_over.resize(bytes());
+        store(borrowed_position(), std::size_t(d_end - d_first), d_carried_over.data());
+        d_carry = d_carried_over.data();
+        d_open = d_borrowing = false;
     }
 
-    //! Another stream begins.
-    void reset() { *this = input_window(d_item_bytes, d_raw_bytes); }
+    //! Begins another stream.
+    void reset() { *this = input_window(d_item_bytes, d_caller_item_bytes); }
 
-    //! Where the open batch's input begins while it is lent.
-    const std::byte* where_lent() const
+    //! Returns where the open batch's borrowed input begins.
+    const std::byte* borrowed_position() const
     {
-        return d_lent + (d_first - d_lent_from) * d_raw_bytes;
+        return d_borrowed + (d_first - d_borrowed_from) * d_caller_item_bytes;
     }
 
 private:
-    std::size_t d_item_bytes, d_raw_bytes;
+    std::size_t d_item_bytes, d_caller_item_bytes;
     std::uint64_t d_first = 0, d_end = 0;
-    std::deque<std::uint64_t> d_in_flight; // their first items, oldest first
-    const std::byte* d_carry = nullptr;    // item d_first, unless it is in its slot
-    bool d_open = true;                    // it is in its slot
+    std::deque<std::uint64_t> d_in_flight; // first items of the batches, oldest first
+    const std::byte* d_carry = nullptr;    // item d_first, unless d_open
+    bool d_open = true;                    // item d_first is in the open batch's slot
 
-    // While the caller lends its input:
-    bool d_lending = false;
-    const std::byte* d_lent = nullptr; // the oldest item that was not taken back
-    std::uint64_t d_lent_from = 0;     // and its number
-    std::vector<std::byte> d_kept;     // what was carried over when lending ended
+    // While input is borrowed:
+    bool d_borrowing = false;
+    const std::byte* d_borrowed = nullptr; // the oldest item not released
+    std::uint64_t d_borrowed_from = 0;     // its number
+
+    std::vector<std::byte> d_carried_over; // items of the open batch when borrowing ended
 };
 
 } // namespace gr::gpufec

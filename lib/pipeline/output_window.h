@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where the output of a batch will be pulled to, in memory that the caller lends for it.
- */
+/* Addresses of batches' output in borrowed memory, in the order in which it is pulled. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_OUTPUT_WINDOW_H
 #define INCLUDED_GPUFEC_PIPELINE_OUTPUT_WINDOW_H
@@ -15,38 +14,39 @@ namespace gr::gpufec {
 class output_window
 {
 public:
-    //! What is pulled next goes to \p next; so many \p bytes are free from there on.
-    void lend(std::byte* next, std::size_t bytes)
+    //! Borrows \p bytes at \p next, the address to which the next output is pulled.
+    void borrow(std::byte* next, std::size_t bytes)
     {
         d_next = next;
         d_free = bytes;
     }
 
-    //! Where \p bytes that are submitted now are pulled to; nullptr if no such place is
-    //! lent.
+    //! Returns the address to which \p bytes submitted now will be pulled; nullptr if the
+    //! borrowed memory does not reach so far.
     std::byte* place(std::size_t bytes) const
     {
         return bytes > 0 && d_waiting + bytes <= d_free ? d_next + d_waiting : nullptr;
     }
 
-    //! Whether nothing that was submitted is still to be pulled.
+    //! Returns whether all submitted output has been pulled.
     bool empty() const { return d_waiting == 0; }
 
-    //! A batch is in flight of which \p bytes will be pulled.
+    //! Records a batch in flight with \p bytes of output.
     void submitted(std::size_t bytes) { d_waiting += bytes; }
 
+    //! Records that the next \p bytes were pulled.
     void pulled(std::size_t bytes)
     {
         d_waiting -= std::min(bytes, d_waiting);
-        const auto lent = std::min(bytes, d_free);
-        d_next += lent;
-        d_free -= lent;
+        const auto borrowed = std::min(bytes, d_free);
+        d_next += borrowed;
+        d_free -= borrowed;
     }
 
 private:
     std::byte* d_next = nullptr;
     std::size_t d_free = 0;
-    std::size_t d_waiting = 0; // submitted and not pulled, lent or not
+    std::size_t d_waiting = 0; // bytes submitted and not pulled, in place or not
 };
 
 } // namespace gr::gpufec

@@ -1,19 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Slots in flight between a caller and batch decoders: in order, bounded, and
- * decoded again elsewhere when a device fails or does not come to an end. */
+/* The ring of slots between a caller and batch decoders: keeps batches in order, limits
+ * their number in flight, and decodes them again elsewhere when a device fails or hangs.
+ */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 #define INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 
 #include "back_off.h"
 #include "batch_decoder.h"
-#include "host_memory.h"
+#include "slot_buffers.h"
 #include <condition_variable>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -24,7 +26,7 @@
 
 namespace gr::gpufec {
 
-//! A batch did not finish in the time that a device has for one.
+//! Error of a device that did not finish a batch before the timeout.
 class device_timeout_error : public device_error
 {
 public:
@@ -34,9 +36,10 @@ public:
 /*!
  * \brief A ring of slots over one or more batch decoders.
  *
- * The caller fills filling(), submits it, and takes what ready() gives, always in the
- * order of submission. With several decoders the slots are dealt out in turn. One thread
- * calls it; completions arrive on any thread.
+ * The caller fills the slot that filling() returns, submits it, and collects it from
+ * ready(), always in the order of submission. Several decoders receive batches in
+ * rotation. Only one thread at a time may call a pipeline; completions arrive on any
+ * thread.
  */
 template <class Job>
 class pipeline
@@ -46,31 +49,32 @@ public:
 
     struct slot {
         std::byte* input;
-        std::byte* output; //!< its own, or what was lent if that has it as it is
+        std::byte* output; //!< its own, or borrowed memory of the same layout
         std::byte* status;
         Job job{};
-        const std::byte* from = nullptr; //!< what is decoded: input, or what was lent
-        lent_output lent{};              //!< where a device puts the output
+        const std::byte* from = nullptr; //!< data to decode: input, or borrowed items
+        borrowed_output borrowed{};      //!< memory to which a device writes in place
     };
 
     struct hooks {
-        //! A batch may have finished; called from any thread.
+        //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes the decoder that takes over from a failed one; empty: none does.
+        //! Makes the decoder that replaces a failed one; empty: failures are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
-        //! A device failed with this message and the fallback has taken over; so many
-        //! devices are left. May come from the destructor.
+        //! Reports that a device failed and the fallback replaced it: the error, and the
+        //! number of devices left. The destructor may call it.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
-        //! A device is given up when nothing is asked of it any more, with this message.
-        std::function<void(const std::string&)> given_up = [](const std::string&) {};
-        //! That a device has for a batch once those before it are finished; 0: for ever.
+        //! Reports a device that is abandoned while the pipeline is drained or destroyed.
+        std::function<void(const std::string&)> abandoned = [](const std::string&) {};
+        //! Limit for one batch, counted from the end of the previous one; 0: none.
         std::chrono::milliseconds timeout{ 0 };
     };
 
     /*!
-     * \p slots (at least 1) for each of the \p decoders (at least one, all of the same
-     * limits).
+     * \param decoders at least one, all with the same limits
+     * \param slots for each decoder, at least 1
+     * \param h callbacks and the timeout
      */
     pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h)
         : d_hooks(std::move(h))
@@ -85,10 +89,10 @@ public:
             auto s = std::make_unique<entry>(limits);
             s->user = d_decoders[i % d_decoders.size()].get();
             s->number = unsigned(i / d_decoders.size());
-            d_turn.push_back(s.get());
+            d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Last: nothing throws while pages are locked, and nobody would unlock them.
+        // Last: an exception after this would leave the pages locked.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -101,66 +105,69 @@ public:
     {
         drain();
         for (auto& d : d_decoders) {
-            if (d && !d->quiet(patience())) {
+            if (d && !d->wait_idle(drain_timeout())) {
                 try {
-                    d_hooks.given_up(give_up(*d));
+                    d_hooks.abandoned(abandon(*d));
                 } catch (const std::exception&) {
-                    // Nobody can be told; d is given up all the same.
+                    // A destructor cannot report it; the device is abandoned anyway.
                 }
             }
         }
         for (auto& s : d_slots) {
-            if (d_given_up) {
-                keep_locked(*s); // unlocking might wait for what does not end
+            if (d_abandoned) {
+                keep_locked(*s); // unlocking might wait for a device that hangs
             } else {
                 unlock_pages(*s);
             }
         }
     }
 
-    //! The decoder that takes the next batch.
-    const decoder& active() const { return *d_turn[d_fill]->user; }
+    //! Returns the decoder that takes the next batch.
+    const decoder& active() const { return *d_ring[d_fill]->user; }
 
-    //! Decoders, of those given, that have not failed.
+    //! Returns the number of decoders that have not failed, without the fallback.
     std::size_t devices() const { return d_decoders.size() - d_failed; }
 
-    //! The slot to fill, or nullptr while every slot is in flight.
-    slot* filling() { return full() ? nullptr : &d_turn[d_fill]->memory; }
-    const slot* filling() const { return full() ? nullptr : &d_turn[d_fill]->memory; }
+    //! Returns the slot to fill, or nullptr while every slot is in flight.
+    slot* filling() { return full() ? nullptr : &d_ring[d_fill]->memory; }
+    const slot* filling() const { return full() ? nullptr : &d_ring[d_fill]->memory; }
 
-    //! That are filled in turn.
-    std::size_t slots() const { return d_turn.size(); }
+    //! Returns the number of slots in the ring.
+    std::size_t slots() const { return d_ring.size(); }
 
-    bool full() const { return d_flight.size() == d_turn.size(); }
+    bool full() const { return d_flight.size() == d_ring.size(); }
     bool empty() const { return d_flight.empty(); }
 
-    //! Submits the slot that filling() gives.
-    void submit(const Job& job) { submit(job, d_turn[d_fill]->memory.input); }
+    //! Submits the slot that filling() returns.
+    void submit(const Job& job) { submit(job, d_ring[d_fill]->memory.input); }
 
-    //! Submits it with input that the caller keeps as it is until release(), and so the
-    //! memory that is \p lent for its output, which counts after lock_output() alone.
-    void submit(const Job& job, const std::byte* from, const lent_output& lent = {})
+    //! Submits the slot with input at \p from and output to \p borrowed memory, neither
+    //! of which may change before release(). Unless pin_output() has pinned it, \p
+    //! borrowed is ignored.
+    void
+    submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
     {
-        auto& s = *d_turn[d_fill];
+        auto& s = *d_ring[d_fill];
         s.memory.job = job;
         s.memory.from = from;
-        s.put_to(d_output_locked && s.user != d_fallback.get() ? lent : lent_output{});
+        s.put_to(d_output_pinned && s.user != d_fallback.get() ? borrowed
+                                                               : borrowed_output{});
         d_flight.push_back(&s);
         s.finished = false;
-        d_fill = (d_fill + 1) % d_turn.size();
+        d_fill = (d_fill + 1) % d_ring.size();
         try {
             guarded(s, [&] { start(s); });
         } catch (...) {
-            // What nobody decodes is not in flight.
+            // The batch was not started, so it is not in flight.
             s.finished = true;
             d_flight.pop_back();
-            d_fill = std::find(d_turn.begin(), d_turn.end(), &s) - d_turn.begin();
-            d_fill %= d_turn.size();
+            d_fill = std::find(d_ring.begin(), d_ring.end(), &s) - d_ring.begin();
+            d_fill %= d_ring.size();
             throw;
         }
     }
 
-    //! The oldest slot in flight if it has finished, else nullptr.
+    //! Returns the oldest slot in flight if it has finished, else nullptr.
     slot* ready()
     {
         return !d_flight.empty() && finished(*d_flight.front())
@@ -168,26 +175,26 @@ public:
                    : nullptr;
     }
 
-    //! Gives the slot that ready() gave back to be filled again.
+    //! Makes the slot that ready() returned available for filling.
     void release()
     {
         auto& s = *d_flight.front();
         d_flight.pop_front();
-        if (s.leaving) {
-            leave(s);
+        if (s.retiring) {
+            remove_from_ring(s);
         }
     }
 
-    //! Sleeps until the oldest slot has finished or the time is over.
+    //! Waits up to \p limit for the oldest slot; returns whether it has finished.
     bool wait(std::chrono::milliseconds limit)
     {
         return !d_flight.empty() && wait(*d_flight.front(), limit);
     }
 
-    //! Sleeps until every slot in flight has finished, and calls \p each with one after
-    //! the other, the oldest first. What was lent is not read again.
+    //! Waits until every slot in flight has finished, and calls \p each with each slot,
+    //! oldest first. Borrowed input is not read again afterwards.
     template <class Call>
-    void settle(Call&& each)
+    void wait_idle(Call&& each)
     {
         for (auto* s : d_flight) {
             while (!wait(*s, std::chrono::milliseconds(100))) {
@@ -196,8 +203,8 @@ public:
         }
     }
 
-    //! Calls \p each with every slot in flight, finished or not, the oldest first, as
-    //! long as it returns true. Returns whether it always did.
+    //! Calls \p each with every slot in flight, oldest first, until it returns false.
+    //! Returns whether it never did.
     template <class Call>
     bool each_in_flight(Call&& each) const
     {
@@ -206,36 +213,38 @@ public:
         });
     }
 
-    //! Whether all decoders take input as its caller has it.
-    bool take_raw()
+    //! Reserves device memory to convert input from the caller's format; returns whether
+    //! all devices succeeded.
+    bool reserve_conversion_buffers()
     {
-        return all_devices([](decoder& d) { return d.take_raw(); });
+        return all_devices([](decoder& d) { return d.reserve_conversion_buffers(); });
     }
-    //! Whether all have room for output as one bit per byte.
-    bool take_bits()
+    //! Reserves device memory for output of one bit per byte; returns whether all devices
+    //! succeeded.
+    bool reserve_unpacked_output()
     {
-        return all_devices([](decoder& d) { return d.take_bits(); });
+        return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Page-locks memory to lend from, for all devices, in place of that of the slots'
-    //! inputs but for their tables. Returns whether it could.
-    bool lock_lent(void* memory, std::size_t bytes)
+    //! Pins memory of borrowed input for all devices, and unpins the slots' own inputs
+    //! except their tables. Returns whether it succeeded.
+    bool pin_input(void* memory, std::size_t bytes)
     {
-        if (d_given_up || !d_decoders.front()->page_lock(memory, bytes)) {
+        if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
             return false;
         }
-        d_lent_bytes = bytes;
+        d_pinned_input_bytes = bytes;
         for (auto& s : d_slots) {
             unlock(*s, s->own->input);
             lock(*s, s->own->input, s->user->limits().table_bytes);
         }
         return true;
     }
-    void unlock_lent(void* memory) noexcept
+    void unpin_input(void* memory) noexcept
     {
-        d_lent_bytes = 0;
-        if (d_given_up) {
-            return; // it may still be read
+        d_pinned_input_bytes = 0;
+        if (d_abandoned) {
+            return; // the abandoned device may still read it
         }
         d_decoders.front()->page_unlock(memory);
         for (auto& s : d_slots) {
@@ -244,28 +253,28 @@ public:
         }
     }
 
-    /*! Page-locks memory to lend for output, for all devices; returns whether it could.
-     * If a device is given up that may still write there, \p replace puts other memory
-     * with the same contents in its place, and says whether it did: if not, decoding
+    /*! Pins memory for output in place, for all devices; returns whether it succeeded.
+     * When a device is abandoned that may still write there, \p replace maps other memory
+     * with the same contents in its place and returns whether it did; if not, decoding
      * ends. */
-    bool lock_output(void* memory, std::size_t bytes, std::function<bool()> replace)
+    bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
-        if (d_given_up || !d_decoders.front()->page_lock(memory, bytes)) {
+        if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
             return false;
         }
-        d_output_locked = true;
+        d_output_pinned = true;
         d_output_bytes = bytes;
         d_replace_output = std::move(replace);
         return true;
     }
-    //! Sleeps until every slot in flight has finished. Its output is in its own memory
-    //! from then on.
+    //! Waits until every slot in flight has finished and moves output in place to the
+    //! slots' own memory.
     void keep_output()
     {
-        settle([](const slot&) {});
+        wait_idle([](const slot&) {});
         for (auto* s : d_flight) {
-            const auto [to, rows] = s->memory.lent;
-            const bool there = !s->memory.lent.in_place_of_output();
+            const auto [to, rows] = s->memory.borrowed;
+            const bool there = !s->memory.borrowed.in_place_of_output();
             for (std::size_t i = 0; !there && i < rows.rows; ++i) {
                 std::memcpy(s->output + rows.first + i * rows.pitch,
                             to + i * rows.bytes,
@@ -274,24 +283,24 @@ public:
             s->put_to({});
         }
     }
-    void unlock_output(void* memory) noexcept
+    void unpin_output(void* memory) noexcept
     {
-        d_output_locked = false;
+        d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_given_up && come_to_rest()) { // else it may still be written
+        if (!d_abandoned && device_is_idle()) { // else a device may still write there
             d_decoders.front()->page_unlock(memory);
         }
     }
 
-    //! When the oldest slot in flight has been waited for too long; the end of time if
-    //! none is.
+    //! Returns when the timeout of the oldest slot in flight expires; the clock's maximum
+    //! if there is none.
     std::chrono::steady_clock::time_point overdue() const
     {
         return d_flight.empty() ? clock::time_point::max() : overdue(*d_flight.front());
     }
 
-    //! Sleeps until nothing is in flight; what was is dropped.
+    //! Waits until no batch is in flight and discards their output.
     void drain() noexcept
     {
         d_draining = true;
@@ -318,50 +327,35 @@ public:
 private:
     using clock = std::chrono::steady_clock;
 
-    struct buffer {
-        explicit buffer(std::size_t bytes) : memory(bytes) {}
-        host_memory memory;
-        bool locked = false;
-    };
-    struct buffers {
-        explicit buffers(const batch_limits& l)
-            : input(l.input_bytes), output(l.output_bytes), status(l.status_bytes)
-        {
-        }
-        std::size_t bytes() const
-        {
-            return input.memory.size() + output.memory.size() + status.memory.size();
-        }
-        buffer input, output, status;
-    };
     struct entry {
-        explicit entry(const batch_limits& l) : own(std::make_unique<buffers>(l))
+        explicit entry(const batch_limits& l) : own(std::make_unique<slot_buffers>(l))
         {
             point_to(*own);
         }
-        void point_to(const buffers& b)
+        void point_to(const slot_buffers& b)
         {
             memory.input = b.input.memory.data();
             output = b.output.memory.data();
             memory.status = b.status.memory.data();
-            put_to(memory.lent);
+            put_to(memory.borrowed);
         }
-        void put_to(const lent_output& lent)
+        void put_to(const borrowed_output& borrowed)
         {
-            memory.lent = lent;
-            memory.output = lent.to && lent.rows.as_given() ? lent.to : output;
+            memory.borrowed = borrowed;
+            memory.output =
+                borrowed.to && borrowed.rows.as_given() ? borrowed.to : output;
         }
-        std::unique_ptr<buffers> own;
+        std::unique_ptr<slot_buffers> own;
         slot memory{};
         std::byte* output = nullptr; // its own
         decoder* user = nullptr;
         unsigned number = 0;          // among the slots of that decoder
-        clock::time_point since = {}; // that it is being decoded
-        bool finished = true;         // with what was last submitted
-        bool lost = false;            // not finished when its device failed
-        // Its device failed and others go on: once released it is not filled again, for
-        // the fallback would hold the others up whenever it is its turn.
-        bool leaving = false;
+        clock::time_point since = {}; // time of the submission
+        bool finished = true;         // the last batch submitted
+        bool must_redecode = false;   // not finished when its device failed
+        // The slot leaves the ring once released: its device failed while others run, and
+        // a batch on the slower fallback would delay theirs.
+        bool retiring = false;
     };
 
     void attach(decoder& d)
@@ -375,7 +369,7 @@ private:
             try {
                 d_hooks.completion();
             } catch (const std::exception&) {
-                // Nothing may be thrown into the threads of a decoder.
+                // The decoder's threads do not expect exceptions.
             }
         });
     }
@@ -391,12 +385,13 @@ private:
         with_back_off([&] {
             const auto& m = s.memory;
             s.user->submit(
-                s.number, m.job, { m.from, s.output, m.status, m.input, m.lent });
+                s.number, m.job, { m.from, s.output, m.status, m.input, m.borrowed });
         });
         s.since = clock::now();
     }
 
-    // A device works on one batch after the other.
+    // Returns when the batch's timeout expires. It starts with the end of the previous
+    // batch, because a device decodes one after the other.
     clock::time_point overdue(const entry& s) const
     {
         const bool counts = d_hooks.timeout.count() > 0 && s.user != d_fallback.get();
@@ -404,8 +399,8 @@ private:
                       : clock::time_point::max();
     }
 
-    // That a device has to come to rest.
-    std::chrono::milliseconds patience() const
+    // Returns how long to wait for a device to become idle.
+    std::chrono::milliseconds drain_timeout() const
     {
         return d_hooks.timeout.count() > 0 ? d_hooks.timeout
                                            : std::chrono::milliseconds(1) * 1'000'000'000;
@@ -415,7 +410,7 @@ private:
     {
         if (!s.finished) {
             guarded(s, [&] {
-                s.finished = asked(s);
+                s.finished = poll(s);
                 if (s.finished) {
                     d_progress = clock::now();
                 } else if (clock::now() >= overdue(s)) {
@@ -428,9 +423,9 @@ private:
         return s.finished;
     }
 
-    // Whether it is finished. An error that may pass can be one of this batch: then it is
-    // decoded once more, within the time that it had.
-    bool asked(entry& s)
+    // Returns whether the batch is finished. After a transient error it is submitted
+    // again, with the time that was left to it.
+    bool poll(entry& s)
     {
         bool again = false;
         return with_back_off([&] {
@@ -461,8 +456,8 @@ private:
         }
     }
 
-    //! Runs \p action on the slot's decoder; if that fails, whatever it throws, its slots
-    //! move over.
+    //! Runs \p action on the slot's decoder; on an exception the fallback takes over all
+    //! slots of that decoder.
     template <class Action>
     void guarded(entry& s, Action&& action)
     {
@@ -472,19 +467,19 @@ private:
             const bool late = dynamic_cast<const device_timeout_error*>(&error);
             if (!d_hooks.fallback || s.user == d_fallback.get()) {
                 if (late && held(*s.user)) {
-                    const auto what = error.what() + ("; " + give_up(*s.user));
+                    const auto what = error.what() + ("; " + abandon(*s.user));
                     if (d_draining) {
-                        d_hooks.given_up(what); // nobody catches it
+                        d_hooks.abandoned(what); // drain() discards the exception
                     }
                     throw device_timeout_error(what);
                 }
                 throw;
             }
-            fail_over(*s.user, error.what(), late ? clock::duration(0) : patience());
+            fail_over(*s.user, error.what(), late ? clock::duration(0) : drain_timeout());
         }
     }
 
-    // Whether it was not given up yet.
+    // Returns whether the pipeline still owns the decoder, which is not abandoned.
     bool held(const decoder& d) const
     {
         return std::any_of(d_decoders.begin(), d_decoders.end(), [&d](const auto& p) {
@@ -492,7 +487,7 @@ private:
         });
     }
 
-    // Whether \p call says so for each of those that were given, and none is given up.
+    // Returns whether no decoder is abandoned and \p call returns true for each.
     template <class Call>
     bool all_devices(Call&& call)
     {
@@ -500,63 +495,62 @@ private:
             d_decoders.begin(), d_decoders.end(), [&](auto& d) { return d && call(*d); });
     }
 
-    // Whether nothing of what was submitted to devices is written any more.
-    bool come_to_rest() noexcept
+    // Waits until no device writes host memory any more; returns whether that is so.
+    bool device_is_idle() noexcept
     {
         return std::all_of(d_decoders.begin(), d_decoders.end(), [this](auto& d) {
-            return !d || d->quiet(patience());
+            return !d || d->wait_idle(drain_timeout());
         });
     }
 
-    // A device that is given up may write what is lent for output at any time. The others
-    // do not know of what is put in its place.
+    // Replaces borrowed output memory, which an abandoned device may write at any time.
+    // Output in place ends, because the other devices have not pinned the new memory.
     void replace_output() noexcept
     {
-        d_output_locked = false;
+        d_output_pinned = false;
         try {
-            d_output_lost = !(d_replace_output && come_to_rest() && d_replace_output());
-        } catch (const std::exception&) {
+            d_output_lost = !(d_replace_output && device_is_idle() && d_replace_output());
+        } catch (...) {
             d_output_lost = true;
         }
     }
 
-    // Leaves a decoder alone that may still be at work, and what host memory it was
-    // given: none of it is freed, ever. Says so.
-    std::string give_up(decoder& lost)
+    // Abandons a decoder that may still be running: neither the decoder nor the host
+    // memory of its slots is ever freed. Returns the text that reports it.
+    std::string abandon(decoder& hung)
     {
-        const auto device_bytes = lost.limits().device_bytes;
-        std::vector<std::unique_ptr<buffers>> fresh(d_slots.size());
+        const auto device_bytes = hung.limits().device_bytes;
+        std::vector<std::unique_ptr<slot_buffers>> fresh(d_slots.size());
         for (std::size_t i = 0; i < d_slots.size() && d_hooks.fallback; ++i) {
-            if (d_slots[i]->user == &lost) {
-                fresh[i] = std::make_unique<buffers>(lost.limits());
+            if (d_slots[i]->user == &hung) {
+                fresh[i] = std::make_unique<slot_buffers>(hung.limits());
             }
         }
-        lost.give_up();
-        d_given_up = true;
+        hung.abandon();
+        d_abandoned = true;
         for (auto& d : d_decoders) {
-            if (d.get() == &lost) {
-                d.release();
+            if (d.get() == &hung) {
+                (void)d.release();
             }
         }
-        if (std::any_of(d_flight.begin(), d_flight.end(), [&lost](const auto* s) {
-                return s->user == &lost && !s->finished && s->memory.lent.to;
+        if (std::any_of(d_flight.begin(), d_flight.end(), [&hung](const auto* s) {
+                return s->user == &hung && !s->finished && s->memory.borrowed.to;
             })) {
             replace_output();
         }
         std::size_t slots = 0;
-        d_kept_bytes += std::exchange(d_lent_bytes, 0) + std::exchange(d_output_bytes, 0);
+        d_kept_bytes +=
+            std::exchange(d_pinned_input_bytes, 0) + std::exchange(d_output_bytes, 0);
         for (std::size_t i = 0; i < d_slots.size(); ++i) {
             auto& s = *d_slots[i];
-            if (s.user != &lost || !s.own) {
+            if (s.user != &hung || !s.own) {
                 continue;
             }
             d_kept_bytes += s.own->bytes();
             ++slots;
             const auto* const old = s.own.release();
             if (fresh[i]) {
-                copy(old->input, fresh[i]->input);
-                copy(old->output, fresh[i]->output);
-                copy(old->status, fresh[i]->status);
+                fresh[i]->copy_from(*old);
                 s.own = std::move(fresh[i]);
                 s.point_to(*s.own);
             }
@@ -568,26 +562,20 @@ private:
                " of host memory and " + text(slots * device_bytes) + " of its own";
     }
 
-    static void copy(const buffer& from, const buffer& to)
-    {
-        if (from.memory.size() > 0) {
-            std::memcpy(to.memory.data(), from.memory.data(), from.memory.size());
-        }
-    }
-
-    // What else a device that failed is at may read and write its slots for \p limit.
+    // Gives the slots of a failed device to the fallback and decodes again what the
+    // device had not finished. A device that is not idle within \p limit is abandoned.
     void fail_over(decoder& failed, std::string reason, clock::duration limit)
     {
         if (!d_fallback) {
             auto fallback = d_hooks.fallback();
-            fallback->take_raw();
+            fallback->reserve_conversion_buffers();
             attach(*fallback);
             d_fallback = std::move(fallback);
         }
-        failed.drop(); // what it has not begun; come_to_rest() would begin it
+        failed.drop(); // else wait_idle() would start the queued batches
         using std::chrono::milliseconds;
-        if (!failed.quiet(std::chrono::duration_cast<milliseconds>(limit))) {
-            reason += "; " + give_up(failed);
+        if (!failed.wait_idle(std::chrono::duration_cast<milliseconds>(limit))) {
+            reason += "; " + abandon(failed);
         }
         ++d_failed;
         for (std::size_t index = 0; index < d_slots.size(); ++index) {
@@ -597,13 +585,13 @@ private:
                 s.user = d_fallback.get();
                 s.number = unsigned(index);
                 lock_pages(s);
-                s.lost = !s.finished;
-                if (s.lost) {
+                s.must_redecode = !s.finished;
+                if (s.must_redecode) {
                     s.put_to({});
                 }
-                s.leaving = devices() > 0;
-                if (s.leaving && !in_flight(s) && &s != d_turn[d_fill]) {
-                    leave(s);
+                s.retiring = devices() > 0;
+                if (s.retiring && !in_flight(s) && &s != d_ring[d_fill]) {
+                    remove_from_ring(s);
                 }
             }
         }
@@ -612,7 +600,7 @@ private:
             d_hooks.failed_over(reason, devices());
         }
         for (auto* s : d_flight) {
-            if (std::exchange(s->lost, false)) {
+            if (std::exchange(s->must_redecode, false)) {
                 if (d_draining || ends) {
                     s->finished = true;
                 } else {
@@ -631,12 +619,12 @@ private:
         return std::find(d_flight.begin(), d_flight.end(), &s) != d_flight.end();
     }
 
-    void leave(entry& s)
+    void remove_from_ring(entry& s)
     {
-        const auto place = std::find(d_turn.begin(), d_turn.end(), &s) - d_turn.begin();
-        d_turn.erase(d_turn.begin() + place);
+        const auto place = std::find(d_ring.begin(), d_ring.end(), &s) - d_ring.begin();
+        d_ring.erase(d_ring.begin() + place);
         d_fill -= std::size_t(place) < d_fill;
-        d_fill %= d_turn.size();
+        d_fill %= d_ring.size();
     }
 
     template <class Call>
@@ -649,14 +637,14 @@ private:
         }
     }
 
-    static void lock(entry& s, buffer& b, std::size_t bytes) noexcept
+    static void lock(entry& s, slot_buffer& b, std::size_t bytes) noexcept
     {
         if (bytes > 0) {
             b.locked = s.user->page_lock(b.memory.data(), bytes);
         }
     }
 
-    static void unlock(entry& s, buffer& b) noexcept
+    static void unlock(entry& s, slot_buffer& b) noexcept
     {
         if (std::exchange(b.locked, false)) {
             s.user->page_unlock(b.memory.data());
@@ -666,23 +654,23 @@ private:
     static void keep_locked(entry& s) noexcept
     {
         bool locked = false;
-        each_buffer(s, [&](const buffer& b) { locked |= b.locked; });
+        each_buffer(s, [&](const slot_buffer& b) { locked |= b.locked; });
         if (locked) {
-            s.own.release();
+            (void)s.own.release();
         }
     }
 
     static void lock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](buffer& b) { lock(s, b, b.memory.size()); });
+        each_buffer(s, [&](slot_buffer& b) { lock(s, b, b.memory.size()); });
     }
 
     static void unlock_pages(entry& s) noexcept
     {
-        each_buffer(s, [&](buffer& b) { unlock(s, b); });
+        each_buffer(s, [&](slot_buffer& b) { unlock(s, b); });
     }
 
-    // Before the decoders, whose threads may be calling back until they are gone.
+    // Declared before the decoders, whose threads use these until they are destroyed.
     hooks d_hooks;
     std::mutex d_mutex;
     std::condition_variable d_condition;
@@ -691,17 +679,17 @@ private:
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
-    std::size_t d_failed = 0;     // of d_decoders
-    bool d_draining = false;      // nobody wants what is in flight
-    bool d_given_up = false;      // some of them, which are gone from there
-    bool d_output_locked = false; // what is lent for output counts
-    bool d_output_lost = false;   // a device that was given up may still write there
+    std::size_t d_failed = 0;     // decoders that have failed, of d_decoders
+    bool d_draining = false;      // the batches in flight are discarded
+    bool d_abandoned = false;     // a decoder was, and is no longer in d_decoders
+    bool d_output_pinned = false; // borrowed output memory is used
+    bool d_output_lost = false;   // an abandoned device may still write output in place
     std::function<bool()> d_replace_output;
-    std::size_t d_kept_bytes = 0, d_lent_bytes = 0, d_output_bytes = 0;
+    std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
     clock::time_point d_progress = {}; // when a batch was last seen finished
-    std::vector<entry*> d_turn;        // the slots that are filled in turn
-    std::size_t d_fill = 0;            // whose turn it is
-    std::deque<entry*> d_flight;       // oldest first
+    std::vector<entry*> d_ring;        // the slots that are filled in rotation
+    std::size_t d_fill = 0;            // index of the next one to fill
+    std::deque<entry*> d_flight;       // submitted slots, oldest first
 };
 
 } // namespace gr::gpufec

@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Between a decoder's slots and its user: what is the same whatever is decoded. */
+/* The part of stream decoding that all decoders share, between slots and user. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
 
 #include "backends.h"
 #include "batch_deadline.h"
-#include "checked_size.h"
-#include "copy_past_caches.h"
+#include "common/checked_size.h"
+#include "common/host_memory.h"
+#include "common/non_temporal_copy.h"
 #include "copy_team.h"
 #include "engine.h"
-#include "host_memory.h"
 #include "input_window.h"
 #include "output_window.h"
 #include "pipeline.h"
@@ -23,21 +23,19 @@
 
 namespace gr::gpufec {
 
-constexpr unsigned most_slots = 16;
+constexpr unsigned max_slots = 16;
 
-//! Refuses what no decoder can run with. \throws std::invalid_argument
-inline void check_run_options(const run_options& run, std::size_t most_pieces)
+//! Refuses options that no decoder supports. \throws std::invalid_argument
+inline void check_run_options(const run_options& run, std::size_t max_work_items)
 {
     const auto from = [](std::size_t least, std::size_t most) {
         return std::to_string(least) + " to " + std::to_string(most);
     };
-    require(run.slots >= 1 && run.slots <= most_slots,
-            "slots",
-            run.slots,
-            from(1, most_slots));
+    require(
+        run.slots >= 1 && run.slots <= max_slots, "slots", run.slots, from(1, max_slots));
     require(run.threads >= 1 && run.threads <= 256, "threads", run.threads, from(1, 256));
     require(run.copy_threads <= 256, "copy_threads", run.copy_threads, from(0, 256));
-    require(run.batch <= most_pieces, "batch", run.batch, from(0, most_pieces));
+    require(run.batch <= max_work_items, "batch", run.batch, from(0, max_work_items));
     require(!run.devices.empty() && run.devices.size() <= 16,
             "number of devices",
             run.devices.size(),
@@ -49,18 +47,18 @@ inline void check_run_options(const run_options& run, std::size_t most_pieces)
 }
 
 /*!
- * \brief A room's decoder as a stream: owns the pipeline, the deadline of a batch that
- * waits, and what is lent for input and output; fails over, and says what decodes.
+ * \brief Base class of stream decoders: owns the pipeline, the latency limit and the
+ * borrowed memory, and logs the backend and its fail-over.
  *
- * The room's own decoder, derived from it, cuts the stream into pieces and puts results
- * together. \tparam Room see backends.h
+ * The derived class divides the stream into work items and assembles their results.
+ * \tparam Traits see backends.h
  */
-template <class Room>
+template <class Traits>
 class stream_decoder : public decoder::engine
 {
 public:
-    using job = typename Room::job;
-    using setup = typename Room::setup;
+    using job = typename Traits::job;
+    using setup = typename Traits::setup;
     using slot = typename pipeline<job>::slot;
 
     void finish() override
@@ -91,7 +89,7 @@ public:
     {
         if (d_pipeline) {
             d_pipeline->drain();
-        } else { // what was made last had not the memory
+        } else { // the last open() threw
             open(setup(*d_setup));
         }
         d_deadline.stop();
@@ -110,89 +108,90 @@ public:
     {
         const auto limits = d_pipeline->active().limits();
         return d_pipeline->slots() *
-               (limits.raw_bytes ? limits.raw_bytes : limits.input_bytes);
+               (limits.caller_item_bytes ? limits.caller_item_bytes : limits.input_bytes);
     }
-    bool can_lend() const override { return d_lends && d_input.end() == 0; }
-    std::size_t lend(const void* items, std::size_t count) override
+    bool can_borrow() const override { return d_borrows && d_input.end() == 0; }
+    std::size_t borrow(const void* items, std::size_t count) override
     {
-        begin_lending();
-        d_input.lend(static_cast<const std::byte*>(items));
-        return take_lent(count - lent());
+        begin_borrowing();
+        d_input.borrow(static_cast<const std::byte*>(items));
+        return take_borrowed(count - std::min(count, borrowed()));
     }
-    std::size_t lent() const override { return d_input.lent(); }
-    std::size_t take_back() override { return d_input.take_back(done()); }
-    void end_lending() override
+    std::size_t borrowed() const override { return d_input.borrowed(); }
+    std::size_t release_borrowed() override { return d_input.release_borrowed(done()); }
+    void copy_borrowed() override
     {
-        if (d_pipeline && d_input.lending()) {
+        if (d_pipeline && d_input.borrowing()) {
             std::size_t batch = 0;
-            d_pipeline->settle([&](const slot& s) { settled(s, batch++); });
-            keep_lent();
+            d_pipeline->wait_idle([&](const slot& s) { on_finished(s, batch++); });
+            store_borrowed();
         }
     }
-    bool lock_lent(void* memory, std::size_t bytes) override
+    bool pin_input(void* memory, std::size_t bytes) override
     {
-        const bool locked = takes_raw() && d_pipeline->lock_lent(memory, bytes);
-        d_locked = locked ? lent_memory{ memory, bytes } : lent_memory{};
+        const bool locked = reserve_conversion() && d_pipeline->pin_input(memory, bytes);
+        d_locked = locked ? pinned_memory{ memory, bytes } : pinned_memory{};
         return locked;
     }
-    void unlock_lent(void* memory) override
+    void unpin_input(void* memory) override
     {
         d_locked = {};
         if (d_pipeline) {
-            d_pipeline->unlock_lent(memory);
+            d_pipeline->unpin_input(memory);
         }
     }
     std::size_t output_bytes() const override
     {
-        return can_lend_output() ? d_pipeline->slots() * lent_bytes() : 0;
+        return can_borrow_output() ? d_pipeline->slots() * borrowed_bytes() : 0;
     }
-    bool
-    lock_output(void* memory, std::size_t bytes, std::function<bool()> replace) override
+    bool pin_output(void* memory,
+                    std::size_t bytes,
+                    const std::function<bool()>& replace) override
     {
-        d_lock_output = [=] {
-            return (!lends_bits() || d_pipeline->take_bits()) &&
-                   d_pipeline->lock_output(memory, bytes, replace);
+        d_pin_output = [=] {
+            return (!borrows_bits() || d_pipeline->reserve_unpacked_output()) &&
+                   d_pipeline->pin_output(memory, bytes, replace);
         };
-        d_locked_output = can_lend_output() && d_lock_output() ? memory : nullptr;
-        return d_locked_output;
+        d_pinned_output = can_borrow_output() && d_pin_output() ? memory : nullptr;
+        return d_pinned_output;
     }
-    bool lend_output(void* next, std::size_t bytes) override
+    bool borrow_output(void* next, std::size_t bytes) override
     {
-        d_output.lend(static_cast<std::byte*>(next), bytes);
-        return d_output.empty() || d_output.place(lent_bytes());
+        d_output.borrow(static_cast<std::byte*>(next), bytes);
+        return d_output.empty() || d_output.place(borrowed_bytes());
     }
-    void end_lending_output() override
+    void release_output() override
     {
-        d_output.lend(nullptr, 0);
+        d_output.borrow(nullptr, 0);
         if (d_pipeline) {
             d_pipeline->keep_output();
         }
     }
-    void unlock_output(void* memory) override
+    void unpin_output(void* memory) override
     {
-        d_locked_output = nullptr;
+        d_pinned_output = nullptr;
         if (d_pipeline) {
-            d_pipeline->unlock_output(memory);
+            d_pipeline->unpin_output(memory);
         }
     }
 
 protected:
-    //! \p item_bytes of input as it lies in slots, \p raw_bytes as the caller has it; 0:
-    //! input cannot be lent.
+    //! \p item_bytes is the size of an input item in slots, \p caller_item_bytes in the
+    //! caller's memory; 0: input cannot be borrowed.
     stream_decoder(const run_options& run,
                    decoder_hooks hooks,
                    std::size_t item_bytes,
-                   std::size_t raw_bytes = 0)
-        : d_hooks(std::move(hooks)),
+                   std::size_t caller_item_bytes = 0)
+        : d_hooks(without_exceptions(std::move(hooks))),
           d_run(run),
           d_deadline(run.max_latency_ms, [this] { d_hooks.wake(); }),
-          d_input(item_bytes, raw_bytes),
-          d_lends(raw_bytes > 0)
+          d_input(item_bytes, caller_item_bytes),
+          d_borrows(caller_item_bytes > 0)
     {
-        check_run_options(run, Room::most_pieces);
+        check_run_options(run, Traits::max_work_items);
     }
 
-    //! Makes what decodes such a setup, in place of what there was; nothing is in flight.
+    //! Replaces the pipeline by one for setup \p s. No batch may be in flight.
     void open(const setup& s)
     {
         try {
@@ -202,62 +201,63 @@ protected:
                 refuse("batch",
                        d_run.batch,
                        "there is not the memory for " + std::to_string(d_run.slots) +
-                           " slots of so many " + Room::piece +
+                           " slots of so many " + Traits::work_items_name +
                            "; allowed are smaller ones, and 0, which chooses");
             }
             throw std::invalid_argument(printable(
-                Room::describe(s) + " needs more memory than there is, with slots " +
+                Traits::describe(s) + " needs more memory than there is, with slots " +
                 std::to_string(d_run.slots) + " and threads " +
                 std::to_string(d_run.threads)));
         }
     }
 
-    // What a room adds.
+    // Functions for the derived class to implement.
 
-    //! Submits what is full, due, or, at the end, left.
+    //! Submits the open batch if it is full or due, or if the stream ends.
     virtual void advance() = 0;
-    //! Complete pieces of the open batch.
+    //! Returns the number of complete work items in the open batch.
     virtual std::size_t waiting() const = 0;
-    //! Pieces that are to be submitted after finish(), and were not yet.
+    //! Returns the number of work items still to be submitted after finish().
     virtual std::size_t left() const { return waiting(); }
-    //! Items that the open batch lacks to be full.
+    //! Returns the number of items that the open batch can still take.
     virtual std::size_t items_wanted() const { return 0; }
-    //! Puts items that the caller has at \p from into a slot, at \p to.
+    //! Copies items from the caller's memory into a slot, converting their format.
     virtual void
     store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
     {
     }
-    //! Takes what fits of \p count items that are lent after those before.
-    virtual std::size_t take_lent(std::size_t count)
+    //! Takes up to \p count further borrowed items and returns how many.
+    virtual std::size_t take_borrowed(std::size_t count)
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
     }
-    //! Copies what the open batch has been lent.
-    virtual void keep_lent()
+    //! Copies the borrowed items of the open batch.
+    virtual void store_borrowed()
     {
-        d_input.end_lending([this](const std::byte* from, std::size_t n, std::byte* to) {
-            store(from, n, to);
-        });
+        d_input.copy_borrowed([this](const std::byte* from,
+                                     std::size_t n,
+                                     std::byte* to) { store(from, n, to); });
     }
-    //! Whether the rows that are submitted with batches are what is pulled of them.
-    virtual bool can_lend_output() const { return false; }
-    //! Whether they are given as one bit per byte.
-    virtual bool lends_bits() const { return false; }
-    //! Forgets the stream.
+    //! Returns whether users pull the output rows of batches without post-processing.
+    virtual bool can_borrow_output() const { return false; }
+    //! Returns whether output in place has one bit per byte.
+    virtual bool borrows_bits() const { return false; }
+    //! Resets the derived class to the begin of a stream.
     virtual void restart() = 0;
-    //! Once for each batch in flight, which are counted from the oldest, before its input
-    //! is gone.
-    virtual void settled(const slot&, std::size_t /*batch*/) {}
+    //! Called when borrowing ends for each batch in flight, counted from the oldest, once
+    //! it is finished and before its input is released.
+    virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
-    // What a room is given.
+    // Functions for the derived class to call.
 
     void log(log_level level, const std::string& text) const { d_hooks.log(level, text); }
 
-    //! Whether a batch is to be sent that is not full.
+    //! Returns whether to submit a batch that is not full.
     bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
     bool finishing() const { return d_finishing; }
 
-    //! Takes what fits of \p count items: \p store(first, n, to) puts n of them at \p to.
+    //! Takes up to \p count items by calls of \p store(first, n, to), which copies n
+    //! items to the slot, and returns how many.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -266,7 +266,7 @@ protected:
         while (taken < count && open_input()) {
             const auto n = std::min(count - taken, items_wanted());
             if (n > 0) {
-                if (!d_input.lending()) {
+                if (!d_input.borrowing()) {
                     auto* const to = d_pipeline->filling()->input + d_input.bytes();
                     copy(n, d_input.item_bytes(), [&](std::size_t first, std::size_t m) {
                         store(taken + first, m, to + first * d_input.item_bytes());
@@ -281,8 +281,8 @@ protected:
         return taken;
     }
 
-    //! Copies what is pushed: part(first, count) does so for some of \p units of \p bytes
-    //! each. Threads of the CPU help where it does not decode.
+    //! Copies \p units of \p bytes each by calls of part(first, count), on several
+    //! threads if a device decodes.
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
@@ -293,7 +293,7 @@ protected:
         }
     }
 
-    //! Copies what is pushed, as it is, to where it lies in a slot.
+    //! Copies pushed data into the slot, for a device with non-temporal stores.
     void copy_to_slot(std::byte* to, const std::byte* from, std::size_t bytes) const
     {
         if (d_on_device) {
@@ -303,26 +303,29 @@ protected:
         }
     }
 
-    //! Whether a device decodes.
+    //! Returns whether a device decodes.
     bool on_device() const { return d_on_device; }
 
-    //! Whether what decodes has room for input as the caller has it.
-    bool takes_raw()
+    //! Reserves device memory to convert the caller's format, if any is needed; returns
+    //! whether it succeeded.
+    bool reserve_conversion()
     {
-        d_raw = d_raw || d_pipeline->active().limits().raw_bytes == 0 ||
-                d_pipeline->take_raw();
-        return d_raw;
+        d_caller_format = d_caller_format ||
+                          d_pipeline->active().limits().caller_item_bytes == 0 ||
+                          d_pipeline->reserve_conversion_buffers();
+        return d_caller_format;
     }
 
-    //! Where the open batch's input begins; nullptr while every slot is in flight.
+    //! Returns where the open batch's input begins; nullptr while every slot is in
+    //! flight.
     const std::byte* open_input()
     {
         auto* const s = d_pipeline->filling();
         return s ? d_input.open(s->input) : nullptr;
     }
 
-    //! Submits the open batch, of which \p rows will be pulled; the next one's input
-    //! begins with item \p next.
+    //! Submits the open batch, whose output is pulled as \p rows. The next batch begins
+    //! with item \p next.
     void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {
         const auto* const input = open_input();
@@ -332,12 +335,12 @@ protected:
         watch();
     }
 
-    //! Submits the open batch, whose input the room has written into the slot by itself.
+    //! Submits the open batch, whose input the derived class has written into the slot.
     void submit(const job& j, const output_rows& rows = {})
     {
         submit_from(j, d_pipeline->filling()->input, rows);
     }
-    //! The same, where what is decoded begins at \p input there.
+    //! Does the same with input that begins at \p input.
     void submit_from(const job& j, const std::byte* input, const output_rows& rows)
     {
         send(j, input, rows);
@@ -345,32 +348,32 @@ protected:
         watch();
     }
 
-    //! Whether a device has put what is pulled of a slot where it goes. \throws
-    //! std::logic_error if that is not the form that is pulled
+    //! Returns whether the slot's output was written in place. \throws std::logic_error
+    //! if it was, and the user pulls another form (bits or packed)
     bool in_place(const slot& s, bool bits) const
     {
-        if (s.lent.to && bits != lends_bits()) {
-            throw std::logic_error("memory is lent for output in another form");
+        if (s.borrowed.to && bits != borrows_bits()) {
+            throw std::logic_error("output memory is borrowed in another form");
         }
-        return s.lent.to;
+        return s.borrowed.to;
     }
 
-    //! So many bytes of the rows were pulled.
+    //! Records that \p bytes of the rows were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
-    //! Gives the oldest slot back, whose output has been pulled.
+    //! Releases the oldest slot, whose output has been pulled.
     void release()
     {
         d_pipeline->release();
         d_input.released();
     }
 
-    //! Whether the batch that is open leaves its input where the caller has it.
-    bool lending() const { return d_input.lending(); }
+    //! Returns whether the open batch reads borrowed input in place.
+    bool borrowing() const { return d_input.borrowing(); }
 
     const decoder_hooks d_hooks;
     std::optional<setup> d_setup;
-    std::size_t d_batch = 0; // pieces
+    std::size_t d_batch = 0; // work items
     const run_options d_run;
     batch_deadline d_deadline;
     input_window d_input;
@@ -378,17 +381,17 @@ protected:
     std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
 
 private:
-    // That the output of a full batch may take of what is lent.
-    std::size_t lent_bytes() const
+    // Returns the borrowed memory that the output of a full batch may need.
+    std::size_t borrowed_bytes() const
     {
-        return (lends_bits() ? 8 : 1) * d_pipeline->active().limits().output_bytes;
+        return (borrows_bits() ? 8 : 1) * d_pipeline->active().limits().output_bytes;
     }
 
-    void begin_lending()
+    void begin_borrowing()
     {
-        if (!d_input.lending() && !takes_raw()) {
+        if (!d_input.borrowing() && !reserve_conversion()) {
             throw std::runtime_error(std::string(active_backend()) +
-                                     " has not the memory to convert what is lent");
+                                     " lacks the memory to convert borrowed input");
         }
     }
 
@@ -399,8 +402,8 @@ private:
         d_output.submitted(rows.total());
     }
 
-    // Someone is to look whether a device does not come to an end, though nothing else
-    // happens: once a time-out, not for each batch.
+    // Wakes the caller when the timeout expires, so that it polls a device that hangs.
+    // The timer is set once per timeout, not for each batch.
     void watch()
     {
         const auto when = d_pipeline->overdue();
@@ -412,16 +415,16 @@ private:
 
     void open_within_memory(const setup& s)
     {
-        d_raw = false;
+        d_caller_format = false;
         if (d_pipeline && d_locked.memory) {
-            d_pipeline->unlock_lent(d_locked.memory);
+            d_pipeline->unpin_input(d_locked.memory);
         }
-        if (d_pipeline && d_locked_output) {
-            d_pipeline->unlock_output(d_locked_output);
+        if (d_pipeline && d_pinned_output) {
+            d_pipeline->unpin_output(d_pinned_output);
         }
         d_pipeline.reset();
         d_setup.emplace(s);
-        auto made = make_decoders<Room>(s, d_run);
+        auto made = make_decoders<Traits>(s, d_run);
         const auto& first = *made.decoders.front();
         d_on_device = first.backend() == "cuda";
         if (made.failed) {
@@ -435,23 +438,24 @@ private:
         if (needed.value() > physical_memory()) {
             throw std::bad_alloc();
         }
-        d_batch = limits.pieces;
+        d_batch = limits.work_items;
         if (d_batch < d_run.batch) {
             log(log_level::warning,
                 "batch is " + std::to_string(d_run.batch) +
                     ": the device's memory holds " + std::to_string(d_batch) + " " +
-                    Room::piece);
+                    Traits::work_items_name);
         }
         log(log_level::info,
-            Room::describe(s) + " on " + first.backend() + " (" + first.device() +
-                "), batches of " + std::to_string(d_batch) + " " + Room::piece +
+            Traits::describe(s) + " on " + first.backend() + " (" + first.device() +
+                "), batches of " + std::to_string(d_batch) + " " +
+                Traits::work_items_name +
                 (made.missing.empty() ? "" : "; no CUDA: " + made.missing));
 
         typename pipeline<job>::hooks h;
         h.completion = d_hooks.wake;
         if (d_run.where == backend::automatic) {
             h.fallback = [this] {
-                return Room::make_cpu(*d_setup, d_batch, d_run.threads);
+                return Traits::make_cpu(*d_setup, d_batch, d_run.threads);
             };
         }
         if (d_on_device) {
@@ -464,7 +468,7 @@ private:
                 });
             }
         }
-        h.given_up = [this](const std::string& what) { log(log_level::error, what); };
+        h.abandoned = [this](const std::string& what) { log(log_level::error, what); };
         h.failed_over = [this](const std::string& failure, std::size_t devices) {
             d_on_device = devices > 0;
             log(log_level::error,
@@ -472,29 +476,29 @@ private:
                     (devices > 0 ? "other devices" : "CPU") + ", nothing is lost");
         };
         d_pipeline.emplace(std::move(made.decoders), d_run.slots, std::move(h));
-        if (d_locked.memory && takes_raw()) {
-            d_pipeline->lock_lent(d_locked.memory, d_locked.bytes);
+        if (d_locked.memory && reserve_conversion()) {
+            d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
-        if (d_locked_output) {
-            d_lock_output(); // where it cannot, output is copied
+        if (d_pinned_output) {
+            d_pin_output(); // if it fails, output is copied
         }
     }
 
-    struct lent_memory {
+    struct pinned_memory {
         void* memory = nullptr;
         std::size_t bytes = 0;
     };
 
-    const bool d_lends;
+    const bool d_borrows;
     bool d_finishing = false;
     bool d_flushing = false;
     bool d_on_device = false;
-    bool d_raw = false;              // decoders have room for input as the caller has it
-    lent_memory d_locked;            // memory to lend from, whose pages are locked
-    void* d_locked_output = nullptr; // memory to lend for output, likewise
-    std::function<bool()> d_lock_output;
+    bool d_caller_format = false;    // decoders can convert the caller's format
+    pinned_memory d_locked;          // memory of borrowed input
+    void* d_pinned_output = nullptr; // memory of output in place
+    std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
-    std::optional<deadline_timer> d_watchdog; // where a device decodes
+    std::optional<deadline_timer> d_watchdog; // only if a device decodes
     copy_team d_copies{ d_run.copy_threads ? d_run.copy_threads : d_run.threads };
 };
 

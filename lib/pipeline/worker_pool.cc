@@ -20,7 +20,7 @@ worker_pool::worker_pool(unsigned threads)
             d_threads.emplace_back([this, i] { serve(i); });
         }
     } catch (const std::system_error& error) {
-        // Those that there are do it, if more slowly.
+        // The pool works with the threads that did start.
         if (d_threads.empty()) {
             throw std::runtime_error("threads is " + std::to_string(threads) +
                                      ": the system starts none (" +

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Threads that decode the batches of a CPU backend, each batch in chunks. */
+/* The thread pool of a CPU decoder, which decodes each batch in chunks. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
 #define INCLUDED_GPUFEC_PIPELINE_WORKER_POOL_H
@@ -19,25 +19,26 @@ namespace gr::gpufec {
 class worker_pool
 {
 public:
-    //! \p chunk in 0 … chunks−1 of a batch, \p worker in 0 … threads−1. Must not throw.
+    //! Function that decodes chunk 0 … chunks−1 of a batch on thread 0 … threads−1. Must
+    //! not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
-    //! Makes do with fewer where the system does not start so many.
+    //! Starts the threads, or fewer if the system refuses some.
     //! \throws std::runtime_error if it starts none
     explicit worker_pool(unsigned threads);
     ~worker_pool() { stop(); }
 
-    //! Finishes the chunks that have begun and drops the rest; nothing works then.
+    //! Finishes the chunks that have begun, drops the others and ends the threads.
     void stop();
 
     unsigned threads() const { return d_threads.size(); }
 
     void on_completion(std::function<void()> notify);
 
-    //! Leaves out the chunks that have not begun, as if they were done.
+    //! Drops the chunks that have not begun; they count as done.
     void drop();
 
-    //! Queues a batch of \p chunks (at least 1) pieces of work under the number \p slot.
+    //! Queues a batch of \p chunks (at least 1) under the number \p slot.
     void submit(unsigned slot, std::size_t chunks, work w);
 
     bool finished(unsigned slot);

@@ -15,13 +15,13 @@ namespace {
 
 constexpr auto never = std::numeric_limits<std::size_t>::max();
 
-// A call that something begins with, and the calls that were counted.
+// The call at which a fault begins, and the count of calls.
 struct place {
     std::size_t at = never;
-    const char* name = nullptr; // of what is counted; null: all calls
+    const char* name = nullptr; // name of the calls that are counted; null: all
     std::size_t counted = 0;
 
-    // Counts a call: whether it is that one, or \p after it.
+    // Counts a call; returns whether it is the one or, if \p after, one after it.
     bool reached(const char* call, bool after)
     {
         if (name && std::strcmp(name, call) != 0) {
@@ -32,8 +32,8 @@ struct place {
     }
 };
 
-// Of this process, as the runtime is; in tests alone. Allocates nothing, for memory is
-// refused there as well.
+// Global, because the CUDA runtime is global too. It allocates nothing, because tests
+// also refuse memory.
 struct {
     std::mutex mutex;
     std::array<const char*, 1 << 20> names;
@@ -48,7 +48,7 @@ struct {
 
 } // namespace
 
-void forget_errors(); // of the layer below
+void forget_errors(); // defined by the emulation and the interception
 
 void begin()
 {
@@ -60,7 +60,7 @@ void begin()
     state.waited = false;
 }
 
-// All calls are counted from begin() on, those of one name from here.
+// A number among all calls counts from begin() on, one among calls of a name from here.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Calls of the CUDA runtime that fail, and work that does not end, on purpose. For tests
- * alone, over the emulation or over a real device. */
+/* Fault injection: makes calls of the CUDA runtime fail and work on streams hang, in
+ * tests over the emulation or over a real device. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_FAULTS_H
-#define INCLUDED_GPUFEC_CUDA_FAULTS_H
+#ifndef INCLUDED_GPUFEC_TESTING_FAULTS_H
+#define INCLUDED_GPUFEC_TESTING_FAULTS_H
 
 #include <cuda_runtime.h>
 #include <cstddef>
@@ -16,45 +16,45 @@ namespace gr::gpufec {
 namespace cuda {
 namespace faults {
 
-//! Counts calls from 0 on again, and lets all of them pass.
+//! Resets the count of calls and lets all calls succeed.
 void begin();
 
-//! Call number \p call fails with \p error, and with \p for_good all that follow.
+//! Makes call number \p call fail with \p error, and with \p for_good all after it.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! What call number \p call and those after it put on streams does not begin.
+//! Makes the work hang that call number \p call and those after it put on streams.
 void hang(std::size_t call);
 
-// Both, counting calls of one name alone: how often a device is asked for its state may
-// differ between runs, and with it the numbers of all others.
+// The same with \p call counted among the calls of one name. The number of state queries
+// may differ between runs, and with it the numbers of all calls.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 
-//! What hangs goes on, and no more does.
+//! Lets work that hangs continue, and makes no more hang.
 void release();
 
-//! The calls since begin(), by name.
+//! Returns the names of the calls since begin().
 std::vector<std::string> calls();
 
-//! The call that failed first, or "".
+//! Returns the name of the first call that failed, or "".
 std::string failed();
 
-//! Whether a call was made that waits for what does not end.
+//! Returns whether a call was made that would wait for work that hangs.
 bool waited_for_ever();
 
-// What follows is for the layers below a decoder.
+// The following functions are for the emulation and the interception.
 
-//! To be asked by each call: the error that it returns, or success.
+//! Counts a call and returns the error it must return, or success.
 cudaError_t next(const char* name);
 
-//! Whether what is put on streams is not to begin.
+//! Returns whether work put on streams must hang.
 bool hanging();
 
-//! To be said by a call that would wait for what does not end.
+//! Records a call that would wait for work that hangs.
 void wait_for_ever();
 
 } // namespace faults
 } // namespace cuda
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_CUDA_FAULTS_H */
+#endif /* INCLUDED_GPUFEC_TESTING_FAULTS_H */

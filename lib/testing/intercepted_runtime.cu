@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Between a test and the CUDA runtime: the linker's --wrap sends every call here, where
- * cuda/faults.h lets it fail before it reaches a real device, or hang. */
+/* Interception of the CUDA runtime: the linker's --wrap sends every call here, where it
+ * fails or hangs as testing/faults.h says, or passes to the real device. */
 
 #include "faults.h"
 #include <atomic>
@@ -17,14 +17,14 @@ namespace {
 
 using namespace gr::gpufec::cuda;
 
-thread_local cudaError_t told = cudaSuccess; // what the next cudaGetLastError() says
+thread_local cudaError_t told = cudaSuccess; // result of the next cudaGetLastError()
 
-thread_local bool own_launch = false;
+thread_local bool own_launch = false; // the launch is not the decoder's
 
 std::atomic<bool> something_hangs{ false }; // on any stream
 
-// Whether \p state comes to be other than "not ready", as it does in a moment where
-// nothing hangs.
+// Waits until \p state is not "not ready"; returns false after two seconds, which only
+// work that hangs takes.
 template <class State>
 bool comes_to_an_end(State&& state)
 {
@@ -38,7 +38,7 @@ bool comes_to_an_end(State&& state)
     return true;
 }
 
-// What hangs: a kernel that waits for the host.
+// Makes a stream hang: a kernel that waits for the host.
 __global__ void wait_for(const volatile int* released)
 {
     while (!*released) {
@@ -84,7 +84,7 @@ cudaError_t call(const char* name)
         return __real_##name arguments;        \
     }
 
-// What frees does so even where it says that it failed.
+// Functions that free a resource do so even if they return an error.
 #define FREES(name, parameters, arguments)         \
     cudaError_t __real_##name parameters;          \
     cudaError_t __wrap_##name parameters           \
@@ -94,7 +94,7 @@ cudaError_t call(const char* name)
         return done;                               \
     }
 
-// And waits for the whole device.
+// These also wait for the whole device.
 #define FREES_AND_WAITS(name, parameters, arguments) \
     cudaError_t __real_##name parameters;            \
     cudaError_t __wrap_##name parameters             \
@@ -197,7 +197,7 @@ cudaError_t __wrap_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
     return __real_cudaMemsetAsync(to, value, bytes, stream);
 }
 
-// What kernel<<<…>>>(…) becomes.
+// The function to which nvcc translates kernel<<<…>>>(…).
 cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel,
                                       dim3 grid,
                                       dim3 block,

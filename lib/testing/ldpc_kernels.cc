@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* In place of the CUDA kernels of this room, for tests of their host code where there is
- * no GPU: launches that the decoder of the CPU carries out. */
+/* Replaces the list of LDPC launch plans in tests of the host code without a GPU: every
+ * launch decodes by the CPU's decoder. */
 
-#include "cuda_kernels.h"
-#include "input_format.h"
-#include "room.h"
+#include "ldpc/cuda/kernels.h"
+#include "ldpc/stream/input_format.h"
+#include "ldpc/stream/traits.h"
 #include <thread>
 
 namespace gr::gpufec::ldpc {
@@ -46,7 +46,7 @@ public:
             setup.message_only = stop.out_bits < setup.codes[0].n();
             setup.bits = stop.out_bits > 0;
             setup.soft = stop.soft;
-            const auto decoder = room::make_cpu(setup, frames.count, 1);
+            const auto decoder = traits::make_cpu(setup, frames.count, 1);
             const auto* const input = reinterpret_cast<const std::byte*>(frames.input);
             job j;
             const auto first = frames.table - reinterpret_cast<const frame_place*>(input);
@@ -76,19 +76,19 @@ std::unique_ptr<launch_plan> make_launch_plan(
     return std::make_unique<emulated_plan>(code, rule, schedule);
 }
 
-void launch_steps(const raw_frame* frames,
-                  std::uint32_t count,
-                  const std::uint8_t* raw,
-                  const setup& setup,
-                  std::uint8_t* input,
-                  cudaStream_t stream)
+void launch_quantise(const caller_frame* frames,
+                     std::uint32_t count,
+                     const std::uint8_t* caller_format,
+                     const setup& setup,
+                     std::uint8_t* input,
+                     cudaStream_t stream)
 {
     const auto precision = setup.precision;
     const auto format = setup.format;
     emulated_launch(stream, [=] {
         for (const auto* f = frames; f != frames + count; ++f) {
             input_format(precision, format, f->factor, f->limit)
-                .convert(raw + f->from,
+                .convert(caller_format + f->from,
                          0,
                          f->values,
                          reinterpret_cast<std::byte*>(input + f->to));

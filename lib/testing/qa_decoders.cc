@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The layer that all decoders share, tested with each of them on simulated devices:
- * order, latency, failing devices, memory that is short, restarts. */
+/* Tests of the layer that all decoders share, with each of them on simulated devices:
+ * order, latency, failing devices, lack of memory, restarts. */
 
-#include "qa_kinds.h"
+#include "decoder_kinds.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -82,13 +82,13 @@ TYPED_TEST(decoders, failure_in_mid_run_loses_nothing)
     }
 }
 
-// Kinds whose output is not what a batch leaves are none of them.
+// Whether a kind's output can be written in place; not if it is post-processed.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
 constexpr bool fills_rings<viterbi_frames> = false;
 template <class Item>
-constexpr bool fills_rings<sync_lent<sync_mode::stream, Item>> = false;
+constexpr bool fills_rings<sync_borrowed<sync_mode::stream, Item>> = false;
 template <>
 constexpr bool fills_rings<sync_frames<sync_mode::stream>> = false;
 
@@ -115,34 +115,34 @@ TYPED_TEST(decoders, what_devices_put_into_a_ring_is_the_same)
     }
 }
 
-TYPED_TEST(decoders, say_when_what_is_submitted_next_has_no_room_in_a_ring)
+TYPED_TEST(decoders, say_when_the_next_batch_does_not_fit_into_a_ring)
 {
     auto r = this->run();
     r.batch = 1;
     auto u = TypeParam::make(r, {});
     bytes ring(1 << 16), some(1 << 16);
-    if (!u.engine->lock_output(ring.data(), ring.size())) {
+    if (!u.engine->pin_output(ring.data(), ring.size())) {
         EXPECT_FALSE(fills_rings<TypeParam>);
         return;
     }
-    const auto has_room = [&](std::size_t n) {
-        return u.engine->lend_output(ring.data(), n);
+    const auto has_capacity = [&](std::size_t n) {
+        return u.engine->borrow_output(ring.data(), n);
     };
-    EXPECT_TRUE(has_room(0)); // nothing will be pulled before it
+    EXPECT_TRUE(has_capacity(0)); // no output is to be pulled before it
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
         first += u.push(f, first);
     }
-    EXPECT_FALSE(has_room(0));
-    EXPECT_TRUE(has_room(ring.size()));
+    EXPECT_FALSE(has_capacity(0));
+    EXPECT_TRUE(has_capacity(ring.size()));
     u.engine->finish();
     while (!u.engine->done()) {
         u.engine->wait(std::chrono::milliseconds(1000));
         u.pull(some.data(), some.size());
     }
-    EXPECT_TRUE(has_room(0));
-    u.engine->end_lending_output();
-    u.engine->unlock_output(ring.data());
+    EXPECT_TRUE(has_capacity(0));
+    u.engine->release_output();
+    u.engine->unpin_output(ring.data());
 }
 
 TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
@@ -157,7 +157,7 @@ TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // it writes no more
+            EXPECT_EQ(o.ring->replaced, 0u); // a failed device writes no more
         }
     }
 }
@@ -181,7 +181,7 @@ TYPED_TEST(decoders, a_ring_may_come_and_go_with_batches_in_flight)
             for (std::size_t first = 0; first < u.portion;) {
                 const auto n = u.push(f, first);
                 first += n;
-                // A bit at a time, so that batches are given in part.
+                // Pulls little at a time, so that batches are pulled in parts.
                 const auto m = u.ring->pull(u, some);
                 o.output.insert(o.output.end(), some.begin(), some.begin() + m);
                 if (n + m == 0) {
@@ -212,6 +212,7 @@ TYPED_TEST(decoders, one_of_several_devices_may_fail)
 TYPED_TEST(decoders, what_was_asked_for_is_not_replaced)
 {
     auto r = this->run(backend::cuda);
+    r.watch = false; // no verdict on random values, because the test counts messages
     EXPECT_EQ(this->decode(r).backend, "cuda");
     {
         const failing_device fails(0, 2);
@@ -232,6 +233,7 @@ TYPED_TEST(decoders, batch_too_large_for_the_memory_is_halved_with_a_warning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run(backend::cuda);
+    r.watch = false; // no verdict on random values, because the test counts messages
     r.batch = 64;
     r.devices = { 0, 1 };
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "20");
@@ -262,7 +264,7 @@ TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
     u.engine->set_max_latency_ms(30);
-    // The timer wakes whoever waits: at the deadline, then when the batch is decoded.
+    // The hook is called at the deadline, and again when the batch is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&
            std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
@@ -277,6 +279,41 @@ TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
     EXPECT_FALSE(o.output.empty());
 }
 
+TYPED_TEST(decoders, HooksThatAreEmptyOrThrow_DecodesTheSame)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    const auto fail = [] { throw std::runtime_error("a hook's own"); };
+    decoder_hooks empty, throwing;
+    empty.wake = nullptr;
+    empty.log = nullptr;
+    throwing.wake = fail;
+    throwing.log = [=](log_level, const std::string&) { fail(); };
+    for (const auto& hooks : { empty, throwing }) {
+        for (const auto where : { backend::cpu, backend::cuda }) {
+            auto r = this->run(where);
+            r.max_latency_ms = 0; // the timer calls the hook too
+            outcome o;
+            auto u = TypeParam::make(r, hooks);
+            this->push_all(u, o, TypeParam::portions);
+            this->finish(u, o);
+            EXPECT_EQ(o.output, expected.output);
+        }
+    }
+}
+
+TYPED_TEST(decoders, FewerItemsThanAreBorrowed_TakesNone)
+{
+    auto u = TypeParam::make(this->run(), {});
+    const bytes items(1 << 12);
+    const auto take = [&](std::size_t n) {
+        return n < 50 || u.engine->can_borrow() ? u.engine->borrow(items.data(), n) : 0;
+    };
+    if (const auto taken = take(50)) {
+        EXPECT_EQ(take(taken / 2), 0u);
+        u.engine->reset();
+    }
+}
+
 TYPED_TEST(decoders, a_waiting_batch_follows_a_new_latency)
 {
     outcome o;
@@ -287,7 +324,7 @@ TYPED_TEST(decoders, a_waiting_batch_follows_a_new_latency)
     EXPECT_FALSE(u.engine->due());
     u.engine->set_max_latency_ms(0);
     EXPECT_TRUE(u.engine->due());
-    u.engine->set_max_latency_ms(1e300); // no clock counts to that
+    u.engine->set_max_latency_ms(1e300); // beyond the range of the clock
     EXPECT_FALSE(u.engine->due());
     EXPECT_THROW(u.engine->set_max_latency_ms(-1), std::invalid_argument);
 }
@@ -352,12 +389,12 @@ TYPED_TEST(decoders, positive_bit_says_what_a_positive_value_means)
     }
 }
 
-// A thread that the system does not start must not end the process.
+// A thread that does not start must not end the process.
 TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     const auto decode_with_few = [&] {
-        // Of the user, whoever runs this; root has no limit, so it is lent another one.
+        // The limit is per user, and root has none, so the process changes its user.
         rlimit most{ 3, 3 };
         if (setrlimit(RLIMIT_NPROC, &most) != 0 || setuid(65534) != 0) {
             std::_Exit(77);
@@ -384,7 +421,7 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
         "");
 }
 
-// Enough input for threads to copy it, of which the first item is pushed by itself.
+// Decodes enough input for several copying threads; the first item is pushed alone.
 template <class Decoder, class Options>
 std::vector<std::uint8_t>
 decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
@@ -431,7 +468,32 @@ TEST(decoders_copying, threads_do_not_change_what_is_decoded)
     EXPECT_EQ(decoded_with_threads<ldpc_decoder>(ldpc, 1, 4), messages);
 }
 
-// Frames of several codes in pieces of any size, and whole, while the scale changes.
+template <cut_frames Form>
+class cut_decoder : public decoders<viterbi_cut_frames<Form>>
+{
+public:
+    bytes output(backend where, unsigned batch)
+    {
+        auto r = this->run(where);
+        r.batch = batch;
+        return this->decode(r).output;
+    }
+    void TestBody() override {}
+};
+
+TEST(decoders_dropping, CutFrames_LeaveNoTrace)
+{
+    const auto expected = cut_decoder<cut_frames::left_out>().output(backend::cpu, 4);
+    EXPECT_EQ(expected.size(), 24 * 12u);
+    for (const auto where : { backend::cpu, backend::automatic }) {
+        for (const unsigned batch : { 1u, 3u, 64u }) {
+            EXPECT_EQ(cut_decoder<cut_frames::copied>().output(where, batch), expected);
+            EXPECT_EQ(cut_decoder<cut_frames::in_place>().output(where, batch), expected);
+        }
+    }
+}
+
+// Decodes frames of several codes in pushes of any size while the scale changes.
 std::vector<std::uint8_t>
 decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
 {
@@ -455,7 +517,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
         decoder.set_llr_scale(1 << random() % 3);
         const std::size_t count =
             pushes % 3 ? random() % 9000 : decoder.missing() + 5 * decoder.frame_items();
-        // Few of one sign, so that frames differ by what their scale makes of them.
+        // Random signs, so that the output depends on the scale.
         std::vector<std::int8_t> bytes(count);
         std::vector<float> floats(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -487,7 +549,8 @@ TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
     o.codes = { ldpc_code::dvbs2("short", "8/9"), ldpc_code::dvbs2("short", "1/4") };
     o.max_iterations = 2;
     o.codeword = true;
-    for (const auto format : { llr_format::int8, llr_format::float32 }) {
+    for (const auto format :
+         { llr_format::int8, llr_format::uint8, llr_format::float32 }) {
         for (const auto precision :
              { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
             for (const unsigned batch : { 1u, 7u }) {
@@ -503,13 +566,13 @@ TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
     }
 }
 
-// Memory is lent for one form; another would be taken from where nothing is.
+// Output in place has one form; a pull in the other form must throw.
 template <class Decoder>
 void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
 {
     bytes ring(1 << 15), out(1 << 15);
-    ASSERT_TRUE(decoder.lock_output(ring.data(), ring.size()));
-    ASSERT_TRUE(decoder.lend_output(ring.data(), ring.size()));
+    ASSERT_TRUE(decoder.pin_output(ring.data(), ring.size()));
+    ASSERT_TRUE(decoder.borrow_output(ring.data(), ring.size()));
     EXPECT_EQ(decoder.push(items.data(), items.size()), items.size());
     decoder.finish();
     ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
@@ -519,33 +582,33 @@ void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
     };
     EXPECT_THROW(pull(!bits), std::logic_error);
     EXPECT_GT(pull(bits), 0u);
-    decoder.end_lending_output();
-    decoder.unlock_output(ring.data());
+    decoder.release_output();
+    decoder.unpin_output(ring.data());
 }
 
-TEST(lent_output, is_pulled_in_one_form_only)
+TEST(borrowed_output, is_pulled_in_one_form_only)
 {
     for (const bool bits : { false, true }) {
         viterbi_options v(conv_code(7, { 0171, 0133 }));
         v.where = backend::cuda;
         v.batch = 1;
-        v.lend_bits = bits;
+        v.bits_in_place = bits;
         viterbi_decoder viterbi(v);
         gives_one_form_only(viterbi, bits, bytes(4096));
         ldpc_options l;
         l.where = backend::cuda;
         l.batch = 1;
         l.codes = { ldpc::qa::regular_code(120, 60, 1) };
-        l.codeword = true; // a message may have to be picked out of it
-        l.lend_bits = bits;
+        l.codeword = true; // a message may need post-processing
+        l.bits_in_place = bits;
         ldpc_decoder ldpc(l);
         gives_one_form_only(ldpc, bits, bytes(120));
     }
 }
 
-// Frames that are lent, while another channel waits for those in flight: a caller who
-// sleeps when nothing can be taken has to be told.
-TEST(sync_decoder_channel, holds_up_frames_that_are_lent)
+// While another channel waits for the frames in flight, borrowed frames cannot be taken,
+// and full() must tell the caller.
+TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
 {
     run_options run;
     run.where = backend::cuda;
@@ -554,19 +617,19 @@ TEST(sync_decoder_channel, holds_up_frames_that_are_lent)
     sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
     const std::vector<std::uint8_t> items(4 * 90);
     bytes out(1 << 12);
-    EXPECT_EQ(decoder.lend(items.data(), 90), 90u);
+    EXPECT_EQ(decoder.borrow(items.data(), 90), 90u);
     EXPECT_TRUE(decoder.end_frame());
     decoder.set_channel({ 0.03, 0.01 });
     EXPECT_TRUE(decoder.full());
-    EXPECT_EQ(decoder.lend(items.data(), 180), 0u);
+    EXPECT_EQ(decoder.borrow(items.data(), 180), 0u);
     EXPECT_FALSE(decoder.end_frame());
     ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
     EXPECT_GT(pull_frame(decoder, out.data(), out.size()), 0u);
-    EXPECT_EQ(decoder.lend(items.data(), 180), 90u);
+    EXPECT_EQ(decoder.borrow(items.data(), 180), 90u);
     EXPECT_FALSE(decoder.full());
 }
 
-// The memory is gone when another channel's decoder is made, and for the one before too.
+// The device lacks the memory for another channel's decoder, and then for the old one.
 TEST(sync_decoder_channel, that_nothing_can_be_made_for_leaves_a_decoder_to_reset)
 {
     run_options run;
@@ -575,12 +638,12 @@ TEST(sync_decoder_channel, that_nothing_can_be_made_for_leaves_a_decoder_to_rese
     sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
     std::vector<std::uint8_t> items(90);
     bytes out(1 << 12);
-    EXPECT_EQ(decoder.lend(items.data(), 60), 60u);
+    EXPECT_EQ(decoder.borrow(items.data(), 60), 60u);
     {
         const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "0");
         EXPECT_THROW(decoder.set_channel({ 0.03, 0.01 }), device_memory_error);
-        decoder.end_lending();
-        decoder.unlock_lent(items.data());
+        decoder.copy_borrowed();
+        decoder.unpin_input(items.data());
         EXPECT_THROW(decoder.reset(), device_memory_error);
     }
     decoder.reset();

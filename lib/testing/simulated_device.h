@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A device that fails, for tests without one. */
+/* Simulated CUDA devices, which decode on the CPU and can fail, for tests without a GPU.
+ */
 
-#ifndef INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
-#define INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H
+#ifndef INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H
+#define INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H
 
-#include "batch_decoder.h"
-#include "packed_bits.h"
+#include "common/packed_bits.h"
+#include "pipeline/batch_decoder.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,7 @@
 
 namespace gr::gpufec {
 
-//! \throws std::runtime_error if there is no such simulated device
+//! Checks the number of a simulated device. \throws std::runtime_error
 inline void select_simulated(int device)
 {
     if (device < 0 || device > 3) {
@@ -27,21 +28,22 @@ inline void select_simulated(int device)
     }
 }
 
-//! \throws device_memory_error beyond what the environment's GPUFEC_SIMULATED_MEMORY, a
-//! number of pieces, allows
-inline void allow_simulated(std::size_t pieces)
+//! Checks that a batch fits the simulated memory, whose size in work items is in the
+//! environment variable GPUFEC_SIMULATED_MEMORY. \throws device_memory_error
+inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
-    if (most && pieces > std::strtoull(most, nullptr, 10)) {
+    if (most && work_items > std::strtoull(most, nullptr, 10)) {
         throw device_memory_error("the simulated device holds " + std::string(most) +
-                                  " pieces");
+                                  " work items");
     }
 }
 
 /*!
- * \brief Another decoder, which calls itself a CUDA device and fails when told to: the
- * environment's GPUFEC_SIMULATED_FAILURE is DEVICE:BATCHES, how many batches which device
- * takes before it fails.
+ * \brief Decoder that wraps another one and reports itself as a CUDA device.
+ *
+ * The environment variable GPUFEC_SIMULATED_FAILURE is DEVICE:BATCHES: the device that
+ * fails, and how many batches it takes before.
  */
 template <class Job>
 class simulated_device : public batch_decoder<Job>
@@ -66,8 +68,11 @@ public:
         return "simulated " + std::to_string(d_number);
     }
     bool page_lock(void*, std::size_t) noexcept override { return true; }
-    bool take_raw() noexcept override { return d_decoder->take_raw(); }
-    bool take_bits() noexcept override { return true; }
+    bool reserve_conversion_buffers() noexcept override
+    {
+        return d_decoder->reserve_conversion_buffers();
+    }
+    bool reserve_unpacked_output() noexcept override { return true; }
     void on_completion(std::function<void()> notify) override
     {
         d_decoder->on_completion(std::move(notify));
@@ -98,7 +103,8 @@ public:
     }
 
 private:
-    // As a real device does: without a word to who waits, and what it was at is lost.
+    // Fails like a real device: without a completion callback, and with the output of the
+    // batches in flight lost.
     void fail()
     {
         d_failed = true;
@@ -111,10 +117,10 @@ private:
         }
     }
 
-    // Puts the output where it is lent for.
+    // Copies the output to the borrowed memory.
     static void give(const batch_memory& memory)
     {
-        const auto& [to, rows] = memory.lent;
+        const auto& [to, rows] = memory.borrowed;
         for (std::size_t i = 0; to && i < rows.rows; ++i) {
             const auto* const from = memory.output + rows.first + i * rows.pitch;
             auto* const there = to + i * rows.given();
@@ -138,4 +144,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_PIPELINE_SIMULATED_DEVICE_H */
+#endif /* INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H */

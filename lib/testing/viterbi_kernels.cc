@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* In place of the CUDA kernels of this room, for tests of their host code where there is
- * no GPU: launches that the decoder of the CPU carries out. */
+/* Replaces the list of Viterbi launch plans in tests of the host code without a GPU:
+ * every launch decodes by the CPU's decoder. */
 
-#include "cuda_kernels.h"
-#include "room.h"
-#include "soft_input.h"
+#include "viterbi/cuda/kernels.h"
+#include "viterbi/model/soft_input.h"
+#include "viterbi/stream/traits.h"
 #include <thread>
 
 namespace gr::gpufec::viterbi {
@@ -24,7 +24,7 @@ public:
 
     output_order order() const override { return {}; }
 
-    std::size_t survivor_words(const block_plan& plan) const override
+    std::size_t survivor_words(const block_layout& plan) const override
     {
         return plan.window;
     }
@@ -36,11 +36,13 @@ public:
     {
         mark("prepare");
         emulated_launch(stream, [=] {
-            const auto decoder = room::make_cpu(d_setup, g.job.blocks, 1);
+            const auto decoder = traits::make_cpu(d_setup, g.job.blocks, 1);
             auto job = g.job;
-            job.floats = false;  // they are steps by now,
-            job.turn = {};       // as the code has them
-            job.tallies = false; // those are emulated
+            // Other kernels have converted and rotated the input already, and count the
+            // sign errors.
+            job.floats = job.offset_binary = false;
+            job.phase_rotation = {};
+            job.error_counts = false;
             decoder->submit(0, job, { memory.input, memory.output, nullptr });
             while (!decoder->finished(0)) {
                 std::this_thread::yield();
@@ -62,11 +64,11 @@ std::unique_ptr<launch_plan> make_launch_plan(const setup& setup)
     return std::make_unique<emulated_plan>(setup);
 }
 
-void launch_steps(const job& job,
-                  const float* floats,
-                  std::size_t count,
-                  std::int8_t* values,
-                  cudaStream_t stream)
+void launch_quantise(const job& job,
+                     const float* floats,
+                     std::size_t count,
+                     std::int8_t* values,
+                     cudaStream_t stream)
 {
     emulated_launch(stream, [=] {
         for (std::size_t i = 0; i < count; ++i) {
@@ -75,16 +77,23 @@ void launch_steps(const job& job,
     });
 }
 
-void launch_turn(const turn& t,
-                 std::int8_t* values,
-                 std::size_t count,
-                 cudaStream_t stream)
+void launch_offset_binary(std::byte* values, std::size_t count, cudaStream_t stream)
 {
     emulated_launch(stream, [=] {
-        turn_pairs(t, values, count / 2, values);
+        from_offset_binary(values, count, reinterpret_cast<std::int8_t*>(values));
+    });
+}
+
+void launch_rotation(const phase_rotation& t,
+                     std::int8_t* values,
+                     std::size_t count,
+                     cudaStream_t stream)
+{
+    emulated_launch(stream, [=] {
+        rotate_pairs(t, values, count / 2, values);
         if (count % 2) {
             std::int8_t last[2] = { values[count - 1], 0 };
-            turn_pairs(t, last, 1, last);
+            rotate_pairs(t, last, 1, last);
             values[count - 1] = last[0];
         }
     });

@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. What users call is arrays.py, which checks arrays; here are
+ * encoders and channels. Users call arrays.py, which checks arrays; here are
  * addresses. */
 
-#include "blocks/ldpc_code_of.h"
-#include "blocks/parameters.h"
+#include "blocks/common/parameters.h"
+#include "blocks/ldpc/ldpc_code_of.h"
+#include "blocks/viterbi/lock_parameters.h"
 #include "channel/awgn.h"
 #include "channel/bsid.h"
 #include "channel/counter_random.h"
 #include "codebook.h"
 #include "cuda/devices.h"
 #include "dlpack.h"
+#include "interpreter.h"
+#include "viterbi/phase_lock/lock_facts.h"
 #include <gnuradio/gpufec/arrays.h>
 
 #include <pybind11/numpy.h>
@@ -60,6 +63,17 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
+// A decoder whose calls notice signals.
+template <class Decoder, class... Arguments>
+std::unique_ptr<Decoder> made(const Arguments&... arguments)
+{
+    return released([&] {
+        auto decoder = std::make_unique<Decoder>(arguments...);
+        decoder->set_check(check_signals);
+        return decoder;
+    });
+}
+
 void bind_memory(py::module& m)
 {
     py::class_<array_memory, std::shared_ptr<array_memory>>(
@@ -81,13 +95,13 @@ void bind_memory(py::module& m)
         const auto place = place_of(in_memory(a));
         return py::make_tuple(name_of(place.kind), place.device);
     });
-    m.def("wait_for_stream", &wait_for_stream, py::call_guard<py::gil_scoped_release>());
+    m.def("wait_for_stream", &wait_for_stream, py::call_guard<without_gil>());
     m.def(
         "copy",
         [](address to, address from, std::size_t bytes) {
             copy_memory(out_memory(to), in_memory(from), bytes);
         },
-        py::call_guard<py::gil_scoped_release>());
+        py::call_guard<without_gil>());
     m.def("read_dlpack", &read_dlpack);
     m.def("make_dlpack", &make_dlpack);
     m.def("cuda_devices", [] {
@@ -97,6 +111,16 @@ void bind_memory(py::module& m)
         }
         return names;
     });
+}
+
+py::dict facts_of(const viterbi_lock& lock)
+{
+    py::dict facts;
+    viterbi::each_fact(lock,
+                       [&](const char* name, const auto& value) { facts[name] = value; });
+    facts["first_bit"] = lock.first_bit;
+    facts["first_byte"] = lock.first_byte;
+    return facts;
 }
 
 void bind_viterbi_decoder(py::module& m)
@@ -115,6 +139,12 @@ void bind_viterbi_decoder(py::module& m)
                          int overlap,
                          const std::string& cuda_kernel,
                          int positive_bit,
+                         const std::string& lock,
+                         const std::string& lock_constellation,
+                         const std::vector<std::string>& lock_presets,
+                         int lock_memory,
+                         const std::string& lock_first_item,
+                         const std::string& preset,
                          const py::dict& run,
                          std::uint64_t expected) {
             viterbi_options o{ conv_code(constraint_length, polynomials, puncturing) };
@@ -126,9 +156,15 @@ void bind_viterbi_decoder(py::module& m)
             o.overlap = not_negative("overlap", overlap);
             o.cuda_kernel = cuda_kernel;
             o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
+            set_lock_options(o,
+                             lock,
+                             lock_constellation,
+                             lock_presets,
+                             lock_memory,
+                             lock_first_item,
+                             preset);
             set_run(o, run);
-            py::gil_scoped_release released;
-            return std::make_unique<decoder>(o, packed_output, expected);
+            return made<decoder>(o, packed_output, expected);
         }))
         .def("decode_length", &decoder::decode_length)
         .def("overlap", &decoder::overlap)
@@ -136,12 +172,27 @@ void bind_viterbi_decoder(py::module& m)
         .def("output_items", &decoder::output_items)
         .def("decode",
              [](decoder& d, address in, std::uint64_t items, address out) {
+                 const auto s = released(
+                     [&] { return d.decode(in_memory(in), items, out_memory(out)); });
+                 return py::make_tuple(
+                     s.channel_error_rate, s.metric, s.chance_error_rate, s.verdict);
+             })
+        .def("decode_stream",
+             [](decoder& d, address in, std::uint64_t items, bool last) {
                  decoder::status s;
-                 {
-                     py::gil_scoped_release released;
-                     s = d.decode(in_memory(in), items, out_memory(out));
+                 const auto out = released(
+                     [&] { return d.decode_stream(in_memory(in), items, last, &s); });
+                 py::list changes;
+                 for (const auto& change : s.lock_changes) {
+                     changes.append(facts_of(change));
                  }
-                 return py::make_tuple(s.channel_error_rate, s.metric);
+                 return py::make_tuple(bytes_array(out.size(), out.data()),
+                                       s.channel_error_rate,
+                                       s.metric,
+                                       s.chance_error_rate,
+                                       s.verdict,
+                                       facts_of(s.lock),
+                                       changes);
              })
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
@@ -164,16 +215,24 @@ void bind_viterbi_decoder(py::module& m)
               bytes_array out(std::vector<std::size_t>{ count, coded });
               const auto* const from = rows.data();
               auto* const to = out.mutable_data();
-              {
-                  py::gil_scoped_release released;
-                  for (std::size_t k = 0; k < count; ++k) {
-                      if (frames) {
+              if (frames) {
+                  released([&] {
+                      paced_signals signals;
+                      for (std::size_t k = 0; k < count; ++k) {
+                          signals.check();
                           encoder.encode_frame_packed(from + k * row, to + k * coded);
-                      } else {
-                          auto one = encoder;
-                          one.encode_packed(from + k * row, bits, to + k * coded);
                       }
-                  }
+                  });
+              }
+              for (std::size_t k = 0; !frames && k < count; ++k) {
+                  auto one = encoder;
+                  std::size_t sent = 0;
+                  released_in_parts(bits, [&](std::size_t first, std::size_t n) {
+                      sent += one.encode_packed(from + k * row + first / 8,
+                                                n,
+                                                to + k * coded + sent / 8,
+                                                sent % 8);
+                  });
               }
               return py::make_tuple(out, coded_bits);
           });
@@ -182,13 +241,33 @@ void bind_viterbi_decoder(py::module& m)
 void bind_ldpc(py::module& m)
 {
     py::class_<ldpc_code>(m, "ldpc_code", py::module_local())
-        .def(py::init(&ldpc_code_of),
+        .def(py::init([](const std::string& standard,
+                         const std::string& frame_size,
+                         const std::string& rate,
+                         const std::string& code_file,
+                         const std::vector<int>& punctured,
+                         const std::vector<int>& shortened,
+                         const message_place_parameter& message_positions) {
+                 const auto code = ldpc_code_of(standard,
+                                                frame_size,
+                                                rate,
+                                                code_file,
+                                                punctured,
+                                                shortened,
+                                                message_positions);
+                 if (!code.warning().empty() &&
+                     PyErr_WarnEx(PyExc_UserWarning, code.warning().c_str(), 1)) {
+                     throw py::error_already_set();
+                 }
+                 return code;
+             }),
              py::arg("standard") = "dvbs2",
              py::arg("frame_size") = "normal",
              py::arg("rate") = "1/2",
              py::arg("code_file") = "",
              py::arg("punctured") = std::vector<int>(),
-             py::arg("shortened") = std::vector<int>())
+             py::arg("shortened") = std::vector<int>(),
+             py::arg("message_positions") = "systematic")
         .def_property_readonly("name", &ldpc_code::name)
         .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword, sent or not.")
         .def_property_readonly(
@@ -197,6 +276,10 @@ void bind_ldpc(py::module& m)
         .def_property_readonly("shortened", &ldpc_code::shortened)
         .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
         .def_property_readonly("checks", &ldpc_code::checks)
+        .def_property_readonly(
+            "warning",
+            &ldpc_code::warning,
+            "Empty, or why a file is probably not a parity-check matrix.")
         .def_property_readonly("edges", &ldpc_code::edges)
         .def_property_readonly("can_encode", &ldpc_code::can_encode)
         .def_property_readonly("message_positions",
@@ -267,8 +350,7 @@ void bind_ldpc(py::module& m)
             o.normalization = normalization;
             o.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
             set_run(o, run);
-            py::gil_scoped_release released;
-            return std::make_unique<decoder>(o, packed_output);
+            return made<decoder>(o, packed_output);
         }))
         .def("items_per_frame", &decoder::items_per_frame)
         .def("output_items", &decoder::output_items)
@@ -279,12 +361,10 @@ void bind_ldpc(py::module& m)
                      std::vector<std::size_t>{ frames, 2 });
                  auto* const to =
                      reinterpret_cast<decoder::status*>(statuses.mutable_data());
-                 {
-                     py::gil_scoped_release released;
-                     d.decode(in_memory(in), frames, out_memory(out), to);
-                 }
+                 released([&] { d.decode(in_memory(in), frames, out_memory(out), to); });
                  return statuses;
              })
+        .def("verdict", &decoder::verdict)
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
 
@@ -296,12 +376,13 @@ void bind_ldpc(py::module& m)
         bytes_array out(std::vector<std::size_t>{ rows, coded });
         const auto* const from = messages.data();
         auto* const to = out.mutable_data();
-        {
-            py::gil_scoped_release released;
+        released([&] {
+            paced_signals signals;
             for (std::size_t k = 0; k < rows; ++k) {
+                signals.check();
                 encoder.encode_packed(from + k * row, to + k * coded);
             }
-        }
+        });
         return out;
     });
 }
@@ -368,8 +449,7 @@ void bind_sync_decoder(py::module& m)
             o.end = prior_of(more["end_first"].cast<int>(),
                              more["end_prior"].cast<std::vector<double>>());
             set_run(o, run);
-            py::gil_scoped_release released;
-            return std::make_unique<decoder>(o);
+            return made<decoder>(o);
         }))
         .def("frame_bytes", &decoder::frame_bytes)
         .def("decode",
@@ -384,8 +464,7 @@ void bind_sync_decoder(py::module& m)
                  auto* const to = reinterpret_cast<sync_status*>(statuses.mutable_data());
                  const auto* const from = begins.data();
                  const auto* const long_each = lengths.data();
-                 {
-                     py::gil_scoped_release released;
+                 released([&] {
                      d.decode(in_memory(items),
                               from,
                               long_each,
@@ -393,16 +472,13 @@ void bind_sync_decoder(py::module& m)
                               static_cast<const float*>(in_memory(priors)),
                               out_memory(out),
                               to);
-                 }
+                 });
                  return statuses;
              })
         .def("decode_stream",
-             [](decoder& d, address items, std::size_t count) {
-                 decoder::frames f;
-                 {
-                     py::gil_scoped_release released;
-                     f = d.decode_stream(in_memory(items), count);
-                 }
+             [](decoder& d, address items, std::size_t count, bool last) {
+                 const auto f = released(
+                     [&] { return d.decode_stream(in_memory(items), count, last); });
                  bytes_array statuses(f.statuses.size() * sizeof(sync_status));
                  if (!f.statuses.empty()) {
                      std::memcpy(
@@ -425,10 +501,13 @@ void bind_sync_decoder(py::module& m)
               bytes_array out(count * code.n());
               const auto* const from = symbols.data();
               auto* const to = out.mutable_data();
-              {
-                  py::gil_scoped_release released;
-                  sync_encoder_kernel(code).encode(from, count, to);
-              }
+              const sync_encoder_kernel encoder(code);
+              released_in_parts(count, [&](std::size_t first, std::size_t n) {
+                  encoder.encode(from + first,
+                                 n,
+                                 to + first * code.n(),
+                                 first % code.frame_symbols());
+              });
               return out;
           });
 }
@@ -438,10 +517,9 @@ void bind_channels(py::module& m)
     m.def("random_bits", [](std::size_t count, std::uint64_t seed, std::uint64_t first) {
         bytes_array out(count);
         auto* const to = out.mutable_data();
-        {
-            py::gil_scoped_release released;
-            counter_random(seed).bits(first, count, to);
-        }
+        released_in_parts(count, [&](std::size_t done, std::size_t n) {
+            counter_random(seed).bits(first + done, n, to + done);
+        });
         return out;
     });
     m.def("awgn",
@@ -461,16 +539,23 @@ void bind_channels(py::module& m)
                                                                        : n;
               bytes_array out(bytes);
               auto* const to = out.mutable_data();
-              {
-                  py::gil_scoped_release released;
+              released_in_parts(n, [&](std::size_t done, std::size_t count) {
+                  const auto at = first + done;
                   if (kind == soft_format::float32) {
-                      channel.float32(first, from, n, reinterpret_cast<float*>(to));
+                      auto* const values = reinterpret_cast<float*>(to) + done;
+                      channel.float32(at, from + done, count, values);
                   } else if (kind == soft_format::packed4) {
-                      channel.packed4(first, from, n, to);
+                      channel.packed4(at, from + done, count, to + done / 2);
                   } else {
-                      channel.int8(first, from, n, reinterpret_cast<std::int8_t*>(to));
+                      auto* const values = reinterpret_cast<std::int8_t*>(to) + done;
+                      channel.int8(at, from + done, count, values);
                   }
-              }
+                  if (kind == soft_format::uint8) {
+                      std::for_each(to + done, to + done + count, [](auto& value) {
+                          value ^= 0x80u;
+                      });
+                  }
+              });
               return out;
           });
     m.def("bsid",
@@ -479,23 +564,24 @@ void bind_channels(py::module& m)
              double p_delete,
              double p_substitute,
              std::uint64_t seed,
-             unsigned alphabet) {
-              bsid_channel channel(bsid_model(p_insert, p_delete, p_substitute, alphabet),
-                                   seed);
+             int alphabet) {
+              bsid_channel channel(
+                  bsid_model(p_insert,
+                             p_delete,
+                             p_substitute,
+                             not_negative("alphabet", alphabet, "2 to 16")),
+                  seed);
               const std::size_t rows = symbols.shape(0), columns = symbols.shape(1);
               const auto* const from = symbols.data();
               std::vector<std::uint8_t> received;
               py::array_t<std::int64_t> lengths(rows);
               auto* const length = lengths.mutable_data();
-              {
-                  py::gil_scoped_release released;
-                  for (std::size_t row = 0; row < rows; ++row) {
-                      length[row] = 0;
-                      for (std::size_t i = 0; i < columns; ++i) {
-                          length[row] += channel.send(from[row * columns + i], received);
-                      }
+              std::fill_n(length, rows, 0);
+              released_in_parts(rows * columns, [&](std::size_t first, std::size_t n) {
+                  for (auto i = first; i < first + n; ++i) {
+                      length[i / columns] += channel.send(from[i], received);
                   }
-              }
+              });
               return py::make_tuple(bytes_array(received.size(), received.data()),
                                     lengths);
           });
@@ -506,6 +592,14 @@ void bind_channels(py::module& m)
 PYBIND11_MODULE(_gpufec, m)
 {
     m.attr("__version__") = GPUFEC_VERSION;
+    m.attr("pybind11_version") =
+        py::make_tuple(PYBIND11_VERSION_MAJOR, PYBIND11_VERSION_MINOR);
+    watch_interpreter();
+    m.def("known_name",
+          [](const std::string& parameter,
+             const std::string& name,
+             const name_list& names) { return known_name(parameter, name, names); });
+    m.def("nearest_name", &nearest_name);
     bind_sync_map(m);
     bind_viterbi(m);
     bind_memory(m);

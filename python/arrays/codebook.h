@@ -31,7 +31,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // What is wrong with negative ones is said where the code is made.
+        // The constructor of the code reports negative values.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
@@ -41,6 +41,10 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
         return { words, words + std::size_t(code.frame_bits()) * code.q() };
     }
     const auto numpy = py::module_::import("numpy");
+    if (numpy.attr("ma").attr("isMaskedArray")(codebook).cast<bool>()) {
+        throw std::invalid_argument(
+            "codebook is a masked array: arrays without a mask are allowed");
+    }
     const py::array given = numpy.attr("asarray")(codebook);
     const auto shape = py::str(given.attr("shape")).cast<std::string>();
     const auto kind = given.attr("dtype").attr("kind").cast<std::string>();
@@ -56,7 +60,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     }
     // Checked before they become bytes, of which 256 would be a 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
-    // What is wrong with another alphabet is said where the code is made.
+    // The constructor of the code reports an invalid alphabet.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {

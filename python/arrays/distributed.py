@@ -12,21 +12,35 @@ how many workers there are, because what a task does depends on its number alone
 """
 
 import argparse
+import asyncio
 import collections
+import contextlib
+import errno
 import inspect
 import json
 import math
+import os
+import secrets
+import stat
 import sys
+import warnings
 
 import numpy as np
 
 from . import _gpufec, arrays
+from ._arguments import check_kind, integer
+from ._decoding import SOFT_TYPES, format_of
+from ._memory import view_of
 
 __all__ = ["decode", "decode_file", "error_rates"]
 
 _DECODERS = ("viterbi", "ldpc", "sync")
-# Information bits that a task of a simulation has about; some 0.1 s of one core.
+# Information bits of a simulation task, roughly: some 0.1 s of one core.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
+# Decoder parameters that these functions set themselves.
+_GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
+          "lock_presets", "lock_memory", "lock_first_item")
+_SIMULATED = (*_GIVEN, "packed_output", "output", "p_insert", "p_delete")
 
 
 # ---- tasks, which run on workers ----
@@ -40,7 +54,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """What encoders take of the parameters of a decoder."""
+    """Returns those parameters of a decoder that encoders accept."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -49,7 +63,7 @@ def _code_of(decoder, code):
 
 
 def _simulate_viterbi(code, ebn0_db, seed, number, size):
-    """Wrong bits of task `number`: of `size` frames, or of a stream of `size` bits."""
+    """Counts wrong bits of task `number`: `size` frames, or a stream of `size` bits."""
     preset = arrays.find_conv_preset(code["preset"]) if code.get("preset") else None
     ends = preset.termination if preset else code.get("termination", "streaming")
     frame_bits = code.get("frame_bits", 0)
@@ -88,7 +102,7 @@ def _simulate_ldpc(code, ebn0_db, seed, number, size):
 def _ldpc_code(code):
     return arrays.ldpc_code(**{name: code[name] for name in
                                ("standard", "frame_size", "rate", "code_file",
-                                "punctured", "shortened") if name in code})
+                                "punctured", "shortened", "message_positions") if name in code})
 
 
 def _simulate_sync(code, probability, seed, number, size):
@@ -121,54 +135,141 @@ def _decode(decoder, values, code):
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
     """Decodes `count` items of a file from number `first` on: bytes drop … drop + keep."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
+    if len(values) != count:
+        raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
+                      f"items could be read from item {first} on")
     return _decode(decoder, values, code)[drop:None if keep is None else drop + keep]
 
 
 # ---- the client ----
 
+_ANSWER_S = 5 # time that a scheduler has to answer, in seconds
+
+
 def _threads(client):
-    """Tasks that run at the same time."""
-    return max(1, sum(w["nthreads"] for w in client.scheduler_info()["workers"].values()))
+    """Returns how many tasks run at the same time."""
+    return max(1, sum(client.nthreads().values()))
 
 
-def _check_decoder(decoder):
-    if decoder not in _DECODERS:
-        raise ValueError(f'decoder is "{decoder}": allowed are {", ".join(_DECODERS)}')
+def _check(client, decoder, decoders, code, fixed, **numbers):
+    """Checks arguments that all functions here have.
+
+    `fixed` are decoder parameters that the caller may not give, `numbers` are (value, least).
+    """
+    from distributed import Client
+    if not isinstance(client, Client):
+        raise ValueError(f"client is {client!r}: allowed is a Client of Dask")
+    if decoder not in decoders:
+        raise ValueError(f'decoder is "{decoder}": allowed are {", ".join(decoders)}')
+    for name in fixed:
+        if name in code:
+            raise ValueError(f"{name} is {code[name]!r}: it is not for the caller to give here")
+    for name, (value, least) in numbers.items():
+        integer(name, value, f"{least} and more", least)
+
+
+@contextlib.contextmanager
+def _scheduler(client):
+    """Raises ConnectionError for all errors once the scheduler is gone."""
+    from distributed import CancelledError
+
+    def ask():
+        # Without a limit the call never returns once the client has been closed.
+        client.sync(client.scheduler.identity, callback_timeout=_ANSWER_S)
+
+    try:
+        ask()
+        yield
+    except (Exception, CancelledError) as error:
+        try:
+            ask()
+            there = client.status == "running"
+        except Exception: # Dask raises various types
+            there = False
+        if there and not isinstance(error, CancelledError):
+            raise
+        raise ConnectionError(f"the scheduler is gone, or has lost this client: {error!r}") \
+            from error
 
 
 def _check_versions(client):
     """Refuses workers of another version, whose results might differ."""
-    for worker, version in client.run(_version).items():
-        if version != _version():
+    with _scheduler(client):
+        versions = client.run(_version, on_error="return")
+    for worker, version in versions.items():
+        # A worker that died is still listed for some time.
+        if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
             raise RuntimeError(f"the worker {worker} has gpufec {version}, this is "
                                f"{_version()}: allowed are workers of the same version")
 
 
-def _in_order(client, calls, ahead):
-    """The results of the calls in their order; some run ahead. Closing it cancels them."""
-    from distributed import CancelledError
-    from distributed.comm import CommClosedError
+def _in_order(client, calls):
+    """Yields results of calls in order, while later calls run. Closing it cancels those."""
     futures = collections.deque()
     calls = iter(calls)
-    try:
-        while True:
-            while len(futures) < ahead:
-                call = next(calls, None)
-                if call is None:
-                    break
-                futures.append(client.submit(*call, pure=False))
-            if not futures:
-                return
-            yield futures[0].result()
-            futures.popleft()
-    except (CancelledError, CommClosedError, OSError) as error:
-        if client.status == "running" and isinstance(error, OSError):
-            raise # of a task: a file that is not there
-        raise ConnectionError(f"the scheduler is gone, or has lost this client: {error!r}") \
-            from error
-    finally:
-        for future in futures:
-            future.release()
+    with _scheduler(client):
+        try:
+            ahead = 2 * _threads(client)
+            while True:
+                while len(futures) < ahead:
+                    call = next(calls, None)
+                    if call is None:
+                        break
+                    futures.append(client.submit(*call, pure=False))
+                if not futures:
+                    return
+                yield futures[0].result()
+                futures.popleft()
+        finally:
+            for future in futures:
+                future.release()
+
+
+class _Replacement:
+    """A file to write that takes the place of the file at `path` when all is written.
+
+    Where something fails the file at `path` stays as it is. A pipe or a device is written
+    directly. It is a context manager.
+    """
+
+    def __init__(self, path):
+        self._path, self._part = os.path.realpath(path), None
+        name, there = self._path, os.path.exists(self._path)
+        if os.path.isfile(self._path) or not there:
+            if there and not os.access(self._path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self._path)
+            name = self._part = os.path.join(os.path.dirname(self._path),
+                                             f".gpufec-{secrets.token_hex(8)}.part")
+        self._file = open(name, "xb" if self._part else "wb")
+        if there and self._part:
+            os.chmod(self._part, stat.S_IMODE(os.stat(self._path).st_mode))
+
+    def write(self, data):
+        return self._file.write(data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                self._file.flush()
+                if self._part:
+                    os.fsync(self._file.fileno()) # a full disk may be noticed here only
+                self._file.close()
+                if self._part:
+                    os.replace(self._part, self._path)
+                    self._part = None
+        finally:
+            self.discard()
+
+    def discard(self):
+        """Leaves the file at `path` as it is."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+        if self._part:
+            os.unlink(self._part)
+            self._part = None
 
 
 def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed=1,
@@ -181,7 +282,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
     Args:
         client : of Dask
         decoder : "viterbi", "ldpc" or "sync"
-        points : Eb/N0 in dB; of sync the probability of an insertion, and of a deletion
+        points : Eb/N0 in dB; of sync the probability of an insertion, and of a deletion; all
+            are checked before the first is simulated
         min_errors : a point ends with this many wrong bits (viterbi), frames (ldpc) or
             symbols (sync); 0: with max_units only
         max_units : or with this many bits, frames or symbols
@@ -197,14 +299,15 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
     Raises:
         ValueError : that names the argument
-        ConnectionError : if the scheduler is gone
+        ConnectionError : if the scheduler is gone, and no other error then
         RuntimeError : if a worker has another version
     """
-    _check_decoder(decoder)
+    _check(client, decoder, _DECODERS, code, _SIMULATED, min_errors=(min_errors, 0),
+           max_units=(max_units, 1), seed=(seed, 0), task_size=(task_size, 0))
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress is {progress!r}: allowed are None and functions")
+    size = _check_simulation(decoder, code, points, seed, task_size)
     _check_versions(client)
-    size = task_size or _size_of_task(decoder, code)
-    # Refused here, by name, and not on a worker.
-    _simulate(decoder, code, points[0] if len(points) else 1e-3, seed, 0, min(size, 1))
     unit = {"viterbi": "bits", "ldpc": "frames", "sync": "symbols"}[decoder]
     error = "frame_errors" if decoder == "ldpc" else "errors"
     found = []
@@ -212,7 +315,7 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
         total = collections.Counter()
         calls = ((_simulate, decoder, code, point, seed, number, size)
                  for number in range(1 << 62))
-        results = _in_order(client, calls, 2 * _threads(client))
+        results = _in_order(client, calls)
         for counts in results:
             total.update(counts)
             total["tasks"] += 1
@@ -223,6 +326,17 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
         results.close()
         found.append({"point": point, **total})
     return found
+
+
+def _check_simulation(decoder, code, points, seed, task_size):
+    """Refuses here, by name, what a worker would refuse. Returns the size of a task."""
+    if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
+        raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
+    size = task_size or _size_of_task(decoder, code)
+    for point in points:
+        check_kind("an entry of points", point, 0.0)
+        _simulate(decoder, code, point, seed, 0, 1)
+    return size
 
 
 def _size_of_task(decoder, code):
@@ -241,7 +355,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
         client : of Dask
         decoder : "viterbi" or "ldpc"
         values : NumPy array (frames, items), as viterbi_decode() and ldpc_decode() take it
-        frames_per_task : 0: such that a task has about 8 MB
+        frames_per_task : from 0; 0: such that a task has about 8 MB
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
@@ -249,21 +363,20 @@ def decode(client, decoder, values, frames_per_task=0, **code):
 
     Raises:
         ValueError : that names the argument
-        ConnectionError : if the scheduler is gone
+        ConnectionError : if the scheduler is gone, and no other error then
         RuntimeError : if a worker has another version
     """
-    _check_decoder(decoder)
-    if decoder == "sync":
-        raise ValueError('decoder is "sync": allowed are viterbi, ldpc')
+    _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
+           frames_per_task=(frames_per_task, 0))
     if not isinstance(values, np.ndarray) or values.ndim != 2:
         raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
-    _check_versions(client)
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # refuses what is wrong
-    # A task has its values with it, and so what runs ahead is few.
+    empty = _decode(decoder, values[:0], code) # refuses wrong parameters
+    _check_versions(client)
+    # Each task carries its values, so only few tasks are submitted ahead.
     calls = ((_decode, decoder, values[first:first + rows], code)
              for first in range(0, len(values), rows))
-    parts = list(_in_order(client, calls, 2 * _threads(client)))
+    parts = list(_in_order(client, calls))
     return np.concatenate([empty] + parts)
 
 
@@ -276,42 +389,57 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
     Args:
         client : of Dask
         decoder : "viterbi" or "ldpc"
-        path : of the recording, the same on all workers
-        out : path of the output on this machine, packed bits
+        path : of the recording, the same on this machine and all workers
+        out : path of the output on this machine, packed bits; a file that is there is
+            replaced once all is decoded, and stays as it is where something fails
         dtype : of the recording: int8, float32, or uint8 for soft_input "packed4"
-        bits_per_task : information bits of a task, about
+        bits_per_task : information bits of a task, about, from 1
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
-        Bytes written.
+        Bytes written. The items of a last frame that is not complete are dropped, with a
+        RuntimeWarning that counts them.
 
     Raises:
         ValueError : that names the argument
-        OSError : if a worker cannot read the recording
-        ConnectionError : if the scheduler is gone
+        OSError : if a worker cannot read the recording, all of it, or out cannot be written
+        ConnectionError : if the scheduler is gone, and no other error then
         RuntimeError : if a worker has another version
     """
-    _check_decoder(decoder)
+    _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
+           bits_per_task=(bits_per_task, 1))
+    types = ("int8", "float32", "uint8")
+    try:
+        known = np.dtype(dtype).name in types
+    except TypeError:
+        known = False
+    if not known:
+        raise ValueError(f"dtype is {dtype!r}: allowed are {', '.join(types)}")
+    dtype = np.dtype(dtype)
+    bytes_there = os.stat(path).st_size
+    if not os.path.isfile(path) or bytes_there % dtype.itemsize:
+        raise ValueError(f"path is {os.fspath(path)!r}, of {bytes_there} bytes: allowed are "
+                         f"files of whole items of {dtype}")
+    if os.path.exists(out) and os.path.samefile(path, out):
+        raise ValueError(f"out is {os.fspath(out)!r}: allowed are other files than the "
+                         "recording")
+    code = {**code, "soft_input": format_of(
+        view_of("dtype", np.empty(0, dtype)), code.get("soft_input", ""), SOFT_TYPES
+        if decoder == "viterbi" else ("int8", "float"))}
+    parts = list(_parts(decoder, bytes_there // dtype.itemsize, bits_per_task, code))
     _check_versions(client)
-    items = np.memmap(path, dtype, "r").size
-    parts = _parts(decoder, items, dtype, bits_per_task, code)
     calls = ((_decode_part, decoder, str(path), dtype, first, count, code, drop, keep)
              for first, count, drop, keep in parts)
-    written = 0
-    with open(out, "wb") as file:
-        for bits in _in_order(client, calls, 2 * _threads(client)):
-            written += file.write(bits.tobytes())
-    return written
+    with _Replacement(out) as file:
+        return sum(file.write(bits.tobytes()) for bits in _in_order(client, calls))
 
 
-def _parts(decoder, items, dtype, bits, code):
-    """First item, items, and output bytes to drop and to keep, of each task."""
+def _parts(decoder, items, bits, code):
+    """Yields first item, items, and output bytes to drop and to keep, of each task."""
     if decoder == "ldpc":
-        known = _ldpc_code(code)
+        known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))
         return
-    if decoder != "viterbi":
-        raise ValueError('decoder is "sync": allowed are viterbi, ldpc')
     if code.get("packed_output") is False:
         raise ValueError("packed_output is False: allowed is True")
     decoding = arrays.viterbi_decoder(**code)
@@ -319,16 +447,16 @@ def _parts(decoder, items, dtype, bits, code):
         each = decoding._any().items_per_frame()
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # Where blocks begin, periods of the puncturing, and bytes of packed input.
+    # Tasks begin where a parallel block, a puncturing period and a byte of packed input begin.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)
-    per_item = 2 if np.dtype(dtype) == np.uint8 else 1
+    per_item = 2 if code["soft_input"] == "packed4" else 1
     step = math.lcm(decoding.decode_length, period) if hasattr(math, "lcm") else \
         decoding.decode_length * period
     while step // period * values % per_item:
         step *= 2
-    lead = -(-decoding.overlap // step) * step # blocks before and behind that are dropped
+    lead = -(-decoding.overlap // step) * step # warm-up on either side, dropped from the output
     length = max(1, bits // step) * step
 
     def item(stage):
@@ -346,75 +474,102 @@ def _parts(decoder, items, dtype, bits, code):
 
 
 def _frames(items, each, frames):
+    if items % each:
+        warnings.warn(f"path ends in the middle of a frame, after {items % each} of its {each} "
+                      "items: these are dropped", RuntimeWarning, stacklevel=4)
     for first in range(0, items // each * each, frames * each):
         yield first, min(frames * each, items // each * each - first), 0, None
 
 
 # ---- the command line ----
 
-def _value(text, default):
-    """What an option says, of the kind of a parameter's default value."""
-    if isinstance(default, bool):
-        return text.lower() in ("true", "1", "yes")
-    if isinstance(default, int):
-        return int(text, 0)
-    if isinstance(default, float):
-        return float(text)
-    return text
+def _count(text):
+    return int(float(text))
+
+
+def _octal(text):
+    return [int(p, 8) for p in text.split(",")]
+
+
+def _value(option, text, kind):
+    """Converts an option's text: `kind` is the parameter's default value, or a function."""
+    kinds = {bool: ("true and false", {"true": True, "false": False}.__getitem__),
+             int: ("integers", lambda t: int(t, 0)), float: ("numbers", float),
+             tuple: ("integers with commas", lambda t: [int(x, 0) for x in t.split(",")]),
+             _count: ("counts", _count), _octal: ("octal numbers with commas", _octal)}
+    allowed, convert = kinds.get(kind if callable(kind) else type(kind), ("", str))
+    try:
+        return convert(text)
+    except (KeyError, OverflowError, ValueError):
+        raise ValueError(f'{option} is "{text}": allowed are {allowed}') from None
 
 
 def _range(text):
-    """The points of A:STEP:B, of a list, or of one value."""
+    """Returns the points of A:STEP:B, of a list, or of one value."""
     points = []
     for part in text.split(","):
-        ends = [float(x) for x in part.split(":")]
-        if len(ends) == 3 and ends[1] > 0:
+        ends = [_value("--range", x, 0.0) for x in part.split(":")]
+        if len(ends) == 1:
+            points += ends
+        elif len(ends) == 3 and ends[1] > 0 and 0 <= ends[2] - ends[0] <= 1e6 * ends[1]:
             count = int((ends[2] - ends[0]) / ends[1] + 1.0001)
             points += [round(ends[0] + k * ends[1], 9) for k in range(count)]
-        elif len(ends) == 1:
-            points += ends
         else:
-            raise ValueError(f"--range is {text}: allowed are A:STEP:B, and values")
+            raise ValueError(f'--range is "{text}": allowed are A:STEP:B, and values')
     return points
 
 
 def _parse(decoder, words):
-    """Options of the command as keyword arguments."""
+    """Returns options of the command as keyword arguments."""
     known = dict(inspect.signature(getattr(arrays, f"{decoder}_decode")).parameters)
-    own = {"range": None, "scheduler": None, "seed": 1, "min_errors": None, "max_units": None,
-           "json": None, "task_size": 0}
+    own = {"range": "", "scheduler": "", "seed": 1, "min_errors": _count, "max_units": _count,
+           "json": "", "task_size": 0}
     also = {"min_frame_errors": "min_errors", "max_bits": "max_units",
             "max_frames": "max_units", "max_symbols": "max_units"}
-    options, code = dict(own), {}
+    kinds = {name: p.default for name, p in known.items() if name not in _SIMULATED}
+    kinds.update(polynomials=_octal, constraint_length=7)
+    options = {name: None if kind == "" or callable(kind) else kind for name, kind in own.items()}
+    code = {}
     words = iter(words)
     for word in words:
-        name, equals, text = word[2:].partition("=")
-        name = name.replace("-", "_")
+        option, equals, text = word.partition("=")
+        name = option[2:].replace("-", "_")
         if not word.startswith("--"):
             raise ValueError(f'"{word}" is no option')
         text = text if equals else next(words, None)
         if text is None:
-            raise ValueError(f"{word} lacks its value")
+            raise ValueError(f"{option} lacks its value")
         target = also.get(name, name)
         if target in own:
-            options[target] = int(float(text)) if target in ("min_errors", "max_units") \
-                else _value(text, own[target])
-        elif name == "polynomials":
-            code[name] = [int(p, 8) for p in text.split(",")]
-        elif name == "constraint_length":
-            code[name] = int(text)
-        elif name in known and name not in ("values", "received", "out", "lengths", "priors"):
-            code[name] = _value(text, known[name].default)
+            options[target] = _value(option, text, own[target])
+        elif name in kinds:
+            code[name] = _value(option, text, kinds[name])
         else:
-            raise ValueError(f"{word} is not known to --scheduler")
+            raise ValueError(f"{option} is not known to --scheduler")
     for name in ("range", "scheduler"):
         if not options[name]:
             raise ValueError(f"--{name} is missing")
     return options, code
 
 
+def _is_pipe(path):
+    return os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+def _workers(client):
+    with _scheduler(client):
+        return len(client.nthreads())
+
+
+def _print(point):
+    units = point.get("bits") or point.get("symbols")
+    print(f"{point['point']:8g}  errors {point['errors']:8d} of {units:12d}: "
+          f"{point['errors'] / units:.3e}   frames {point['frame_errors']:6d} of "
+          f"{point['frames']}", flush=True)
+
+
 def main(words=None):
-    """gpufec ber DECODER … --scheduler ADDRESS."""
+    """Runs gpufec ber DECODER … --scheduler ADDRESS."""
     parser = argparse.ArgumentParser(prog="gpufec ber", description=main.__doc__)
     parser.add_argument("decoder", choices=_DECODERS)
     args, words = parser.parse_known_args(words)
@@ -432,33 +587,31 @@ def main(words=None):
             make = getattr(arrays, f"codebook_{book}", None)
             code["codebook"] = make(**sizes) if make else book
         points = _range(options.pop("range"))
-        given = {name: value for name, value in options.items()
-                 if value is not None and name != "json"}
+        target = options.pop("json")
+        if target not in (None, "-") and not _is_pipe(target):
+            _Replacement(target).discard() # refused before there is a result
+        _check_simulation(args.decoder, code, points, options["seed"], options["task_size"])
+        given = {name: value for name, value in options.items() if value is not None}
+        report = {"command": f"gpufec ber {args.decoder} --scheduler", "version": _version(),
+                  "options": {name: value for name, value in code.items() if name != "codebook"},
+                  "seed": options["seed"], "workers": 0, "points": []}
         with Client(address, timeout=10) as client:
-            found = error_rates(client, args.decoder, points, **given, **code)
-            workers = len(client.scheduler_info()["workers"])
+            for point in points:
+                found = error_rates(client, args.decoder, [point], **given, **code)[0]
+                report["points"].append(found)
+                report["workers"] = max(report["workers"], _workers(client))
+                _print(found)
+                if target not in (None, "-"):
+                    with _Replacement(target) as file:
+                        file.write((json.dumps(report, indent=1) + "\n").encode())
+        if target == "-":
+            print(json.dumps(report, indent=1))
     except (ValueError, TypeError) as error:
         print(f"gpufec: {error}", file=sys.stderr)
         return 2
     except (OSError, RuntimeError) as error:
         print(f"gpufec: {error}", file=sys.stderr)
         return 1
-    for point in found:
-        units = point.get("bits") or point.get("symbols")
-        print(f"{point['point']:8g}  errors {point['errors']:8d} of {units:12d}: "
-              f"{point['errors'] / units:.3e}   frames {point['frame_errors']:6d} of "
-              f"{point['frames']}")
-    if options["json"]:
-        code.pop("codebook", None)
-        report = {"command": f"gpufec ber {args.decoder} --scheduler", "version": _version(),
-                  "options": code, "seed": options["seed"], "workers": workers,
-                  "points": found}
-        text = json.dumps(report, indent=1)
-        if options["json"] == "-":
-            print(text)
-        else:
-            with open(options["json"], "w", encoding="utf-8") as file:
-                file.write(text + "\n")
     return 0
 
 

@@ -46,7 +46,7 @@ struct managed_tensor {
 
 } // namespace dlpack
 
-//! What a capsule holds, which stays its own: address, shape, strides or None, kind and
+//! Contents of a capsule, which it keeps: address, shape, strides or None, kind and
 //! bits of the items, device.
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
@@ -57,6 +57,13 @@ inline pybind11::tuple read_dlpack(const pybind11::object& object)
         throw py::error_already_set();
     }
     const auto& a = managed->array;
+    constexpr int max_dimensions = 64; // of NumPy
+    if (a.dimensions < 0 || a.dimensions > max_dimensions) {
+        throw py::value_error("it has " + std::to_string(a.dimensions) + " dimensions");
+    }
+    if (a.dimensions > 0 && !a.shape) {
+        throw py::value_error("it has no shape");
+    }
     const std::vector<std::int64_t> shape(a.shape, a.shape + a.dimensions);
     py::object strides = py::none();
     if (a.strides) {
@@ -94,7 +101,7 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
     o->managed.deleter = [](dlpack::managed_tensor* m) {
         delete static_cast<owner*>(m->context);
     };
-    // Who takes the tensor renames the capsule, and calls the deleter.
+    // The consumer of the tensor renames the capsule, and calls the deleter.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {
             if (PyCapsule_IsValid(capsule, "dltensor")) {

@@ -12,25 +12,6 @@
 
 namespace py = pybind11;
 
-namespace {
-
-const char* name_of(gr::gpufec::termination ends)
-{
-    switch (ends) {
-    case gr::gpufec::termination::streaming:
-        return "streaming";
-    case gr::gpufec::termination::terminated:
-        return "terminated";
-    case gr::gpufec::termination::truncated:
-        return "truncated";
-    case gr::gpufec::termination::tailbiting:
-        return "tailbiting";
-    }
-    return "";
-}
-
-} // namespace
-
 void bind_viterbi(py::module& m)
 {
     using preset = gr::gpufec::conv_preset;
@@ -46,7 +27,7 @@ void bind_viterbi(py::module& m)
         .def_readonly("puncturing", &preset::puncturing, doc::conv_preset_puncturing)
         .def_property_readonly(
             "termination",
-            [](const preset& p) { return name_of(p.ends); },
+            [](const preset& p) { return gr::gpufec::termination_name(p.ends); },
             doc::conv_preset_ends)
         .def("__repr__", [](const preset& p) {
             return "<conv_preset " + p.name + ": " + p.title + ">";

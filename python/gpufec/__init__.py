@@ -22,7 +22,7 @@ For arrays, without a flowgraph: viterbi_decode, ldpc_decode, sync_decode, and w
 package gpufec has beside them, which needs no GNU Radio.
 """
 
-from . import arrays, gpufec_python
+from . import _constructors, arrays, gpufec_python
 from ._gpufec import __version__
 from .arrays import *
 from .gpufec_python import *
@@ -31,10 +31,17 @@ from .gpufec_python import *
 __all__ = sorted({name for name in dir(gpufec_python) if not name.startswith("_")}
                  | set(arrays.__all__))
 
+for _name, _bound in vars(gpufec_python).items():
+    if isinstance(_bound, type):
+        _constructors.explain(_bound)
+
 
 def __getattr__(name):
     # They bring gnuradio.fec along, which takes its time.
     if name in ("fec_ldpc_decoder", "fec_viterbi_decoder"):
         from . import gpufec_fec_python
-        return getattr(gpufec_fec_python, name)
+        found = getattr(gpufec_fec_python, name)
+        if not hasattr(found.__init__, "__wrapped__"):
+            _constructors.explain(found)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes how a stream arrives: soft values, changes of code and incomplete frames, pushed
- * in any portions and flushed at any time. None of it changes the output. */
+/* Fuzzes the portions and flushes in which a stream of soft values, changes of code and
+ * incomplete frames arrives. They must not change the output. */
 
 #include "fuzz.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -14,7 +14,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-// A thing that happens in a stream: a code is named, or so many values come.
+// An event in a stream: a code is selected, or `value` values are pushed.
 struct event {
     bool code;
     unsigned value;
@@ -29,7 +29,7 @@ ldpc_code small_code(unsigned number)
     return ldpc_code::from_alist(text, std::to_string(number));
 }
 
-// Pushes \p items in portions that \p portion gives; 0 flushes.
+// Pushes items in portions of portion() items; 0 flushes.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::uint8_t* items,

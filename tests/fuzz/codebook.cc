@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Fuzzes codebook files: four bytes choose n, q, N and the alphabet, the rest is the
- * file. What is accepted decodes. */
+ * file. Accepted codebooks decode. */
 
 #include "fuzz.h"
 #include <unistd.h>

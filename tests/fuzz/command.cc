@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes the options of the tool's decode command, a line each, and the file of
- * --lengths, which is what follows an empty line. Runs in a folder of its own; an option
- * that names a file elsewhere is left out. */
+/* Fuzzes the options of the tool's decode command, one per line, and, behind an empty
+ * line, the file of --lengths. Runs in a folder of its own; options that name files
+ * elsewhere are left out. */
 
 #include "fuzz.h"
 #include <fcntl.h>
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***)
     for (unsigned i = 0; i < 3000; ++i) {
         in.put(char(i * 2654435761u >> 24));
     }
-    // What the tool prints says nothing here.
+    // The tool's output is not of interest.
     const int nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDOUT_FILENO);
     std::cerr.setstate(std::ios::failbit);
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (word.empty()) {
             break;
         }
-        // Files of others, and what takes long, is none of ours.
+        // Skips files elsewhere, and long options.
         const bool elsewhere = word.find('/') != std::string::npos && word[0] != '-' &&
                                word.find_first_not_of("0123456789/") != std::string::npos;
         if (!elsewhere && word.find("=/") == std::string::npos && word.size() < 60) {

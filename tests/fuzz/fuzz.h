@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the fuzzing targets share: input cut into values, and decoding what was accepted.
- */
+/* Helpers of the fuzzing targets: values from the input, and decoding to the end. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_FUZZ_H
 #define INCLUDED_GPUFEC_TESTS_FUZZ_H
@@ -20,14 +19,14 @@
 
 namespace gr::gpufec::fuzz {
 
-//! Takes values from the front of the input; zeros once there is nothing left.
+//! Reads values from the input, and zeros behind its end.
 class reader
 {
 public:
     reader(const std::uint8_t* data, std::size_t size) : d_at(data), d_end(data + size) {}
     std::size_t left() const { return d_end - d_at; }
     unsigned byte() { return d_at < d_end ? *d_at++ : 0u; }
-    //! From 0 up to \p most.
+    //! Reads a value from 0 to \p most.
     unsigned up_to(unsigned most) { return (byte() << 8 | byte()) % (most + 1); }
     std::string line()
     {
@@ -42,7 +41,7 @@ private:
     const std::uint8_t *d_at, *const d_end;
 };
 
-//! Ends the process, which libFuzzer then reports.
+//! Aborts if \p good is false, which libFuzzer reports.
 inline void demand(bool good)
 {
     if (!good) {
@@ -50,7 +49,7 @@ inline void demand(bool good)
     }
 }
 
-//! Takes all that \p take(decoder) gives until nothing is left.
+//! Finishes the stream, and calls \p take until the decoder is done.
 template <class Decoder, class Take>
 void finish(Decoder& decoder, Take&& take)
 {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tests of the repetition decoder and its block. */
+
 #include "repetition.h"
 #include <gnuradio/blocks/vector_sink.h>
 #include <gnuradio/blocks/vector_source.h>
@@ -28,7 +30,7 @@ sent send(std::size_t count, unsigned times)
     return s;
 }
 
-TEST(repetition, decodes_a_stream_to_its_end)
+TEST(repetition, Stream_DecodesToItsEnd)
 {
     const auto s = send(10000, 5);
     repetition_options o;
@@ -54,7 +56,7 @@ TEST(repetition, decodes_a_stream_to_its_end)
     EXPECT_TRUE(decoder.done());
 }
 
-TEST(repetition, refuses_as_all_do)
+TEST(repetition, BadOptions_AreRefused)
 {
     repetition_options o;
     o.slots = 0;
@@ -64,7 +66,7 @@ TEST(repetition, refuses_as_all_do)
     EXPECT_THROW(repetition_decoder{ o }, std::runtime_error);
 }
 
-TEST(repetition, is_a_block)
+TEST(repetition, Block_DecodesAndMovesTags)
 {
     const auto s = send(20000, 3);
     tag_t tag;

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A fourth decoder, to show what one takes: each bit is sent R times as signed soft
- * values, and their sum decides. On the CPU alone. */
+/* A fourth decoder, as an example of a new one: each bit is sent R times as signed soft
+ * values, and their sum decides. It has only a CPU backend. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_REPETITION_H
 #define INCLUDED_GPUFEC_TESTS_REPETITION_H
 
-#include "blocks/decoder_block.h"
+#include "blocks/common/decoder_block.h"
 #include "pipeline/cpu_decoder.h"
 #include "pipeline/stream_decoder.h"
 #include <gnuradio/io_signature.h>
@@ -19,7 +19,7 @@ struct repetition_options : run_options {
     unsigned times = 3; //!< R, 1 to 255
 };
 
-//! Push soft values, pull bits, one per byte; a positive sum means bit 0.
+//! A decoder from soft values to bits, one per byte; a positive sum means bit 0.
 class repetition_decoder : public decoder
 {
 public:
@@ -43,15 +43,15 @@ struct job {
     std::size_t bits = 0;
 };
 
-struct room {
+struct traits {
     using options = repetition_options;
     using setup = repetition::setup;
     using job = repetition::job;
     using decoder = std::unique_ptr<batch_decoder<job>>;
-    static constexpr const char* piece = "bits";
-    static constexpr std::size_t most_pieces = 1u << 20;
+    static constexpr const char* work_items_name = "bits";
+    static constexpr std::size_t max_work_items = 1u << 20;
 
-    static std::size_t unit(const setup&) { return 1; }
+    static std::size_t batch_granularity(const setup&) { return 1; }
     static std::string describe(const setup& s)
     {
         return "repetition, " + std::to_string(s.times) + " times,";
@@ -99,14 +99,15 @@ private:
     const unsigned d_times;
 };
 
-inline room::decoder room::make_cpu(const setup& s, std::size_t bits, unsigned threads)
+inline traits::decoder
+traits::make_cpu(const setup& s, std::size_t bits, unsigned threads)
 {
     return std::make_unique<cpu_repetition>(s, bits, threads);
 }
 
 } // namespace repetition
 
-class repetition_decoder::impl : public stream_decoder<repetition::room>
+class repetition_decoder::impl : public stream_decoder<repetition::traits>
 {
 public:
     impl(const repetition_options& o, decoder_hooks hooks)
@@ -130,11 +131,11 @@ public:
         if (!s || count == 0) {
             return 0;
         }
-        const auto n = std::min(count, s->job.bits - d_given);
-        std::memcpy(bits, s->output + d_given, n);
-        d_given += n;
-        if (d_given == s->job.bits) {
-            d_given = 0;
+        const auto n = std::min(count, s->job.bits - d_emitted);
+        std::memcpy(bits, s->output + d_emitted, n);
+        d_emitted += n;
+        if (d_emitted == s->job.bits) {
+            d_emitted = 0;
             release();
             advance();
         }
@@ -157,9 +158,9 @@ private:
             submit({ bits }, d_input.first() + bits * d_setup->times);
         }
     }
-    void restart() override { d_given = 0; }
+    void restart() override { d_emitted = 0; }
 
-    std::size_t d_given = 0; // bits of the oldest batch already pulled
+    std::size_t d_emitted = 0; // bits of the oldest batch already pulled
 };
 
 inline repetition_decoder::repetition_decoder(const repetition_options& options,
@@ -180,12 +181,13 @@ inline std::size_t repetition_decoder::pull(std::uint8_t* bits, std::size_t coun
     return self().pull(bits, count);
 }
 
-//! What a public header would declare.
+//! The interface of the block, which would be in a public header.
 class repetition_interface : virtual public gr::block
 {
 public:
     virtual std::string active_backend() const = 0;
     virtual int batch() const = 0;
+    virtual std::string verdict() const = 0;
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };
 
@@ -207,9 +209,9 @@ public:
 private:
     decoder& engine() override { return d_decoder; }
     const run_options& run() const override { return d_options; }
-    std::size_t pull(std::byte* out, std::size_t room, std::uint64_t) override
+    std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t) override
     {
-        return d_decoder.pull(reinterpret_cast<std::uint8_t*>(out), room);
+        return d_decoder.pull(reinterpret_cast<std::uint8_t*>(out), capacity);
     }
     bool push(input& in, input&) override
     {

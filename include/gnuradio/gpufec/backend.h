@@ -9,15 +9,15 @@
 
 namespace gr::gpufec {
 
-//! What decodes.
+//! The processor that decodes.
 enum class backend {
-    automatic, //!< CUDA where a usable device is there, else the CPU
-    cuda,      //!< CUDA; an error where there is no usable device
+    automatic, //!< CUDA if there is a usable device, else the CPU
+    cuda,      //!< CUDA; an error if there is no usable device
     cpu        //!< the CPU
 };
 
 /*!
- * \brief The backend of a name: "auto", "cuda" or "cpu".
+ * \brief Returns the backend of a name: "auto", "cuda" or "cpu".
  * \throws std::invalid_argument for any other
  */
 GPUFEC_API backend backend_from_string(const std::string& name);

@@ -12,34 +12,35 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Takes the transport stream out of BBFRAMEs of DVB-S2, DVB-S2X and DVB-T2.
+ * \brief Extracts the transport stream from BBFRAMEs of DVB-S2, DVB-S2X and DVB-T2.
  * \ingroup gpufec
  *
  * \details
- * The input is BBFRAMEs, K_bch bits each, eight per byte, the first of which is the most
- * significant, each frame padded to a byte: what bch_decoder gives. The output is
- * packets of 188 bytes.
+ * The input is the BBFRAMEs from bch_decoder, K_bch bits each, packed with the first bit
+ * most significant, each frame padded to a byte. The output is packets of 188 bytes.
  *
- * A frame is dropped if the CRC-8 of its BBHEADER is wrong or if the header cannot be
- * (EN 302 307-1, 5.1). A packet whose CRC-8 is wrong leaves with its transport error
- * indicator set. Where the first packet of a frame does not begin where the one before it
- * ends, what there was of that one is dropped. Null packets that the transmitter deleted
- * are put in again, ISSY fields are left out (annex D). With several input streams each
- * goes on by itself. Of DVB-T2 the high efficiency mode is known by its header.
+ * A frame is dropped if the CRC-8 of its BBHEADER is wrong or the header is not valid
+ * (EN 302 307-1, 5.1). A packet with a wrong CRC-8 is output with its transport error
+ * indicator set. If the first packet of a frame does not begin where the previous packet
+ * ends, the begin of the previous packet is dropped. Null packets that the transmitter
+ * deleted are inserted again, and ISSY fields are removed (annex D). Several input
+ * streams are processed independently. The high efficiency mode of DVB-T2 is recognised
+ * by its header.
  *
- * BBFRAMEs of generic streams, GSE among them, leave by the message port \c generic: a
- * PDU per frame with the header and the data field as bytes, and \c ts_gs (long: bits of
- * MATYPE) and \c isi (long: input stream, −1 for a single one) as metadata.
+ * The message port \c generic sends BBFRAMEs of generic streams, such as GSE: a PDU per
+ * frame with the header and the data field as bytes, and the metadata \c ts_gs (long:
+ * bits of MATYPE) and \c isi (long: input stream, −1 for a single one).
  *
- * Tags on the input go to the first packet that ends in their frame or after it. The
- * block adds
+ * Input tags move to the first packet that ends in their frame or after it. The value of
+ * a tag of key \p length_tag is converted to the bytes of the packets that end in its
+ * frame; without such packets the tag is dropped. The block adds
  *  - \c ts_begin (long): on the first packet after a beginning or a gap, its input
  *    stream, −1 for a single one,
- *  - \c ts_error (bool, true): on packets whose CRC-8 is wrong.
+ *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
- * The message port \c status sends a dictionary when packets begin, after they were lost,
+ * The message port \c status sends a dictionary when packets begin, when they are lost,
  * and at the end of the input: \c event ("synchronised", "lost" or "ended") and the
- * counters below. There is at most one per second, but for the last.
+ * counters below; at most one per second, except the last.
  */
 class GPUFEC_API bbframe_to_ts : virtual public gr::block
 {
@@ -50,12 +51,12 @@ public:
      * Makes the block.
      *
      * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size of the FEC code, as bch_decoder has them
-     * \param rate likewise
-     * \param descramble undo the scrambling of the frame (EN 302 307-1, 5.2.2) first
-     * \param isi of several input streams the one that is wanted, 0 to 255; −1: all
-     * \param length_tag key of tags (long) with the bytes of each frame, for ACM, instead
-     *        of one length for all by \p frame_size and \p rate; "": none
+     * \param frame_size of the FEC code, as in bch_decoder
+     * \param rate of the FEC code, as in bch_decoder
+     * \param descramble whether to descramble the frame first (EN 302 307-1, 5.2.2)
+     * \param isi the input stream to extract, 0 to 255; −1: all
+     * \param length_tag key of tags (long) with the bytes of each frame, for ACM, which
+     *        replace \p frame_size and \p rate; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -65,17 +66,18 @@ public:
                      int isi = -1,
                      const std::string& length_tag = "");
 
-    //! Frames so far.
+    //! Returns the number of frames so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Frames dropped because of their header.
+    //! Returns the number of frames dropped because of their header.
     virtual std::uint64_t dropped_frame_count() const = 0;
-    //! Frames of generic streams.
+    //! Returns the number of frames of generic streams.
     virtual std::uint64_t generic_frame_count() const = 0;
-    //! Frames whose first packet did not begin where the one before it ended.
+    //! Returns the number of frames whose first packet did not begin where the previous
+    //! packet ended.
     virtual std::uint64_t gap_count() const = 0;
-    //! Packets, null packets that were put in included.
+    //! Returns the number of packets, inserted null packets included.
     virtual std::uint64_t packet_count() const = 0;
-    //! Packets whose CRC-8 is wrong.
+    //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;
 };
 

@@ -14,13 +14,13 @@
 namespace gr::gpufec {
 
 /*!
- * \brief A binary BCH code, shortened: what stands around the LDPC codes of DVB.
+ * \brief A shortened binary BCH code, such as the outer codes of DVB-S2.
  *
  * The generator is the product of the minimal polynomials of alpha, alpha^3 …
  * alpha^(2t−1), each once, where alpha is a root of the field's polynomial. The first bit
- * of a codeword is the coefficient of x^(n−1); the message comes first, the remainder of
- * it times x^(n−k) after it. A value type: it is valid once it exists, and copies share
- * their tables.
+ * of a codeword is the coefficient of x^(n−1). The message comes first, then the
+ * remainder of the message times x^(n−k). This is a value type; every object is valid,
+ * and copies share their tables.
  */
 class GPUFEC_API bch_code
 {
@@ -29,29 +29,34 @@ public:
     static constexpr unsigned max_errors = 12;
 
     /*!
-     * \brief A code of a standard, by the names of its LDPC code.
+     * \brief Returns a code of a standard, by the names of its LDPC code.
      *
-     * | standard | frame_size | rate |
-     * |---|---|---|
-     * | dvbs2 (EN 302 307-1, 5.3.1) | normal, short | 1/4 … 9/10 |
-     * | dvbs2x (EN 302 307-2, 5.3.1) | normal, short; vl-snr normal, vl-snr medium,
-     * vl-snr short, vl-snr short sf2 | 13/45, 90/180 … | | dvbt2 (EN 302 755, 6.1.1) |
-     * normal, short | 1/2 … 5/6; short also 1/4, 1/3, 2/5 |
+     * | standard | frame_size                                     | rate            |
+     * |----------|------------------------------------------------|-----------------|
+     * | dvbs2    | normal, short                                  | 1/4 … 9/10      |
+     * | dvbs2x   | normal, short                                  | 13/45, 90/180 … |
+     * | dvbs2x   | vl-snr normal, vl-snr medium                   | 2/9; 1/5 …      |
+     * | dvbs2x   | vl-snr short, vl-snr short sf2                 | 1/5 …           |
+     * | dvbt2    | normal, short                                  | 1/2 … 5/6       |
+     * | dvbt2    | short                                          | 1/4, 1/3, 2/5   |
+     *
+     * Sources: EN 302 307-1, 5.3.1 (dvbs2), EN 302 307-2, 5.3.1 (dvbs2x), EN 302 755,
+     * 6.1.1 (dvbt2).
      * \throws std::invalid_argument that names the parameter and what is allowed
      */
     static bch_code standard(const std::string& standard,
                              const std::string& frame_size,
                              const std::string& rate);
-    //! The names that standard() takes.
+    //! Returns the names of the standards.
     static std::vector<std::string> standards();
-    //! Of a standard. \throws std::invalid_argument
+    //! Returns the frame sizes of a standard. \throws std::invalid_argument
     static std::vector<std::string> frame_sizes(const std::string& standard);
-    //! Of a frame size of a standard, ascending. \throws std::invalid_argument
+    //! Returns a frame size's code rates, ascending. \throws std::invalid_argument
     static std::vector<std::string> rates(const std::string& standard,
                                           const std::string& frame_size);
 
     /*!
-     * \brief Any other code.
+     * \brief Makes any other code.
      * \param field a primitive polynomial of degree 3 to 16, bit i of which is the
      *        coefficient of x^i
      * \param n bits of a codeword, up to 2^degree − 1
@@ -65,7 +70,7 @@ public:
     unsigned k() const;              //!< bits of a message
     unsigned t() const;              //!< errors that are corrected
     std::uint32_t field() const;     //!< polynomial of the field
-    //! Coefficients of x^0 to x^(n−k).
+    //! Returns the coefficients of x^0 to x^(n−k) of the generator polynomial.
     const std::vector<std::uint8_t>& generator() const;
 
 private:
@@ -73,16 +78,14 @@ private:
     std::shared_ptr<const tables> d_tables;
 };
 
-/*!
- * \brief Encodes packed messages. Any number of threads may use one.
- */
+//! BCH encoder of packed messages. Several threads may use the same object.
 class GPUFEC_API bch_encoder_kernel
 {
 public:
     explicit bch_encoder_kernel(const bch_code& code);
 
-    //! Encodes k() bits into n(), eight per byte, the first most significant. The last
-    //! byte is filled with zeros. The two may begin at the same byte.
+    //! Encodes k() bits to n() bits, eight per byte, the first most significant. The last
+    //! byte is padded with zeros. \p message and \p codeword may be the same address.
     void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
 
     const bch_code& code() const { return d_code; }
@@ -92,23 +95,21 @@ private:
     std::shared_ptr<const class bch_divider> d_divider;
 };
 
-/*!
- * \brief Corrects packed codewords. Any number of threads may use one.
- */
+//! BCH decoder of packed codewords. Several threads may use the same object.
 class GPUFEC_API bch_decoder_kernel
 {
 public:
     //! \param code of the codewords
-    //! \param variant of instructions, "avx2" or "baseline"; "": the best that there are
+    //! \param variant instruction set, "avx2" or "baseline"; "": the best available
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 
     static constexpr int failed = -1;
 
     /*!
      * \brief Corrects up to t() errors in place.
-     * \param codeword n() bits, eight per byte, the first most significant; bits that
-     *        fill the last byte are not looked at
-     * \return how many bits were corrected, or failed: then nothing is changed
+     * \param codeword n() bits, eight per byte, the first most significant; padding bits
+     *        in the last byte are ignored
+     * \return the number of corrected bits, or \c failed; the codeword is then unchanged
      */
     int decode(std::uint8_t* codeword) const;
 

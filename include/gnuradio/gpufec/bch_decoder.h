@@ -16,18 +16,25 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the N_bch bits of each frame, which are the messages that gpu_ldpc_dvbs2
- * gives: eight per byte, the first of which is the most significant, or one. The output
- * is the K_bch bits of its BBFRAME, likewise, padded to a byte. Up to 8, 10 or 12 wrong
- * bits are corrected, as the code has it. A frame with more of them that is not by chance
- * near another codeword leaves as it came. A frame that is not complete when the input
- * ends is dropped.
+ * The input is the N_bch bits of each frame, which are the messages from gpu_ldpc_dvbs2:
+ * packed with the first bit most significant, or one per byte. The output is the K_bch
+ * bits of its BBFRAME, in the same format, padded to a byte. Up to 8, 10 or 12 wrong bits
+ * are corrected, depending on the code. A frame with more errors is output uncorrected,
+ * unless it happens to be near another codeword. An incomplete frame at the end of the
+ * input is dropped.
  *
- * Tags on the input go to the output item that holds their bit. The block adds, on the
- * first output item of each frame, or as \p status_tags says:
- *  - \c bch_errors (long): bits that were corrected, parity bits included; −1 if they
- *    could not be,
- *  - \c bch_valid (bool): whether the frame is a codeword now.
+ * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
+ * length of the packet in input items, and is converted to output items. Until the first
+ * such tag, frames follow one another. A packet whose length is not a multiple of the
+ * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
+ * one warning each, and counted by skipped_frame_count(). The next tag restores
+ * alignment.
+ *
+ * Input tags move to the output item that holds their bit. The block adds, on the first
+ * output item of each frame that \p status_tags selects:
+ *  - \c bch_errors (long): corrected bits, parity bits included; −1 if the frame could
+ *    not be corrected,
+ *  - \c bch_valid (bool): whether the frame is a codeword after correction.
  */
 class GPUFEC_API bch_decoder : virtual public gr::block
 {
@@ -38,13 +45,15 @@ public:
      * Makes a decoder.
      *
      * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size "normal" or "short"; of dvbs2x also "vl-snr normal", "vl-snr
+     * \param frame_size "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr
      *        medium", "vl-snr short" and "vl-snr short sf2"
-     * \param rate of the LDPC code before it, as gpu_ldpc_dvbs2 has them
-     * \param packed_input eight bits per byte, first bit most significant, else one
-     * \param packed_output the same of the output
-     * \param status_tags of which frames tags say what became of them: "all", those that
-     *        are not valid ("failures"), or "none"
+     * \param rate of the preceding LDPC code, as in gpu_ldpc_dvbs2
+     * \param packed_input whether the input has eight bits per byte, the first most
+     *        significant, or one
+     * \param packed_output likewise for the output
+     * \param status_tags frames that get status tags: "all", "failures" (those that are
+     *        not valid) or "none"
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -52,14 +61,18 @@ public:
                      const std::string& rate = "1/2",
                      bool packed_input = true,
                      bool packed_output = true,
-                     const std::string& status_tags = "all");
+                     const std::string& status_tags = "all",
+                     const std::string& length_tag = "packet_len");
 
-    //! Frames so far.
+    //! Returns the number of frames so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Frames that could not be corrected.
+    //! Returns the number of frames that could not be corrected.
     virtual std::uint64_t error_count() const = 0;
-    //! Bits that were corrected.
+    //! Returns the number of corrected bits.
     virtual std::uint64_t corrected_bits() const = 0;
+    //! Returns the number of frames that a length tag cut short, and of packets of a
+    //! wrong length.
+    virtual std::uint64_t skipped_frame_count() const = 0;
 };
 
 } // namespace gr::gpufec

@@ -12,21 +12,23 @@
 namespace gr::gpufec {
 
 /*!
- * \brief A channel that inserts, deletes and flips bits, to test gpu_sync_map with.
+ * \brief Channel that inserts, deletes and flips bits, for tests of gpu_sync_map.
  * \ingroup gpufec
  *
  * \details
- * Before each bit the channel inserts a random one with probability \p p_insert, and then
- * asks again. Else it drops the bit with probability \p p_delete, or passes it on,
- * flipped with probability \p p_substitute. Input and output have one bit per byte, or
- * one channel symbol of 0 to alphabet − 1. With the same seed, the same input gives the
- * same output.
+ * Before each bit the channel inserts a random one with probability \p p_insert, and
+ * repeats this after each insertion. Else it deletes the bit with probability
+ * \p p_delete, or transmits it, flipped with probability \p p_substitute. Input and
+ * output have one bit per byte, or one channel symbol of 0 to alphabet − 1. With the same
+ * seed, the same input gives the same output.
  *
- * With \p frame_bits, that many input bits make a frame. The first output item of each
- * frame has a tag of key \p length_tag with the number of items received of it. A frame
- * of which nothing is received leaves no trace, and one that is not complete when the
- * input ends is not sent. Input tags of that key end here. Other tags go to what is
- * received of their bit or, if it was dropped, to the item that follows.
+ * With \p frame_bits, frames of that many input bits are transmitted. The first output
+ * item of each frame has a tag of key \p length_tag with its number of received items. A
+ * frame of which no item is received has no tag; an incomplete frame at the end of the
+ * input is not sent. Input tags of that key begin packets whose length is a multiple of
+ * frame_bits, and are removed. Frames that a tag cuts short, and items under no tag after
+ * the first tag, are dropped with one warning. Other tags move to the received item of
+ * their bit or, if it was deleted, to the next item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {
@@ -38,11 +40,11 @@ public:
      *
      * \param p_insert probability of an insertion, 0 to 0.99
      * \param p_delete probability of a deletion; p_insert + p_delete is below 1
-     * \param p_substitute probability that a bit passed on is flipped, 0 to 1
+     * \param p_substitute probability that a transmitted bit is flipped, 0 to 1
      * \param frame_bits input bits per frame; 0: a stream without frames
      * \param length_tag key of the tag with a frame's received length
      * \param seed of the random numbers
-     * \param alphabet channel symbols to choose from, 2 to 16
+     * \param alphabet number of channel symbols, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(double p_insert = 1e-3,
@@ -53,11 +55,11 @@ public:
                      std::uint64_t seed = 1,
                      int alphabet = 2);
 
-    //! Takes effect at once. \throws std::invalid_argument
+    //! Sets p_insert at once. \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;
-    //! Takes effect at once. \throws std::invalid_argument
+    //! Sets p_delete at once. \throws std::invalid_argument
     virtual void set_p_delete(double p_delete) = 0;
-    //! Takes effect at once. \throws std::invalid_argument
+    //! Sets p_substitute at once. \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
 };
 

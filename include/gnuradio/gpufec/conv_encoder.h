@@ -17,17 +17,23 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is bytes of eight bits, the first most significant, or of one, and so is the
- * output. A packed frame takes a whole number of bytes of the input, whose bits beyond
- * frame_bits are ignored, and is padded to a byte in the output, as the end of a stream
- * is, with zeros. In a stream the register starts at zero. Each frame starts as
- * its termination says, and puncturing starts anew with it. A last frame that is not
- * complete is not sent.
+ * Input and output are packed bytes, the first bit most significant, or one bit per byte.
+ * A packed frame takes whole bytes of the input, whose bits after frame_bits are ignored.
+ * In the output, frames and the end of a stream are padded to a byte with zeros. In a
+ * stream the register starts at zero. Each frame starts as its termination requires, and
+ * restarts the puncturing pattern. An incomplete last frame is not sent.
  *
- * Tags go to the output item that holds the first coded bit of their item's first
- * information bit.
+ * Tags move to the output item that holds the first coded bit of their item's first
+ * information bit. The value of a tag of key \p length_tag, a number of input items, is
+ * converted to output items. In a stream both ends of the packet are rounded down; a tag
+ * with another value, or whose packet has no output item, is dropped with one warning. In
+ * frames, such a tag begins a packet of one or more frames; until the first tag, frames
+ * follow one another. A packet whose length is not a multiple of the frame's, a frame
+ * that the next tag cuts short, and items under no tag are dropped, with one warning
+ * each. The next tag restores alignment.
  *
- * Map bit 1 to a positive value for gpu_viterbi_pbvd, or tell it what you do.
+ * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
+ * positive_bit is 0.
  */
 class GPUFEC_API conv_encoder : virtual public gr::block
 {
@@ -37,19 +43,21 @@ public:
     /*!
      * Makes an encoder.
      *
-     * \param constraint_length K, 3 to 9; if none is given 7
+     * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output; if
-     *        none are given those of most standards, 171 and 133
+     *        newest bit is the most significant; a negative one is an inverted output;
+     *        default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming", which it is if not given, or "terminated",
-     *        "truncated", "tailbiting" frames
-     * \param frame_bits information bits per frame; 0 in streaming
-     * \param packed_input eight bits per byte, first bit most significant, else one
-     * \param packed_output the same of the output
-     * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
-     *        the first four parameters, of which none must be given then; "": none
+     * \param termination "streaming" (default), or frames: "terminated", "truncated" or
+     *        "tailbiting"
+     * \param frame_bits information bits per frame; 0 if streaming
+     * \param packed_input whether the input has eight bits per byte, the first most
+     *        significant, or one
+     * \param packed_output likewise for the output
+     * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
+     *        first four parameters, which must not be given then; "": none
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(std::optional<int> constraint_length = std::nullopt,
@@ -59,7 +67,8 @@ public:
                      int frame_bits = 0,
                      bool packed_input = true,
                      bool packed_output = true,
-                     const std::string& preset = "");
+                     const std::string& preset = "",
+                     const std::string& length_tag = "packet_len");
 };
 
 } // namespace gr::gpufec

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What all decoders share: how they run, what they tell, and how results are waited for.
+/* The interface of all decoders: run options, callbacks, and waiting for results.
  */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
@@ -19,7 +19,13 @@
 
 namespace gr::gpufec {
 
-//! The device a decoder runs on has failed; what was in flight there is lost.
+/*!
+ * \brief Error of a device that failed or cannot be used.
+ *
+ * A decoder throws it with backend::cuda, and for arrays in the device's memory. With
+ * backend::automatic other devices or the CPU decode the batches in flight again, and
+ * nothing is lost.
+ */
 class GPUFEC_API device_error : public std::runtime_error
 {
 public:
@@ -28,135 +34,161 @@ public:
 
 enum class log_level { info, warning, error };
 
-//! Whom a decoder tells what happens.
+//! Callbacks for completion and logging; exceptions that they throw are discarded.
 struct decoder_hooks {
-    //! Something may have become ready to pull, or due; called from any thread.
+    //! Called from any thread when output may be ready to pull or a batch may be due.
     std::function<void()> wake = [] {};
     std::function<void(log_level, const std::string&)> log = [](log_level,
                                                                 const std::string&) {};
 };
 
-//! How a decoder runs, whatever it decodes.
+//! Options that all decoders share.
 struct run_options {
-    unsigned batch = 0;         //!< pieces of work per slot; 0: chosen from the device
+    unsigned batch = 0;         //!< work items per slot; 0: chosen from the device
     unsigned slots = 3;         //!< batches in flight on each device, 1 to 16
-    double max_latency_ms = 50; //!< the longest that a batch waits to fill, from 0
+    double max_latency_ms = 50; //!< longest wait of a batch that is not full, from 0
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< CUDA devices (1 to 16), dealt batches in turn
-    unsigned threads = 1;             //!< of the CPU backend, 1 to 256
-    //! Where a GPU decodes, that copy what is pushed to the Viterbi and LDPC decoders, up
-    //! to 256, of which 8 are taken; 0: as many as threads says
+    unsigned threads = 1;             //!< threads of the CPU backend, 1 to 256
+    //! Threads that copy the input of the Viterbi and LDPC decoders for a GPU, 1 to 256,
+    //! of which at most 8 are used; 0: as many as \p threads
     unsigned copy_threads = 0;
-    //! That a device has for a batch, once those before it are finished, before it is
-    //! given up: up to 1e9; 0: for ever
+    //! Timeout in ms for one batch, counted from the end of the previous batch, up to
+    //! 1e9; on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
-    //! The largest batch that is chosen where batch is 0; 0: any. Who has little to
-    //! decode need not wait for the memory of much.
+    //! Upper limit of the batch that is chosen where \p batch is 0; 0: no limit. Lower
+    //! this for short inputs to avoid a large allocation.
     std::size_t most = 0;
+    bool watch = true; //!< whether the input is checked, see decoder::verdict()
 };
 
 /*!
- * \brief What every decoder is: input goes in, decoded output comes out in order.
+ * \brief Base class of all decoders: input goes in, decoded output comes out in order.
  *
- * The decoders add how input is pushed and output is pulled. One thread calls a decoder,
- * of the process that made it: after fork() the other process makes its own. After an
- * exception, reset() is the only call that is of use.
+ * Each decoder adds its own push and pull functions. Only one thread at a time may call a
+ * decoder, in the process that created it; a process made by fork() needs a new decoder.
+ * After an exception only reset(), and the functions that release and unpin memory, may
+ * be called.
  */
 class GPUFEC_API decoder
 {
 public:
     using level = log_level;
     using hooks = decoder_hooks;
-    class engine; // what decodes
+    class engine; // the implementation
 
     virtual ~decoder();
     decoder(const decoder&) = delete;
     decoder& operator=(const decoder&) = delete;
 
-    //! Nothing more will be pushed or lent: decodes what is there to its end.
+    //! Ends the input; all of it will be decoded.
     void finish();
-    //! Whether a pull would give something at once.
+    //! Returns whether a pull would give output now.
     bool ready();
-    //! Whether a batch that is not full has waited for max_latency_ms; flush() sends it.
+    //! Returns whether a batch that is not full has waited for max_latency_ms.
     bool due() const;
-    //! Sends what is complete, though the batch is not full, unless every slot is in
-    //! flight.
+    //! Submits the complete work items of a batch that is not full, unless every slot is
+    //! in flight.
     void flush();
-    //! Whether every slot is in flight, so that a push would take nothing.
+    //! Returns whether every slot is in flight, so that a push would take nothing.
     bool full() const;
-    //! Whether all that was pushed has been pulled, after finish().
+    //! Returns whether finish() was called and all output has been pulled.
     bool done();
-    //! Sleeps until ready() or for \p limit.
+    //! Waits until ready() or until \p limit is over; returns whether output is ready.
     bool wait(std::chrono::milliseconds limit);
-    //! Forgets what was pushed: as if newly made.
+    //! Discards input and output; the decoder is as newly made.
     void reset();
 
-    //! Also for what waits already. \throws std::invalid_argument
+    /*!
+     * \brief Returns the diagnosis of unsuitable input, naming the parameter to change;
+     * "" if the input seems right.
+     *
+     * It is also logged once as a warning, at the latest when done() is true. It reports
+     * input in another format or scale, input that is no signal of the code, and frames
+     * that cannot be decoded. docs/limits.md has the rules and their false-alarm
+     * probabilities.
+     */
+    std::string verdict() const;
+
+    //! Sets the latency limit, also of a batch that waits already.
+    //! \throws std::invalid_argument
     void set_max_latency_ms(double milliseconds);
 
-    //! Pieces of work per slot: parallel blocks, codewords or frames.
+    //! Returns the work items (parallel blocks, codewords or frames) per slot.
     std::size_t batch() const;
-    //! "cuda" or "cpu", and the device: what decodes now.
+    //! Returns the current backend, "cuda" or "cpu".
     std::string active_backend() const;
+    //! Returns the name of the current device, or the instruction set of the CPU.
     std::string active_device() const;
 
-    //! Bytes of input that fill every slot.
+    //! Returns the bytes of input that fill every slot.
     std::size_t input_bytes() const;
-    //! Whether lend() can take the place of push(): only from the first item of a stream
-    //! on, and not in every decoder.
-    bool can_lend() const;
+    //! Returns whether borrow() can be used in place of push(). A stream that begins with
+    //! push() cannot be borrowed, and some decoders only copy.
+    bool can_borrow() const;
     /*!
-     * \brief Takes input as push() does, but leaves it where it is.
+     * \brief Takes input like push(), but reads it in place.
      *
-     * \p items are all that are there from the oldest that was lent and not taken back,
-     * \p count of them. What is lent must stay as it is until taken back.
-     * \throws std::runtime_error if the device has not the memory to convert it
-     * \return how many it took that it had not taken before
+     * The items must not change before release_borrowed() has released them.
+     * \param items pointer to the oldest item not yet released (in the first call, the
+     *        first item of the stream)
+     * \param count number of items from there on, including those already borrowed
+     * \throws std::runtime_error if the device lacks the memory to convert them
+     * \return the number of items that this call borrowed
      */
-    std::size_t lend(const void* items, std::size_t count);
-    //! Items that are lent and not taken back.
-    std::size_t lent() const;
-    //! Takes back the oldest items lent, as many as are not needed any more, and says how
-    //! many.
-    std::size_t take_back();
-    //! Decodes what is in flight and copies what else is lent: nothing is any more, and
-    //! push() goes on.
-    void end_lending();
-    //! Locks the pages of memory to lend from, so that a GPU reads it by itself, in place
-    //! of those that input is copied to. Returns whether it could.
-    bool lock_lent(void* memory, std::size_t bytes);
-    //! To be called after end_lending(), and before the memory is gone.
-    void unlock_lent(void* memory);
+    std::size_t borrow(const void* items, std::size_t count);
+    //! Returns the number of items that are borrowed and not released.
+    std::size_t borrowed() const;
+    //! Releases the oldest items that no batch needs any more and returns their number.
+    std::size_t release_borrowed();
+    //! Waits for the batches in flight and copies all other borrowed items, so that none
+    //! is borrowed any more; push() continues the stream.
+    void copy_borrowed();
+    //! Pins (page-locks) memory to borrow from, so that a GPU can read it. The slots' own
+    //! input buffers are unpinned meanwhile. Returns whether it succeeded.
+    bool pin_input(void* memory, std::size_t bytes);
+    //! Unpins the memory. Call it after copy_borrowed() and before freeing the memory.
+    void unpin_input(void* memory);
 
-    //! Bytes of output that fill every slot; 0 where no memory can be lent for output.
+    //! Returns the bytes of output that fill every slot; 0 if output cannot be written in
+    //! place.
     std::size_t output_bytes() const;
     /*!
-     * \brief Locks the pages of memory to lend for output. Returns whether it could.
+     * \brief Pins (page-locks) memory that borrow_output() will name. Returns whether it
+     * succeeded.
      *
-     * If a GPU is given up that may still write there, \p replace is called: it is to put
-     * other memory with the same contents in the place of all of it, and to say whether
-     * it did. If not, decoding ends with an exception.
+     * \param memory its first byte
+     * \param bytes its size
+     * \param replace called when a device is abandoned that may still write there. It
+     *        maps other memory with the same contents at the same addresses, and returns
+     *        whether it did; if not, decoding ends with an exception.
      */
-    bool lock_output(void* memory, std::size_t bytes, std::function<bool()> replace = {});
+    bool pin_output(void* memory,
+                    std::size_t bytes,
+                    const std::function<bool()>& replace = {});
     /*!
-     * \brief Lends memory for output, of what was locked: what is pulled next will be
-     * pulled to \p next, in one piece with what follows, and \p bytes are free there.
+     * \brief Borrows part of the pinned memory for output that is written in place.
      *
-     * A GPU may write them from now on until all of what was submitted is pulled; a pull
-     * finds there what it would write. Memory can be lent for packed bits, LLRs and
-     * frames, and for one bit per byte if the options have lend_bits.
-     * \return whether the output of a full batch that is submitted now has room there, or
-     * nothing is to be pulled before it
+     * A GPU may write there until all submitted output has been pulled; a pull to that
+     * address then finds its output in place. Packed bits, LLRs and frames can be written
+     * in place, and one bit per byte with the option bits_in_place.
+     * \param next the address to which the next output will be pulled, and all output
+     *        after it without a gap
+     * \param bytes free bytes at \p next
+     * \return false if submitted output is still to be pulled and the output of a full
+     *         batch submitted now would not fit after it: that batch's output would be
+     *         copied. Else true
      */
-    bool lend_output(void* next, std::size_t bytes);
-    //! Waits for what is in flight; nothing is lent any more, and no output is lost.
-    void end_lending_output();
-    //! To be called after end_lending_output(), and before the memory is gone.
-    void unlock_output(void* memory);
+    bool borrow_output(void* next, std::size_t bytes);
+    //! Waits for the batches in flight and keeps their output in the slots; no memory is
+    //! borrowed for output any more.
+    void release_output();
+    //! Unpins the memory. Call it after release_output() and before freeing the memory.
+    void unpin_output(void* memory);
 
 protected:
     explicit decoder(std::unique_ptr<engine> e);
-    //! What decodes. \throws std::runtime_error in a process that fork() made
+    //! Returns the engine. \throws std::runtime_error in a process that fork() made
     engine& inside() const;
     std::unique_ptr<engine> d_engine;
 };

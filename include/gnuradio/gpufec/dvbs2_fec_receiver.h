@@ -12,23 +12,25 @@
 namespace gr::gpufec {
 
 /*!
- * \brief From the symbols of DVB-S2 or DVB-S2X to their transport stream: all that comes
- * behind synchronisation. \ingroup gpufec
+ * \brief Receiver of DVB-S2 or DVB-S2X after synchronisation: from symbols to the
+ * transport stream. \ingroup gpufec
  *
  * \details
- * A gpu_ldpc_dvbs2, which demaps, and decodes LDPC and BCH, and a bbframe_to_ts. What
- * they say of input, output, tags and messages holds here. The input is the symbols of
- * XFECFRAMEs, descrambled and without pilots, in any amplitude. The output is packets of
- * 188 bytes.
+ * It consists of a gpu_ldpc_dvbs2, which demaps and decodes LDPC and BCH, and a
+ * bbframe_to_ts; see these for tags and messages. The input is the symbols of XFECFRAMEs,
+ * descrambled and without pilots, in any amplitude. The output is packets of 188 bytes.
  *
- * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) or, with \p standard
- * "dvbs2x", of DVB-S2X too (EN 302 307-2, table 17a), in normal and short frames, but
- * for VL-SNR.
+ * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) and, with \p standard
+ * "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a), in normal and short frames without
+ * VL-SNR.
  *
- * With \p acm each frame's MODCOD is the one of the last \c XFECFRAME tag, as gr-dvbs2rx
- * sets it, or of an \c ldpc_code tag, which can also name those of DVB-S2X: a dictionary
- * of \c frame_size, \c rate and \c constellation. \p frame_size, \p rate and
- * \p constellation are of the frames before the first of them.
+ * With \p acm the MODCOD of a frame is that of the last \c XFECFRAME tag, as set by
+ * gr-dvbs2rx, or of the last \c ldpc_code tag, which can also have those of DVB-S2X: a
+ * dictionary of \c frame_size, \c rate and \c constellation. \p frame_size, \p rate and
+ * \p constellation apply to the frames before the first such tag.
+ *
+ * A length tag begins a frame, as in gpu_ldpc_dvbs2, and is converted to the bytes of the
+ * packets that end in its frames; without such packets it is dropped.
  *
  * The message ports are \c status, of both blocks, and \c generic, with BBFRAMEs of
  * generic streams.
@@ -42,26 +44,28 @@ public:
      * Makes a receiver.
      *
      * \param frame_size "normal" or "short"
-     * \param rate "1/4" to "9/10"; of dvbs2x also its own, as "90/180"
-     * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; of dvbs2x "8apsk",
-     *        "64apsk", "128apsk" and "256apsk" too
+     * \param rate "1/4" to "9/10"; with dvbs2x also its own, such as "90/180"; or a
+     *        MODCOD such as "8PSK 3/4", which sets \p constellation too
+     * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
+     *        "8apsk", "64apsk", "128apsk" and "256apsk"
      * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
-     * \param acm frames name their MODCODs by tags
-     * \param isi of several input streams the one that is wanted, 0 to 255; −1: all
+     * \param acm whether tags select the MODCOD of each frame
+     * \param isi the input stream to receive, 0 to 255; −1: all
      * \param max_iterations of LDPC, 1 to 1000
-     * \param esn0 "estimated" from each frame, "given", or from "tag"s with the key
-     *        esn0_db (double), each for the frames that begin from there on
-     * \param esn0_db in dB, −10 to 30, given, or up to the first tag
-     * \param demapper "log_map" (all points count) or "max_log" (the nearest do)
+     * \param esn0 source of the Es/N0: "estimated" from each frame, "given", or "tag":
+     *        tags of key esn0_db (double) set it for the frames that follow
+     * \param esn0_db Es/N0 in dB, −10 to 30, if given, or before the first tag
+     * \param demapper "log_map" (uses all points) or "max_log" (uses the nearest)
      * \param batch frames decoded at once; 0: chosen from the device
      * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms a batch that does not fill within this time goes as it is
+     * \param max_latency_ms longest wait of a batch that is not full, ms
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads of the CPU backend, 1 to 256
-     * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which has all
-     *        that dvbs2 has
+     * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes
+     *        dvbs2
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -81,27 +85,30 @@ public:
                      const std::string& backend = "auto",
                      int device = 0,
                      int threads = 1,
-                     const std::string& standard = "dvbs2");
+                     const std::string& standard = "dvbs2",
+                     const std::string& length_tag = "packet_len");
 
-    //! "cuda" or "cpu": what decodes now.
+    //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
-    //! Iterations of LDPC, their mean over the frames of the stream so far.
+    //! Returns the mean number of LDPC iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Frames that were not decoded: of unknown MODCODs, or cut short by a tag.
+    //! Returns the number of frames that were not decoded, because their MODCOD was
+    //! unknown or a tag cut them short.
     virtual std::uint64_t skipped_frame_count() const = 0;
-    //! BBFRAMEs so far.
+    //! Returns the number of BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! BBFRAMEs dropped because of their header: not corrected, most often.
+    //! Returns the number of BBFRAMEs dropped because of their header, which most often
+    //! could not be corrected.
     virtual std::uint64_t dropped_frame_count() const = 0;
-    //! Packets, null packets that were put in included.
+    //! Returns the number of packets, inserted null packets included.
     virtual std::uint64_t packet_count() const = 0;
-    //! Packets whose CRC-8 is wrong.
+    //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;
 
-    //! Of symbols whose Es/N0 is given, in dB, from the next frame on.
+    //! Sets the Es/N0 in dB for esn0 "given", from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_esn0_db(double esn0_db) = 0;
-    //! A batch that does not fill within this time goes as it is.
+    //! Sets the longest wait of a batch that is not full, in ms.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };

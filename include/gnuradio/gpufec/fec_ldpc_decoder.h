@@ -7,6 +7,8 @@
 #include <gnuradio/fec/generic_decoder.h>
 #include <gnuradio/gpufec/api.h>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace gr::gpufec {
 
@@ -16,11 +18,11 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * One call decodes one frame, and returns once it is decoded. So it is as convenient as
- * gr-fec's own decoders, and no faster than one frame at a time can be: for rates, use
- * gpu_ldpc_dvbs2. Its input is floats (LLRs, in nats). Its output is
- * the K message bits, one per byte. The length of a frame is that of the code:
- * set_frame_size() of another says false.
+ * One call decodes one frame and returns once it is decoded, so it is as convenient as
+ * gr-fec's own decoders but cannot use batches. For high rates, use gpu_ldpc_dvbs2. The
+ * input is floats (LLRs in nats), the output the K message bits, one per byte.
+ * set_frame_size() accepts multiples of K; with m·K, a call decodes m codewords. Refused
+ * sizes are handled as in fec_viterbi_decoder.
  */
 class GPUFEC_API fec_ldpc_decoder : virtual public gr::fec::generic_decoder
 {
@@ -32,15 +34,17 @@ public:
      *
      * \param standard "dvbs2"
      * \param frame_size "normal" (64800 bits) or "short" (16200)
-     * \param rate "1/4" and so on, as of gpu_ldpc_dvbs2
-     * \param code_file an alist file, whose code takes the place of the three above; ""
-     *        for none
+     * \param rate "1/4" and so on, as in gpu_ldpc_dvbs2
+     * \param code_file an alist file, whose code replaces the three above; "" for none
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
      * \param max_iterations 1 to 1000
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param positive_bit the bit, 0 or 1, that a positive value means
+     * \param message_positions of the code of \p code_file: "systematic" (found by
+     *        elimination), "first" or "last" (K bits), "gr_fec_ldpc_encoder", or a
+     *        list of the positions of all message bits, from 0
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -53,13 +57,15 @@ public:
                      int max_iterations = 25,
                      const std::string& backend = "cpu",
                      int device = 0,
-                     int positive_bit = 0);
+                     int positive_bit = 0,
+                     const std::variant<std::string, std::vector<int>>&
+                         message_positions = "systematic");
 
-    //! "cuda" or "cpu": what has decoded.
+    //! Returns the backend that has decoded, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
-    //! Iterations that the last frame took.
+    //! Returns the number of iterations of the last codeword, like get_iterations().
     virtual int iterations() const = 0;
-    //! Checks that the decisions on the last frame violate; 0: a codeword.
+    //! Returns the number of checks that the decisions on the last codeword violate.
     virtual int unsatisfied() const = 0;
 };
 

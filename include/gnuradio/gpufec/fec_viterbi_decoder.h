@@ -18,11 +18,18 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * One call decodes one frame, and returns once it is decoded. So it is as convenient as
- * gr-fec's own decoders, and no faster than one frame at a time can be: for rates, use
- * gpu_viterbi_pbvd. Its input is floats. Its output is one bit per byte. Frames can
- * change their length, as those of packets do. Where the code is punctured gr-fec does
- * not tell lengths exactly: there, frames should end with a period.
+ * One call decodes one frame and returns once it is decoded, so it is as convenient as
+ * gr-fec's own decoders but cannot use batches. For high rates, use gpu_viterbi_pbvd. The
+ * input is floats, the output one bit per byte. The length of frames can change, as that
+ * of packets does. With a punctured code gr-fec does not compute lengths exactly, so
+ * frames should end with a puncturing period.
+ *
+ * set_frame_size() accepts 1 (tail-biting frames: K−1) to 2^24 information bits. If
+ * rate() was called since the previous frame, the caller has derived the size from a
+ * number of values. Then the size may be 0 for a code with a tail, it includes the tail
+ * unless get_input_size() was called too, and after a refusal the next rate() makes it 0
+ * bits. After a refusal generic_work() reads and writes nothing, until a size is accepted
+ * or both size functions were called.
  */
 class GPUFEC_API fec_viterbi_decoder : virtual public gr::fec::generic_decoder
 {
@@ -33,19 +40,17 @@ public:
      * Makes a decoder.
      *
      * \param frame_size information bits per frame, which set_frame_size() changes
-     * \param constraint_length K, 3 to 9; if none is given 7
-     * \param polynomials 2 to 6 generator polynomials, octal as in the standards; those
-     *        of gr-fec are converted by polynomials_from_gr_fec(); if none are given 171
-     *        and 133
+     * \param constraint_length K, 3 to 9; default 7
+     * \param polynomials 2 to 6 generator polynomials, octal as in the standards;
+     *        polynomials_from_gr_fec() converts those of gr-fec; default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated; "" for none
-     * \param termination "terminated", which it is if not given, "truncated" or
-     *        "tailbiting"
+     * \param termination "terminated" (default), "truncated" or "tailbiting"
      * \param soft_scale int8 steps for one unit of float amplitude
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
-     * \param preset a code of conv_presets() by its name, in place of the four
-     *        parameters after \p frame_size, of which none must be given then; that of a
-     *        stream is decoded in terminated frames; "": none
+     * \param preset name of a code of conv_presets(), in place of the four parameters
+     *        after \p frame_size, which must not be given then; a streaming preset is
+     *        decoded in terminated frames; "": none
      * \param positive_bit the bit, 0 or 1, that a positive value means
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
@@ -61,7 +66,7 @@ public:
                      const std::string& preset = "",
                      int positive_bit = 1);
 
-    //! "cuda" or "cpu": what has decoded.
+    //! Returns the backend that has decoded, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
 };
 

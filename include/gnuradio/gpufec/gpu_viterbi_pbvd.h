@@ -18,59 +18,66 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Decodes an endless stream, or frames, of soft values. The stream is cut into parallel
- * blocks of D decoded stages, each with L more stages on either side, that are decoded at
- * the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi Decoder for
- * Convolutional Codes on GPU", 2016). The output does not depend on the backend, nor on
- * how the blocks were batched.
+ * Decodes an endless stream, or frames, of soft values. The stream is divided into
+ * parallel blocks of D decoded stages, each with L more stages on either side, which are
+ * decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi
+ * Decoder for Convolutional Codes on GPU", 2016). The output depends neither on the
+ * backend nor on the size of batches.
  *
- * The input is soft values, of which \b positive \b means \b bit \b 1, as in gr-fec,
- * gr-digital, gr-satellites and SatDump, unless \p positive_bit is 0. Where all
- * polynomials have an odd number of ones, as 171 and 133 have, a wrong sign inverts the
- * bits of the output, and nothing shows it; with other codes channel_error_rate() is that
- * of noise. 0 is an erasure, and so is NaN. Infinities saturate, and −128 becomes −127.
+ * The input is soft values; \b positive \b means \b bit \b 1, as in gr-fec, gr-digital,
+ * gr-satellites and SatDump, unless \p positive_bit is 0. If all polynomials have an odd
+ * number of ones, such as 171 and 133, a wrong sign inverts the output bits and cannot be
+ * detected; with other codes channel_error_rate() is then that of noise. 0 and NaN are
+ * erasures. Infinities saturate, and −128 becomes −127.
  *
- * The output is bytes of eight bits, the first most significant (packed_output), or of
- * one bit. Each frame is padded to a byte, and so is the end of a stream. Everything that
- * arrived is decoded before the block is done; a last stage that lacks values is decoded
- * with erasures in their place. A last frame that is not complete is dropped.
+ * The output is packed bytes, the first bit most significant (packed_output), or one bit
+ * per byte. Each frame and the end of a stream are padded to a byte. All input is decoded
+ * before the block is done. Missing soft values of the last stage count as erasures; an
+ * incomplete last frame is dropped.
  *
- * Tags on the input go to the output item that holds their information bit, those in a
- * frame's tail to the frame's last. A tag of key \p length_tag_key has its value, a
- * positive integer, changed from input to output items, both ends of the packet rounded
- * down. Any other value is dropped with one warning. The block adds two tags at fixed
- * places of the stream: on the first output item of every so many parallel blocks (or
- * frames) as hold about 2^20 bits. They come from encoding the first 2048 decoded bits of
- * that parallel block (or frame) again, or as many as it has:
+ * Input tags move to the output item that holds their information bit, those in a frame's
+ * tail to the frame's last. The value of a tag of key \p length_tag_key, a positive
+ * integer, is converted from input to output items, with both ends of the packet rounded
+ * down; tags with other values are dropped with one warning. In frames without lock, such
+ * a tag begins a packet of one or more frames; until the first tag, frames follow one
+ * another. A packet whose length is not a multiple of the frame's, a frame that the next
+ * tag cuts short, and items under no tag are dropped, with one warning each, and counted
+ * by skipped_frame_count(). The next tag restores alignment. The block adds two tags on
+ * the first output item of each group of parallel blocks (or frames) with about 2^20
+ * bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the first
+ * parallel block (or frame) of the group:
  *  - \c viterbi_ber (double): channel bit error rate,
- *  - \c viterbi_metric (double): mean contradicted soft value, in steps of an int8.
+ *  - \c viterbi_metric (double): sum of the wrong soft values' magnitudes over the number
+ *    of all, in int8 steps.
  *
- * With \p lock "auto" the block finds by itself where a pair of soft values and a
- * puncturing period begin, and what else \p lock_constellation says, among all of
- * \p lock_presets. Every hypothesis decodes the same window and is held against its own
- * code's chance level; noise gives a lock with a probability below 1e-12 per window. What
- * was received while searching is decoded once something is found, as far as
- * \p lock_memory goes, and what is older and fits nothing is dropped. While locked,
- * decoded bits are encoded again: after a soft value that was lost or repeated, another
- * rotation or another rate, it searches again, and tells where that was. Each lock begins
- * on an output item of its own, so that packed output has up to 7 zeros before it. Item
- * counts are those of what was decoded; the relative rate is that of the lowest rate.
- * Terminated frames that follow one another are found by the K−1 zeros at their ends,
- * within 20 frames or a window, and their sign too.
+ * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
+ * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of
+ * \p lock_presets. Every hypothesis decodes the same window, and its error rate is
+ * compared with the one that its code has for noise; the probability of a lock on noise
+ * is below 1e-12 per window. Input received during the search is decoded after the lock,
+ * up to \p lock_memory; older input is dropped. While locked, decoded bits are
+ * re-encoded: after a lost or repeated soft value, or a change of rotation or code rate,
+ * the block searches again and reports where the lock was lost. Each lock begins on an
+ * output item of its own, so that packed output has up to 7 zeros before it. Item counts
+ * exclude dropped input; the relative rate is that of the lowest code rate. Terminated
+ * frames without gaps are found by the K−1 zeros at their ends within 20 frames or a
+ * window, and so is their sign.
  * The first output item of each lock has the tag
  *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
- *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (the input's
- *    soft value, counted from 0, from which pairs and periods count, modulo their
- *    length), \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
- *    \c half_symbol, \c inverted, \c error_rate, \c first_value (the soft value it holds
- *    from), \c known_value (the last one that was needed to know), \c dropped (soft
- * values that fitted nothing, since the beginning), \c locks (since the beginning);
+ *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (number of a
+ *    soft value of the input at which a pair or period begins, modulo its length),
+ *    \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
+ *    \c half_symbol, \c inverted, \c error_rate, \c chance_error_rate (of noise),
+ *    \c first_value (first soft value of the lock), \c known_value (last soft value
+ *    needed to find it), \c dropped and \c locks (dropped soft values and locks since the
+ *    beginning);
  *
- * where one was lost before, false precedes it on the same item. The message port
- * \c status has the same as a message with \c event "lock" or "unlock" as soon as it is
- * known, and every \p status_period_s one with \c event "status". A quarter turn may be a
- * sequence of the code (as at DVB's 5/6), and half a turn is one where all polynomials
- * have an odd number of ones: these cannot be told apart.
+ * after a lost lock, a tag with the value false precedes it on the same item. The message
+ * port \c status sends the same with \c event "lock" or "unlock" as soon as it is known,
+ * and every \p status_period_s a message with \c event "status". Some rotations map
+ * sequences of the code to sequences of the code and cannot be detected: 90 degrees with
+ * I and Q exchanged for some codes (such as DVB's 5/6), and 180 degrees if all
+ * polynomials have an odd number of ones.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -80,47 +87,49 @@ public:
     /*!
      * Makes a decoder.
      *
-     * \param constraint_length K, 3 to 9; if none is given 7
+     * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output; if
-     *        none are given those of most standards, 171 and 133
+     *        newest bit is the most significant; a negative one is an inverted output;
+     *        default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
-     * \param termination "streaming", which it is if not given, or "terminated",
-     *        "truncated", "tailbiting" frames
-     * \param frame_bits information bits per frame; 0 in streaming
-     * \param soft_input "int8" (a byte), "float", or "packed4" (two 4-bit two's
-     *        complement values per byte, the first in the high nibble)
+     * \param termination "streaming" (default), or frames: "terminated", "truncated" or
+     *        "tailbiting"
+     * \param frame_bits information bits per frame; 0 if streaming
+     * \param soft_input "int8" (a byte), "float", "packed4" (two 4-bit two's complement
+     *        values per byte, the first in the high nibble), or "uint8" (a byte of offset
+     *        binary with 128 in the middle, as in gr-fec and libfec)
      * \param soft_scale int8 steps for one unit of float amplitude
-     * \param packed_output eight bits per byte, first bit most significant, else one
+     * \param packed_output whether the output has eight bits per byte, the first most
+     *        significant, or one
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks decoded at once; 0: chosen from the device
-     * \param slots batches in flight on each device, 1 to 16; with a lock one more, if
-     *        there may be, for batches are judged in their slots
-     * \param max_latency_ms a batch that does not fill within this time goes as it is
+     * \param slots batches in flight on each device, 1 to 16; with lock one more up to
+     *        that limit, because re-encoding uses the batch's slot
+     * \param max_latency_ms longest wait of a batch that is not full, ms
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads of the CPU backend, 1 to 256
-     * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (many
-     *        blocks at once) or "fused" (few) for the codes they are made for
-     * \param length_tag_key tags of this key hold a length in input items; "": none do
-     * \param devices CUDA devices, up to 16, that take batches in turn, instead of
-     *        \p device; empty: that one alone
-     * \param preset a code of conv_presets() by its name, such as "ccsds", in place of
-     *        the first four parameters, of which none must be given then; "": none
+     * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (for many
+     *        blocks) or "fused" (for few), which support some codes only
+     * \param length_tag_key key of tags with a length in input items; "": none
+     * \param devices CUDA devices, up to 16, over which batches rotate, in place of
+     *        \p device; empty: that one
+     * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
+     *        first four parameters, which must not be given then; "": none
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
-     * \param lock "off"; "auto": finds its phase; of streams, and of terminated frames
-     *        without gaps between them
-     * \param lock_constellation "bpsk": where pairs and periods begin, and the sign
-     *        where it shows; "qpsk": also quarter turns, and I and Q exchanged; "oqpsk":
-     *        also I or Q late by a symbol
-     * \param lock_presets names of codes to search for, besides that one
-     * \param lock_memory soft values that are kept while searching, 10^4 to 10^9
-     * \param status_period_s seconds from one message \c status to the next; 0: none
-     * \param device_timeout_ms milliseconds that a device has for a batch, once those
-     *        before it are finished, before it is given up, up to 1e9; 0: for ever
-     * \param lock_first_item the soft value of a symbol that comes first, "i" or "q"
+     * \param lock "off"; "auto": phase search in streams and in terminated frames without
+     *        gaps
+     * \param lock_constellation "bpsk": begin of pairs and periods, and the sign unless
+     *        the code is transparent; "qpsk": also rotation by 90 degrees and exchanged I
+     *        and Q; "oqpsk": also I or Q late by a symbol
+     * \param lock_presets names of further codes to search for
+     * \param lock_memory soft values stored during the search, 10^4 to 10^9
+     * \param status_period_s seconds between messages \c status; 0: none
+     * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
+     *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
+     * \param lock_first_item first soft value of a symbol, "i" or "q"
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -153,39 +162,49 @@ public:
                      double device_timeout_ms = 10000,
                      const std::string& lock_first_item = "i");
 
-    //! "cuda" or "cpu": what decodes now.
+    //! Returns the current backend, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
-    //! Parallel blocks per batch, as chosen.
+    //! Returns the number of parallel blocks per batch.
     virtual int batch() const = 0;
-    //! D, as chosen.
+    //! Returns D, the decoded stages of a parallel block.
     virtual int decode_length() const = 0;
-    //! L, as chosen.
+    //! Returns L, the stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
-    //! Part of the channel's bits that were wrong, estimated from the first 2048 decoded
-    //! bits of the last batch (in frames, those of its first frame).
+    //! Returns the channel's bit error rate, estimated by re-encoding the first 2048
+    //! decoded bits of the last batch (in frames, those of its first frame); NaN before
+    //! the first batch.
     virtual double channel_error_rate() const = 0;
-    //! What the wrong ones weigh per soft value, in steps of an int8, from the same.
+    //! Returns the sum of the wrong soft values' magnitudes over the number of all, in
+    //! int8 steps, from the same bits.
     virtual double metric() const = 0;
 
-    //! Whether a phase is found. Without lock "auto" true.
+    //! Returns whether a phase is found; always false without lock "auto".
     virtual bool locked() const = 0;
-    //! What is found, as in the tag viterbi_lock but for its error rate, which is that of
-    //! now; an empty dictionary if nothing is.
+    //! Returns the fields of the tag viterbi_lock with the current error rate; an empty
+    //! dictionary without lock.
     virtual pmt::pmt_t lock_state() const = 0;
-    //! Soft values that fitted nothing since the beginning.
+    //! Returns the number of soft values for which no code was found.
     virtual std::uint64_t dropped() const = 0;
+    //! Returns the number of frames that a length tag cut short, and of packets of a
+    //! wrong length.
+    virtual std::uint64_t skipped_frame_count() const = 0;
 
-    //! Steps of an int8 for one unit of float amplitude, from the next input on; float
-    //! input only. \throws std::invalid_argument
+    //! Sets the int8 steps per unit of amplitude of float input, from the next input on.
+    //! \throws std::invalid_argument
     virtual void set_soft_scale(float soft_scale) = 0;
-    //! Steps of an int8 for one unit of float amplitude.
+    //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! A batch that does not fill within this time goes as it is; also one that waits
+    //! Sets the longest wait of a batch that is not full, in ms, also of one that waits
     //! already. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
-    //! Milliseconds after which a batch goes as it is.
+    //! Returns the longest wait of a batch that is not full, in ms.
     virtual double max_latency_ms() const = 0;
+
+    //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
+    //! the input seems right. It is also logged once as a warning, and sent from the
+    //! message port \c status as \c event "verdict".
+    virtual std::string verdict() const = 0;
 };
 
 } // namespace gr::gpufec

@@ -7,6 +7,7 @@
 #include <gnuradio/block.h>
 #include <gnuradio/gpufec/api.h>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace gr::gpufec {
@@ -16,12 +17,19 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the K message bits of each frame, eight per byte, the first of which is
- * the most significant, or one. A packed frame is padded to a byte. The output is the
- * bits that are sent of its N, likewise. A frame that is not complete when the input ends
- * is not sent. Tags go to the output item of their bit.
+ * The input is the K message bits of each frame, packed with the first bit most
+ * significant, or one per byte. A packed frame is padded to a byte. The output is those
+ * of its N bits that are sent, in the same format. An incomplete frame at the end of the
+ * input is not sent. Tags move to the output item of their bit.
  *
- * Map bit 0 to a positive value for gpu_ldpc_dvbs2, or tell it what you do.
+ * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
+ * length of the packet in input items, and is converted to output items. Until the first
+ * such tag, frames follow one another. A packet whose length is not a multiple of the
+ * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
+ * one warning each. The next tag restores alignment.
+ *
+ * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
+ * is 1.
  */
 class GPUFEC_API ldpc_encoder : virtual public gr::block
 {
@@ -32,15 +40,20 @@ public:
      * Makes an encoder.
      *
      * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
-     * \param frame_size as gpu_ldpc_dvbs2 has them
-     * \param rate likewise
-     * \param code_file an alist file or a base matrix, whose code takes the place of the
-     *        three above; "" for none
-     * \param packed_input eight bits per byte, first bit most significant, else one
-     * \param packed_output the same of the output
+     * \param frame_size as in gpu_ldpc_dvbs2
+     * \param rate as in gpu_ldpc_dvbs2
+     * \param code_file an alist file or a base matrix, whose code replaces the three
+     *        above; "" for none
+     * \param packed_input whether the input has eight bits per byte, the first most
+     *        significant, or one
+     * \param packed_output likewise for the output
      * \param punctured positions of the codeword, from 0, that are not sent, besides
      *        those of the standard
-     * \param shortened positions that are 0 and not sent; no message bits are there
+     * \param shortened positions that are 0 and not sent; they hold no message bits
+     * \param message_positions of the code of \p code_file: "systematic" (found by
+     *        elimination), "first" or "last" (K bits), "gr_fec_ldpc_encoder", or a
+     *        list of the positions of all message bits, from 0
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -50,7 +63,10 @@ public:
                      bool packed_input = true,
                      bool packed_output = true,
                      const std::vector<int>& punctured = {},
-                     const std::vector<int>& shortened = {});
+                     const std::vector<int>& shortened = {},
+                     const std::variant<std::string, std::vector<int>>&
+                         message_positions = "systematic",
+                     const std::string& length_tag = "packet_len");
 };
 
 } // namespace gr::gpufec

@@ -13,13 +13,15 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Encodes message symbols with a codebook for gpu_sync_map. \ingroup gpufec
+ * \brief Encoder of message symbols with a codebook, for gpu_sync_map. \ingroup gpufec
  *
  * \details
  * The input is symbols of 0 to q − 1, N per frame: bytes up to q = 256, else shorts. A
  * symbol of q or above counts modulo q. The output is the n·N bits of each frame, one per
- * byte, with their number in a tag of key \p length_tag on the first. A frame that is not
- * complete when the input ends is not sent. Other tags go to the first bit of their
+ * byte, with their number in a tag of key \p length_tag on the first. An incomplete frame
+ * at the end of the input is not sent. Input tags of that key begin packets whose length
+ * is a multiple of N. Frames that a tag cuts short, and items under no tag after the
+ * first tag, are dropped with one warning. Other tags move to the first bit of their
  * symbol.
  */
 class GPUFEC_API sync_encoder : virtual public gr::block
@@ -32,12 +34,11 @@ public:
      *
      * \param codebook N·q rows of n bits, row i·q + D for symbol D at index i, the
      *        leftmost bit sent first
-     * \param q symbols to choose from, 2 to 65536
+     * \param q number of message symbols, 2 to 65536
      * \param n bits per symbol
      * \param frame_symbols N, symbols per frame
      * \param length_tag key of the tag with a frame's length; "" for none
-     * \param alphabet channel symbols to choose from, 2 to 16; above 2 they take the
-     *        place of bits
+     * \param alphabet number of channel symbols, 2 to 16; above 2 they replace bits
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::vector<std::uint8_t>& codebook,

@@ -16,23 +16,22 @@
 namespace gr::gpufec {
 
 /*!
- * \brief The channel that inserts, deletes and substitutes symbols (BSID).
+ * \brief Channel that inserts, deletes and substitutes symbols (BSID channel).
  *
- * Before each transmitted symbol the channel inserts a random symbol with probability
- * p_insert, and then asks again. Else it drops the symbol with probability p_delete, or
- * transmits it. A transmitted symbol is replaced by another with probability
- * p_substitute. The \em drift is the number of received less the number of transmitted
- * symbols.
+ * Before each symbol the channel inserts a random symbol with probability p_insert, and
+ * repeats this after each insertion. Else it deletes the symbol with probability
+ * p_delete, or transmits it. A transmitted symbol is replaced by another with probability
+ * p_substitute. The \em drift is the number of received less the number of sent symbols.
  *
  * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
- * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. A
- * value type: it is valid once it exists.
+ * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. This
+ * is a value type; every object is valid.
  */
 class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
-    //! Some hundred insertions before each symbol: more is no channel, and never ends.
+    //! About 100 insertions before each symbol. More would be no useful channel.
     static constexpr double max_p_insert = 0.99;
 
     /*!
@@ -54,7 +53,8 @@ public:
     double p_transmit() const { return 1 - d_insert - d_delete; }
     unsigned alphabet() const { return d_alphabet; }
 
-    //! Natural logarithm of the probability of \p drift after \p symbols symbols.
+    //! Returns the natural logarithm of the probability of \p drift after \p symbols
+    //! symbols.
     double log_drift_probability(unsigned symbols, int drift) const;
 
 private:
@@ -62,9 +62,9 @@ private:
     unsigned d_alphabet;
 };
 
-//! Drifts from first to last, both included.
+//! Range of drifts from first to last, both included.
 struct drift_range {
-    static constexpr unsigned max_size = 1u << 16; //!< that are considered
+    static constexpr unsigned max_size = 1u << 16; //!< limit of size() in a decoder
 
     int first = 0;
     int last = 0;
@@ -77,23 +77,23 @@ struct drift_range {
     }
 };
 
-//! What is known of a drift: probability[k] of first + k, up to a common factor.
+//! Prior of a drift: probability[k] of first + k, up to a common factor.
 struct drift_prior {
-    static constexpr unsigned max_size = 1u << 14; //!< of probability
-    static constexpr int max_first = 1 << 20;      //!< in magnitude
+    static constexpr unsigned max_size = 1u << 14; //!< limit of probability.size()
+    static constexpr int max_first = 1 << 20;      //!< limit of the magnitude of first
 
     int first = 0;
     std::vector<double> probability = { 1 };
 };
 
 /*!
- * \brief The drifts to be considered after \p symbols symbols, so that the rest together
- * has a probability below \p exclusion (1e-15 to below 1).
+ * \brief Returns the range of drifts after \p symbols symbols outside which the
+ * probability is below \p exclusion (1e-15 to below 1).
  *
- * With a prior on the drift at the start, the range is that of the drift since the
- * prior's origin. It always contains drift 0. \throws std::invalid_argument, also where
- * \p symbols is above 2 * sync_code::max_frame_bits, or more than drift_range::max_size
- * drifts would have to be considered
+ * With a prior of the drift at the start, the range is that of the drift since the
+ * prior's origin. It always contains drift 0. \throws std::invalid_argument, also if
+ * \p symbols is above 2 * sync_code::max_frame_bits or the range would be larger than
+ * drift_range::max_size
  */
 GPUFEC_API drift_range drift_limits(const bsid_model& channel,
                                     unsigned symbols,
@@ -105,7 +105,7 @@ GPUFEC_API drift_range drift_limits(const bsid_model& channel,
  *
  * n is 1 to max_n, q is 2 to max_q and at most alphabet^n, N is 1 to max_frame_symbols,
  * n·N is at most max_frame_bits, n·q·N at most max_codebook, and all words of an index
- * differ. A value type: it is valid once it exists.
+ * differ. This is a value type; every object is valid.
  */
 class GPUFEC_API sync_code
 {
@@ -132,8 +132,8 @@ public:
               unsigned alphabet = 2);
 
     /*!
-     * \brief The codebook in a file: N·q rows of n digits (base 16, 0 to f). White space
-     * stands between rows or digits, and a # begins a comment.
+     * \brief Reads a codebook from a file of N·q rows of n hexadecimal digits. White
+     * space may separate rows and digits, and a # begins a comment.
      *
      * \param path of the file
      * \param n channel symbols per word
@@ -152,9 +152,9 @@ public:
     unsigned q() const { return d_q; }
     unsigned frame_symbols() const { return d_frame_symbols; }
     unsigned alphabet() const { return d_alphabet; }
-    //! Channel symbols per frame.
+    //! Returns the channel symbols per frame.
     unsigned frame_bits() const { return d_n * d_frame_symbols; }
-    //! The n channel symbols of message symbol \p D at index \p i of a frame.
+    //! Returns the n channel symbols of message symbol \p D at index \p i of a frame.
     const std::uint8_t* word(unsigned i, unsigned D) const
     {
         return d_words->data() + (std::size_t(i) * d_q + D) * d_n;
@@ -166,8 +166,8 @@ private:
 };
 
 /*!
- * \brief The codebook of Davey and MacKay: the q words of least weight (of equal weight
- * the smaller first), with a random marker of n bits added at each index.
+ * \brief Returns a codebook of Davey and MacKay: the q words of least weight (of equal
+ * weight the smaller first), with a random marker of n bits added at each index.
  *
  * \param n bits per word
  * \param q words per index, 2 to 65536 and at most 2^n
@@ -181,16 +181,17 @@ GPUFEC_API sync_code codebook_davey_mackay(unsigned n,
                                            std::uint64_t seed);
 
 /*!
- * \brief The codebook of a marker code: the bits of the symbol, most significant first,
- * then the marker. So a word has log2 q bits and those of the marker.
+ * \brief Returns the codebook of a marker code: each word has the log2 q bits of the
+ * symbol, most significant first, and then the marker.
  *
- * The marker is inverted at some indices, drawn at random: a stream whose words are the
- * same at all indices cannot tell where a frame begins, and loses itself sooner.
+ * The marker is inverted at random indices. If the words were the same at all indices, a
+ * stream decoder could not find where frames begin, and would lose synchronisation
+ * sooner.
  *
  * \param q words per index, a power of two, 2 to 65536
  * \param frame_symbols N, message symbols per frame
  * \param marker a string of 0 and 1
- * \param seed says at which indices it is inverted; 0: at none
+ * \param seed selects the indices at which it is inverted; 0: none
  * \throws std::invalid_argument naming the parameter, its value and what is allowed
  */
 GPUFEC_API sync_code codebook_marker(unsigned q,
@@ -199,7 +200,7 @@ GPUFEC_API sync_code codebook_marker(unsigned q,
                                      std::uint64_t seed = 1);
 
 /*!
- * \brief A codebook of q random words, all different, drawn anew at each index.
+ * \brief Returns a codebook of q different random words at each index.
  *
  * \param n channel symbols per word
  * \param q words per index, 2 to 65536 and at most alphabet^n
@@ -214,14 +215,14 @@ GPUFEC_API sync_code codebook_random(unsigned n,
                                      std::uint64_t seed,
                                      unsigned alphabet = 2);
 
-//! Encodes each message symbol with the codebook of its index.
+//! Encoder that maps each message symbol to its word in the codebook.
 class GPUFEC_API sync_encoder_kernel
 {
 public:
     explicit sync_encoder_kernel(const sync_code& code);
 
-    //! Writes the n·count channel symbols of \p count message symbols, the first of which
-    //! is at index \p first of a frame. A symbol of q or above counts modulo q.
+    //! Writes the n·count channel symbols of \p count message symbols. \p first is the
+    //! index in a frame of the first symbol. A symbol of q or above counts modulo q.
     void encode(const std::uint16_t* symbols,
                 std::size_t count,
                 std::uint8_t* out,
@@ -243,16 +244,16 @@ private:
     sync_code d_code;
 };
 
-//! Where frames begin and end.
+//! Marking of frame boundaries.
 enum class sync_mode {
     framed, //!< each push is a frame
-    stream  //!< frames follow each other without a mark
+    stream  //!< frames follow one another without marks
 };
 
-//! How posteriors are computed.
+//! Algorithm that computes posteriors.
 enum class sync_form {
-    linear,  //!< each word's lattice once over all drifts: exact and fastest
-    corridor //!< with branch metrics of limited drift changes, as in Briffa 2014
+    linear,  //!< runs each word's lattice once over all drifts: exact and fastest
+    corridor //!< uses branch metrics of limited drift changes, as in Briffa 2014
 };
 
 enum class sync_precision {
@@ -261,44 +262,44 @@ enum class sync_precision {
     mixed //!< lattices in float, all else in double
 };
 
-//! What becomes of the corridor form's branch metrics.
+//! Storage of the corridor form's branch metrics.
 enum class sync_storage {
-    automatic, //!< global where memory allows
-    global,    //!< all of a frame's are kept
-    local      //!< they are computed twice, and those of one index kept
+    automatic, //!< global if memory allows
+    global,    //!< stores those of a whole frame
+    local      //!< computes them twice and stores those of one index
 };
 
-//! How the corridor form computes its branch metrics.
+//! Computation of the corridor form's branch metrics.
 enum class sync_receiver {
-    corridor, //!< a lattice, as far as the drift limits reach
+    corridor, //!< a lattice within the drift limits
     lattice,  //!< the whole lattice
     trellis   //!< a trellis over drifts with a cap on insertions before a symbol
 };
 
-//! What is given for each message symbol.
+//! Output for each message symbol.
 enum class sync_output {
     symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
     posteriors,  //!< q floats of sum 1
-    extrinsics,  //!< q floats of sum 1: posteriors without the prior's part
-    llr,         //!< log2 q int8, most significant bit first, 8 steps per nat, positive
-                 //!< for the positive_bit of sync_options; of the extrinsics
+    extrinsics,  //!< q floats of sum 1: posteriors divided by the priors
+    llr,         //!< log2 q extrinsic LLRs of the bits as int8, most significant bit
+                 //!< first, 8 steps per nat; sync_options::positive_bit sets the sign
     posteriors64 //!< q doubles of sum 1
 };
 
-//! \throws std::invalid_argument that says what is allowed
+//! Returns the value of a name. \throws std::invalid_argument that says what is allowed
 GPUFEC_API sync_mode sync_mode_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_form sync_form_from_string(const std::string& name);
-//! "float", "double" or "mixed". \throws std::invalid_argument
+//! Returns the precision "float", "double" or "mixed". \throws std::invalid_argument
 GPUFEC_API sync_precision sync_precision_from_string(const std::string& name);
-//! "auto", "global" or "local". \throws std::invalid_argument
+//! Returns the storage "auto", "global" or "local". \throws std::invalid_argument
 GPUFEC_API sync_storage sync_storage_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_output sync_output_from_string(const std::string& name);
 
-//! What a sync_decoder decodes, and how. A batch is frames.
+//! Code, channel and options of a sync_decoder. A batch is a number of frames.
 struct sync_options : run_options {
     sync_options(sync_code c, const bsid_model& model)
         : code(std::move(c)), channel(model)
@@ -309,21 +310,22 @@ struct sync_options : run_options {
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
     /*!
-     * false: one channel symbol per byte, one out of range being an erasure. true:
-     * floats.
+     * false: an item is one channel symbol per byte; a value out of range is an erasure.
+     * true: items are floats.
      *
      * With alphabet 2, an item is one float, the probability that a 1 was received, 0 to
-     * 1; NaN is an erasure.
+     * 1; NaN is an erasure. p_substitute is applied to it, so with 0 it is the
+     * probability that a 1 was sent.
      *
      * With a larger alphabet, an item is \p alphabet floats: L[b] is the likelihood that
-     * channel symbol b was received, up to a factor that may differ from item to item.
-     * They are 0 or more (less counts as 0), the largest 1e-30 to 1e30; all of them 0, or
-     * one NaN or infinite, is an erasure. So the item weighs
-     * sum over b of P(b received | a sent) * L[b] / (sum over b of L[b]) where a was
-     * sent.
+     * channel symbol b was received, up to a factor that may differ between items. They
+     * are 0 or more (less counts as 0), and the largest is 1e-30 to 1e30. An item of
+     * zeros only, or with a NaN or an infinity, is an erasure. If a was sent, the item
+     * has the probability sum over b of P(b received | a sent) * L[b] / (sum over b of
+     * L[b]).
      */
     bool soft_input = false;
-    //! Bytes of a received item.
+    //! Returns the bytes of a received item.
     std::size_t item_bytes() const
     {
         const unsigned s = code.alphabet();
@@ -332,23 +334,24 @@ struct sync_options : run_options {
     sync_output output = sync_output::symbols;
     sync_form form = sync_form::linear;
     sync_precision precision = sync_precision::float32;
-    double exclusion = 1e-10; //!< probability of drifts that are not considered
-    bool priors = false;      //!< each frame comes with priors of its symbols
-    bool drifts = false;      //!< give the drift posteriors of both ends of a frame
+    double exclusion = 1e-10; //!< probability of drifts outside the window
+    bool priors = false;      //!< each frame has priors of its symbols
+    bool drifts = false;      //!< output drift posteriors at both ends of a frame
 
-    // Frames: what is known of the drift at both ends. A start at drift m means that the
-    // frame begins at item m. An end at drift m means m + n·N items since item 0; without
-    // an end prior the frame ends with the last item.
+    // Frames: priors of the drift at both ends. A frame with start drift m begins at item
+    // m, one with end drift m ends m + n·N items after item 0. Without an end prior it
+    // ends with the last item.
     drift_prior start;
     drift_prior end = { 0, {} };
 
-    // Streams.
+    // Stream mode.
     static constexpr unsigned max_lookahead = 1u << 20;
     static constexpr unsigned max_acquire = 1u << 20;
-    //! Symbols beyond a frame that it is decoded with, up to max_lookahead; 0: chosen. n
-    //! times frame and look-ahead is at most 2 * sync_code::max_frame_bits.
+    //! Number of look-ahead symbols used after each frame, up to max_lookahead; 0:
+    //! chosen. n times frame and look-ahead is at most 2 * sync_code::max_frame_bits.
     unsigned lookahead = 0;
-    //! The first frame begins at any of so many items, up to max_acquire; 0: at item 0.
+    //! Number of initial items at which the first frame may begin, up to max_acquire; 0:
+    //! it begins at item 0.
     unsigned acquire = 0;
 
     // The corridor form.
@@ -356,103 +359,106 @@ struct sync_options : run_options {
     int change_first = 0; //!< drift changes per symbol; both 0: from the exclusion
     int change_last = 0;
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
-    unsigned insertion_cap = 2; //!< trellis: the most insertions before a symbol
-    //! Boundary metrics below this part of the largest count as 0, CPU only.
+    unsigned insertion_cap = 2; //!< trellis: most insertions before a symbol
+    //! Boundary metrics below this fraction of the largest count as 0, CPU only.
     double state_threshold = 0;
-    //! Lattice values below this part of the row's largest count as 0, CPU only.
+    //! Lattice values below this fraction of the row's largest count as 0, CPU only.
     double lattice_threshold = 0;
 
     //! The bit, 0 or 1, that a positive value of sync_output::llr means.
     unsigned positive_bit = 0;
 };
 
-//! What is known of a decoded frame.
+//! Status of a decoded frame.
 struct sync_status {
-    //! Natural logarithm of P(Y); in a stream that of the frame and its look-ahead, less
-    //! that of as many random items.
+    //! Natural log of the probability of the received items. In stream mode, those of the
+    //! frame and its look-ahead, minus the log-probability of the same number of random
+    //! items.
     double log_probability;
-    float entropy;            //!< of the drift at the frame's end, bits
-    std::int32_t start_drift; //!< the most likely drift at its beginning
-    std::int32_t end_drift;   //!< the most likely drift at its end
-    std::uint32_t valid;      //!< 0: not to be decoded; posteriors are uniform, symbols 0
+    float entropy;            //!< entropy of the drift at the end, bits
+    std::int32_t start_drift; //!< most likely drift at the beginning
+    std::int32_t end_drift;   //!< most likely drift at the end
+    std::uint32_t valid;      //!< 0: cannot be decoded; posteriors are uniform, symbols 0
 };
 
 /*!
- * \brief Decodes frames, or a stream of frames that follow one another without a mark.
+ * \brief MAP decoder of frames, or of a stream of frames without marks, for channels that
+ * insert, delete and substitute symbols, without a flowgraph.
  *
- * Push received items, pull decoded frames: it does what a flowgraph's block does,
- * without a flowgraph. One thread calls it. It implements the maximum a-posteriori
- * decoder of Briffa (2014), by default in a form that runs each word's lattice once over
- * all drifts.
+ * Push received items and pull decoded frames. Only one thread at a time may call it. It
+ * implements the maximum a-posteriori decoder of Briffa (2014), by default in a form that
+ * runs each word's lattice once over all drifts.
  *
- * A stream is decoded with unknown frame boundaries: each frame begins with what the
- * forward recursion knows of the drift at its boundary. It looks ahead through the
- * backward recursion alone, and bits beyond the look-ahead are unknown.
+ * In a stream, frame boundaries are unknown. Each frame begins with the forward metrics
+ * of the drift at its boundary; its look-ahead only contributes backward metrics, and
+ * items after the look-ahead are ignored.
  */
 class GPUFEC_API sync_decoder : public decoder
 {
 public:
-    //! A decoded frame; what it points to is good until the next call of the decoder.
+    //! A decoded frame. Its pointers are valid until the next call of the decoder.
     struct frame {
-        std::uint64_t number; //!< of the frame, from 0
-        const void* output;   //!< frame_symbols times what sync_output says
+        std::uint64_t number; //!< number of the frame, from 0
+        const void* output;   //!< frame_symbols values of the kind sync_output
         std::size_t output_bytes;
-        bool in_place;             //!< it lies where lend_output() says that it goes
-        const float* first_drifts; //!< posteriors of window() drifts; nullptr unless
-        const float* last_drifts;  //!< asked for
+        bool in_place; //!< the output is in the memory of borrow_output()
+        const float*
+            first_drifts;         //!< posteriors of the window() drifts at the beginning,
+        const float* last_drifts; //!< and at the end; nullptr without options.drifts
         sync_status status;
-        //! Streams: the received item that the frame most likely begins with.
+        //! Received item with which the frame most likely begins (stream mode).
         std::int64_t begin;
-        //! Streams: whether the decoder follows the boundaries; frames: whether valid.
+        //! Whether the decoder tracks the boundaries (stream mode), or whether the frame
+        //! is valid (framed mode).
         bool locked;
-        //! Streams: neither a posterior of this frame, because of where it begins, nor
-        //! one of the frame before, because of what it did not look at, is off by more
-        //! than this (to first order, 0 to 1) from what the whole stream says. 1 where
-        //! items were lost or inserted before the frame, or the frame before was not
-        //! locked.
+        //! Upper bound (to first order, 0 to 1) on the error of any posterior of this
+        //! frame due to uncertainty about where it begins, and of any posterior of the
+        //! previous frame due to its limited look-ahead (stream mode). It is 1 if items
+        //! were lost or inserted, or if the previous frame was not tracked.
         double bound;
     };
 
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
+    //! cannot be used
     explicit sync_decoder(const sync_options& options, decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a frame, unless every slot is in flight: then it says false.
+     * \brief Takes a frame; returns false if every slot is in flight.
      *
-     * Not while input is lent; end_frame() takes a frame then.
+     * It must not be called while input is borrowed; call end_frame() then.
      * \param items the frame's received items, of sync_options::item_bytes() each
-     * \param count how many they are; any number
+     * \param count their number; any
      * \param priors frame_symbols × q weights of the symbols, with options.priors
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
-    //! Streams: takes up to \p count items, and says how many it took. Frames: takes
-    //! items of a frame that comes in parts; so does lend().
+    //! Takes up to \p count items of a stream, or of a frame that is pushed in parts, and
+    //! returns how many.
     std::size_t push(const void* items, std::size_t count);
-    //! Frames that come in parts: what came since the last one is a frame, unless every
-    //! slot is in flight: then it says false. \p priors as above
+    //! Ends a frame that was pushed or borrowed in parts; returns false if every slot is
+    //! in flight. \p priors as in push_frame().
     bool end_frame(const float* priors = nullptr);
-    //! Frames that are lent: passes over items between two, as many as there is room for
-    //! and at most \p count, and says how many.
+    //! Skips up to \p count borrowed items between two frames, and returns how many.
     std::size_t skip(std::size_t count);
 
-    //! The next frame in order, if it is decoded.
+    //! Gets the next frame in order; returns false if it is not decoded yet.
     bool pull(frame& f);
 
-    //! Decodes with another channel, of the same alphabet, from the next frame on. Waits
-    //! for the frames in flight, which must then be pulled before more are pushed.
+    //! Changes the channel, of the same alphabet, from the next frame on. It waits for
+    //! the frames in flight, which must be pulled before more are pushed.
     void set_channel(const bsid_model& channel);
 
     const sync_options& options() const;
-    //! Drifts considered, of a stream about the expected one.
+    //! Returns the drifts considered; in a stream, relative to the expected drift.
     drift_range window() const;
-    //! Symbols of look-ahead of a stream.
+    //! Returns the look-ahead of a stream in symbols.
     unsigned lookahead() const;
-    //! Output bytes of one message symbol.
+    //! Returns the output bytes per message symbol.
     std::size_t symbol_bytes() const;
-    //! Streams: frames so far that did not begin with what the one before ended with.
+    //! Returns the number of frames whose start state did not match the end state of the
+    //! previous frame (stream mode).
     std::uint64_t links_failed() const;
-    //! Streams: frames so far that were decoded again because of that.
+    //! Returns the number of frames that were decoded again because of that.
     std::uint64_t frames_again() const;
 
 private:

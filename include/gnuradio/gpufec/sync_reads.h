@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Several received copies of one frame, decoded together. */
+/* Joint decoding of several received copies of one frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_READS_H
 #define INCLUDED_GPUFEC_SYNC_READS_H
@@ -15,7 +15,7 @@
 
 namespace gr::gpufec {
 
-//! What a sync_reads_decoder decodes, and how: in mode framed, without drifts.
+//! Code, channel and options of a sync_reads_decoder, in mode framed without drifts.
 struct sync_reads_options : sync_options {
     static constexpr unsigned max_reads = 256;
     static constexpr unsigned max_passes = 16;
@@ -23,62 +23,62 @@ struct sync_reads_options : sync_options {
     sync_reads_options(sync_options o) : sync_options(std::move(o)) {}
 
     unsigned reads = 1;  //!< received copies of each frame, 1 to max_reads
-    unsigned passes = 2; //!< times that each is decoded, 1 to max_passes
+    unsigned passes = 2; //!< decoding passes over all copies, 1 to max_passes
 };
 
-//! Refuses numbers of reads and passes outside their ranges, and several reads in mode
-//! stream. \throws std::invalid_argument
+//! Throws std::invalid_argument for numbers of reads and passes outside their ranges, and
+//! for several reads in mode stream.
 GPUFEC_API void check_reads(const sync_reads_options& options);
 
 /*!
- * \brief Decodes frames of which several copies were received, each over the channel by
- * itself.
+ * \brief Decoder of frames of which several copies (reads) were received over independent
+ * channels.
  *
- * The reads are decoded one after the other, each with what the others say of the symbols
- * as its priors, which is their extrinsics multiplied. One pass gives a read what those
- * before it say. In a second pass each has what all the others say, and more passes
- * change little. This is expectation propagation with symbols taken for independent (T.
- * Minka: Expectation propagation for approximate Bayesian inference, 2001); one pass is
- * assumed density filtering. Given one read, symbols do depend on each other, and so
- * posteriors are not quite those of all reads together. With one read they are those of a
- * sync_decoder.
+ * The reads are decoded one after the other. The priors of a read are the product of the
+ * other reads' extrinsics: in the first pass of the reads before it, in a second pass of
+ * all others. More passes change little. This is expectation propagation with symbols
+ * assumed to be independent (T. Minka: Expectation propagation for approximate Bayesian
+ * inference, 2001); one pass is assumed density filtering. As symbols depend on each
+ * other given one read, the posteriors are an approximation of those given all reads.
+ * With one read they are those of a sync_decoder.
  *
- * It costs as much as \c reads times \c passes frames. The caller's thread puts together
- * what the reads say. One thread calls it.
+ * The cost is that of \c reads times \c passes frames. The caller's thread combines the
+ * extrinsics. Only one thread at a time may call it.
  */
 class GPUFEC_API sync_reads_decoder : public decoder
 {
 public:
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
+    //! cannot be used
     explicit sync_reads_decoder(const sync_reads_options& options,
                                 decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a read, unless enough frames are in work: then it says false. So many
-     * as options().reads, one after the other, are those of a frame.
+     * \brief Takes a read; returns false while enough frames are being decoded. Each
+     * options().reads consecutive reads belong to one frame.
      *
-     * A read of a length outside the limits, as one of no items is, counts as not
-     * received, and so do those that a frame lacks at finish().
+     * A read whose length is outside the limits, such as 0, counts as not received, and
+     * so do reads that the last frame lacks at finish().
      * \param items the read's received items, of sync_options::item_bytes() each
-     * \param count how many they are; any number
-     * \param priors frame_symbols × q weights of the symbols, with options.priors; those
-     *        with a frame's first read count
+     * \param count their number; any
+     * \param priors frame_symbols × q weights of the symbols, with options.priors; only
+     *        those of a frame's first read are used
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
     /*!
-     * \brief The next frame in order, if it is decoded.
+     * \brief Gets the next frame in order; returns false if it is not decoded yet.
      *
-     * Its status is valid if any of its reads was to be decoded. The log-probability is
-     * the sum over these, each given what those before it say; drifts and entropy are of
-     * the last of them.
+     * Its status is valid if any of its reads could be decoded. The log-probability is
+     * the sum over these, each given those before it; drifts and entropy are those of the
+     * last one.
      */
     bool pull(sync_decoder::frame& f);
 
     const sync_reads_options& options() const;
-    //! Drifts considered.
+    //! Returns the drifts considered.
     drift_range window() const;
-    //! Output bytes of one message symbol.
+    //! Returns the output bytes per message symbol.
     std::size_t symbol_bytes() const;
 
 private:

@@ -14,15 +14,27 @@
 
 namespace gr::gpufec {
 
+//! How a sequence of information bits begins and ends on the trellis.
+enum class termination {
+    streaming,  //!< one endless sequence with unknown states at both ends
+    terminated, //!< frames from state 0 to state 0, with K−1 zero bits appended
+    truncated,  //!< frames from state 0 to an unknown state
+    tailbiting  //!< frames that end in the state they began in
+};
+
+//! Returns the termination of a name. \throws std::invalid_argument
+GPUFEC_API termination termination_from_string(const std::string& name);
+//! Returns "streaming", "terminated", "truncated" or "tailbiting".
+GPUFEC_API const char* termination_name(termination ends);
+
 /*!
  * \brief A binary convolutional code of rate 1/R, possibly punctured.
  *
  * A shift register holds the newest K bits, the newest as its most significant bit;
- * output r is the parity of the register under polynomial r. The \em state is what
- * the register holds but its newest bit is yet to come: the K−1 bits before, the
- * newest of them most significant.
+ * output r is the parity of the register under polynomial r. The \em state is the K−1
+ * bits before the next input bit, the newest of them most significant.
  *
- * A value type: it is valid once it exists.
+ * This is a value type; every object is valid.
  */
 class GPUFEC_API conv_code
 {
@@ -38,10 +50,10 @@ public:
      * \param polynomials R of them, 2 to 6, each below 2^K with the newest bit most
      *        significant (171 octal is 0171); a negative one is an inverted output.
      *        One of them must use the newest bit, and one the oldest.
-     * \param puncturing one string of '0' and '1' for each output in the order of the
-     *        polynomials, comma separated, all of the same length (1 to 64 stages): a
-     *        '1' is sent. Within a stage outputs are sent in the order of the
-     *        polynomials. "" for none. Every stage sends at least one output.
+     * \param puncturing pattern: one string of '0' and '1' for each output in the order
+     *        of the polynomials, comma separated, all of the same length (1 to 64
+     *        stages). Outputs with '1' are sent, within a stage in the order of the
+     *        polynomials; every stage sends at least one. "" for none.
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -49,56 +61,64 @@ public:
               const std::vector<int>& polynomials,
               const std::string& puncturing = "");
 
-    //! The code of a preset of conv_presets(). \throws std::invalid_argument
+    //! Returns the code of a preset of conv_presets(), with its termination.
+    //! \throws std::invalid_argument
     static conv_code preset(const std::string& name);
+
+    //! Returns the default of viterbi_options::ends: the preset's termination, or
+    //! streaming for other codes.
+    termination default_termination() const { return d_termination; }
 
     unsigned constraint_length() const { return d_constraint_length; }
     unsigned outputs() const { return d_polynomials.size(); }
     unsigned states() const { return 1u << (d_constraint_length - 1); }
 
-    //! Magnitude of polynomial \p r.
+    //! Returns the magnitude of polynomial \p r.
     unsigned polynomial(unsigned r) const { return d_polynomials[r]; }
-    //! Whether output \p r is inverted.
+    //! Returns whether output \p r is inverted.
     bool inverted(unsigned r) const { return d_inverted[r]; }
 
-    //! The R output bits, output 0 most significant, before inversion and puncturing.
+    //! Returns the R output bits, output 0 most significant, before inversion and
+    //! puncturing.
     unsigned output_word(unsigned state, unsigned bit) const;
-    //! The state after \p bit in \p state.
+    //! Returns the state after \p bit in \p state.
     unsigned next_state(unsigned state, unsigned bit) const
     {
         return (bit << (d_constraint_length - 2)) | (state >> 1);
     }
 
-    //! Stages in a puncturing period; 1 if nothing is punctured.
+    //! Returns the stages of a puncturing period; 1 if nothing is punctured.
     unsigned period() const { return d_period; }
-    //! Soft values sent in one period.
+    //! Returns the soft values sent in one period.
     unsigned values_per_period() const { return d_before.back(); }
-    //! Whether output \p r of stage \p stage (counted from the frame's start) is sent.
+    //! Returns whether output \p r of stage \p stage, counted from the begin of the
+    //! frame, is sent.
     bool sent(std::uint64_t stage, unsigned r) const
     {
         return d_sent[(stage % d_period) * outputs() + r];
     }
-    //! Number of soft values sent in the first \p stages stages.
+    //! Returns the number of soft values sent in the first \p stages stages.
     std::uint64_t values(std::uint64_t stages) const
     {
         return stages / d_period * values_per_period() + d_before[stages % d_period];
     }
-    //! The fewest stages that send at least \p values soft values.
+    //! Returns the fewest stages that send at least \p values soft values.
     std::uint64_t stages(std::uint64_t values) const;
-    //! The stage that sends soft value \p value (counted from the frame's start).
+    //! Returns the stage that sends soft value \p value, counted from the begin of the
+    //! frame.
     std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
-    //! The same with each output inverted: what this code is to whom soft values mean the
-    //! opposite.
+    //! Returns the code with all outputs inverted, for soft values of the opposite sign.
     conv_code opposite() const;
 
-    //! Information bits per soft value.
+    //! Returns the information bits per soft value.
     double rate() const { return double(d_period) / values_per_period(); }
 
-    //! What makes it probable that another code was meant, though this one is valid: that
-    //! its polynomials are a known code's written backwards, or in decimal. "": nothing.
+    //! Returns a warning if another code was probably meant, because the polynomials are
+    //! those of a known code in reverse bit order or read as decimal; "" if not.
     std::string doubt() const;
 
-    //! "K=7 (171,-133) 110,101": constraint length, octal polynomials, puncturing.
+    //! Returns constraint length, octal polynomials and puncturing pattern, such as
+    //! "K=7 (171,-133) 110,101".
     std::string to_string() const;
 
 private:
@@ -109,32 +129,22 @@ private:
     std::vector<bool> d_sent; // period × R
     std::vector<unsigned>
         d_before; // soft values before a stage of the period; period + 1
+    termination d_termination = termination::streaming;
 };
 
-//! How a sequence of information bits begins and ends on the trellis.
-enum class termination {
-    streaming,  //!< one endless sequence, both ends unknown
-    terminated, //!< frames from state 0 to state 0, with K−1 zero bits appended
-    truncated,  //!< frames from state 0 to an unknown state
-    tailbiting  //!< frames that end in the state they began in
-};
-
-//! \throws std::invalid_argument
-GPUFEC_API termination termination_from_string(const std::string& name);
-
-//! A code of a standard, under the name that users know.
+//! A code of a standard and its name.
 struct conv_preset {
-    std::string name;             //!< for example "dvb_3_4"
-    std::string title;            //!< for people
+    std::string name;             //!< such as "dvb_3_4"
+    std::string title;            //!< name to display
     std::string source;           //!< the standard and its clause
     int constraint_length;        //!< K
     std::vector<int> polynomials; //!< octal as in the standards
     std::string puncturing;       //!< one string for each polynomial; "" for none
-    termination ends;             //!< how its frames end, or that it has none
+    termination ends;             //!< termination of its frames, or streaming
 };
 
 /*!
- * \brief The convolutional codes of the standards, and of programs that name theirs.
+ * \brief Returns the convolutional codes of standards and of other programs.
  *
  * They are:
  *  - CCSDS: ccsds, ccsds_2_3, ccsds_3_4, ccsds_5_6, ccsds_7_8,
@@ -148,15 +158,15 @@ struct conv_preset {
  */
 GPUFEC_API const std::vector<conv_preset>& conv_presets();
 
-//! The preset of this name. \throws std::invalid_argument
+//! Returns the preset of this name. \throws std::invalid_argument
 GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
 
 /*!
- * \brief Polynomials as this module has them, from those that gr-fec has.
+ * \brief Converts polynomials from gr-fec's notation to that of this module, or back.
  *
- * gr-fec has the newest bit least significant, so its numbers have their bits in the
- * opposite order: [109, 79] becomes octal [133, 171]. A negative one stays an inverted
- * output. The same turns polynomials of this module into those of gr-fec.
+ * In gr-fec the newest bit is the least significant, so its numbers have their bits in
+ * the opposite order: [109, 79] becomes octal [133, 171]. A negative one stays an
+ * inverted output.
  * \param polynomials each from 1 to 2^K − 1 in magnitude
  * \param constraint_length K, 3 to 9
  * \throws std::invalid_argument
@@ -164,23 +174,24 @@ GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
 GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                                                     int constraint_length = 7);
 
-//! How soft values are coded.
+//! Format of soft values.
 enum class soft_format {
     int8,    //!< one signed byte; −128 counts as −127
     float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
-    packed4  //!< two 4-bit two's complement values per byte, the first in the high
+    packed4, //!< two 4-bit two's complement values per byte, the first in the high
              //!< nibble; −8 counts as −7; a frame begins on a byte
+    uint8    //!< one byte of offset binary, with 128 in the middle: v − 128 as an int8
 };
 
-//! \throws std::invalid_argument
+//! Returns the format of a name. \throws std::invalid_argument
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
 /*!
- * \brief Encodes as the decoder expects it: punctured, one bit per byte, or packed.
+ * \brief Convolutional encoder with puncturing, for one bit per byte or packed bits.
  *
- * Packed are eight bits per byte, the first most significant, and encoded eight at a time
- * by tables. In frames, puncturing and the register start anew with each; a streaming
- * encoder keeps both between calls, of either kind. Copies share their tables.
+ * Packed bits are eight per byte, the first most significant; tables encode eight at a
+ * time. The register and the puncturing pattern restart with each frame; a streaming
+ * encoder keeps both between calls of either kind. Copies share their tables.
  */
 class GPUFEC_API conv_encoder_kernel
 {
@@ -188,7 +199,7 @@ public:
     //! \p frame_bits information bits per frame, 0 for streaming.
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
-    //! Output bits of \p bits information bits; in frames, of one frame.
+    //! Returns the output bits for \p bits information bits; in frames, of one frame.
     std::size_t coded_bits(std::size_t bits) const;
 
     //! Streaming: encodes \p count bits (one per byte) and returns the bits written.
@@ -200,16 +211,16 @@ public:
     /*!
      * \brief Streaming: encodes \p count packed bits and returns the bits written.
      *
-     * They go to \p out from bit \p first on, 0 to 7, of its first byte, whose bits
-     * before that stay. The last byte is filled up with zeros.
+     * Output begins at bit \p first, 0 to 7, of the first byte of \p out; the bits before
+     * it are kept. The last byte is padded with zeros.
      */
     std::size_t encode_packed(const std::uint8_t* bytes,
                               std::size_t count,
                               std::uint8_t* out,
                               unsigned first = 0);
 
-    //! Encodes one frame of frame_bits packed bits into packed bits, and returns the
-    //! bytes written, of which the last is filled up with zeros.
+    //! Encodes one frame of frame_bits packed bits to packed bits and returns the bytes
+    //! written. The last byte is padded with zeros.
     std::size_t encode_frame_packed(const std::uint8_t* bytes, std::uint8_t* out) const;
 
 private:
@@ -230,130 +241,148 @@ private:
     termination d_ends;
     unsigned d_frame_bits;
     std::shared_ptr<const tables> d_tables;
-    std::uint64_t d_history = 0; // the stream's last bits, the newest lowest
+    std::uint64_t d_history = 0; // last bits of the stream, the newest least significant
     std::uint64_t d_stage = 0;
 };
 
-//! What a viterbi_decoder decodes, and how. A batch is parallel blocks.
+//! Code and options of a viterbi_decoder. A batch is a number of parallel blocks.
 struct viterbi_options : run_options {
-    viterbi_options(const conv_code& c) : code(c) {}
+    //! The termination is that of the code's preset. Unless it is streaming, frame_bits
+    //! must be set too.
+    viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
 
     conv_code code;
-    termination ends = termination::streaming;
-    unsigned frame_bits = 0; //!< information bits per frame; 0 in streaming
+    termination ends;
+    unsigned frame_bits = 0; //!< information bits per frame; 0 if streaming
     soft_format format = soft_format::int8;
     float soft_scale = 32.0f;   //!< int8 steps per unit of amplitude, float input only
-    unsigned decode_length = 0; //!< D, a multiple of 32; 0: chosen for the code
+    unsigned decode_length = 0; //!< D, stages, a multiple of 32; 0: chosen for the code
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
-    unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
-    bool lend_bits = false;    //!< memory is lent for what pull_bits() gives, not packed
+    unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
+    bool bits_in_place = false; //!< output in place is that of pull_bits(), not packed
 
-    //! "auto": finds by itself where a pair and a puncturing period begin, and what else
-    //! lock_constellation says; "off". Terminated frames that follow one another without
-    //! a gap: where they begin as well.
+    //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
+    //! periods begin, and the ambiguities of lock_constellation. For terminated frames
+    //! without gaps it also finds where they begin.
     std::string lock = "off";
-    //! "bpsk": inversion too, unless the code is transparent; "qpsk": quarter turns and
-    //! exchanged I and Q too; "oqpsk": I or Q late by a symbol too.
+    //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
+    //! degrees and exchanged I and Q; "oqpsk": also I or Q late by a symbol.
     std::string lock_constellation = "bpsk";
-    std::string lock_first_item = "i";     //!< of a symbol's two: "i" or "q"
+    std::string lock_first_item = "i";     //!< first soft value of a symbol, "i" or "q"
     std::vector<std::string> lock_presets; //!< codes to search besides `code`
-    std::string lock_preset;               //!< what `code` is called in viterbi_lock
-    std::size_t lock_memory = 1000000;     //!< soft values kept while searching
+    std::string lock_preset;               //!< name of `code` in viterbi_lock
+    std::size_t lock_memory = 1000000;     //!< soft values stored during the search
 };
 
-//! What a decoder with lock "auto" has found, or that it has nothing.
+//! Lock state of a decoder with lock "auto".
 struct viterbi_lock {
     bool locked = false;
-    std::uint64_t first_value = 0; //!< of the input's soft values, for which this holds
-    std::uint64_t known_value = 0; //!< of those that had to be there to know it, the last
-    std::uint64_t first_bit = 0;   //!< of the output, decoded from there on
-    std::uint64_t first_byte = 0;  //!< the same of packed output
+    std::uint64_t first_value = 0; //!< first soft value of the input with this state
+    std::uint64_t known_value = 0; //!< last soft value needed to find it
+    std::uint64_t first_bit = 0;   //!< first output bit with this state
+    std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
     std::string preset; //!< its name, or "" for viterbi_options::code
     std::string code;   //!< conv_code::to_string()
-    unsigned pair_phase =
-        0; //!< first_value from which pairs (or R values) count, mod 2 (R)
-    unsigned puncturing_phase = 0; //!< the same of a period, modulo its values
-    unsigned rotation = 0;         //!< degrees counterclockwise that symbols are ahead by
-    bool swapped = false;          //!< I and Q are exchanged, before they are turned
-    bool half_symbol = false;      //!< I or Q is late by a symbol
-    bool inverted = false;         //!< all signs are changed
-    double error_rate = 0;         //!< of the channel, by encoding again
+    //! A soft value at which a pair (or group of R) begins, modulo 2 (R).
+    unsigned pair_phase = 0;
+    //! A soft value at which a puncturing period begins, modulo the period's values.
+    unsigned puncturing_phase = 0;
+    unsigned rotation = 0;        //!< counterclockwise rotation of symbols, degrees
+    bool swapped = false;         //!< I and Q are exchanged, before the rotation
+    bool half_symbol = false;     //!< I or Q is late by a symbol
+    bool inverted = false;        //!< all signs are changed
+    double error_rate = 0;        //!< channel error rate, from re-encoding
+    double chance_error_rate = 0; //!< error rate that noise would show
 
-    // Since the beginning:
-    std::uint64_t dropped = 0; //!< soft values that no code was found for
-    std::uint64_t locks = 0;   //!< how often something was found
+    // Counts since the beginning:
+    std::uint64_t dropped = 0; //!< soft values for which no code was found
+    std::uint64_t locks = 0;   //!< locks found
 };
 
 /*!
- * \brief Decodes a stream of soft values into a stream of bits, in parallel blocks.
+ * \brief Viterbi decoder of a stream of soft values, without a flowgraph.
  *
- * Push soft values, pull decoded bits: it does what a flowgraph's block does, without a
- * flowgraph. One thread calls it. It implements the parallel block-based decoder of Peng,
- * Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be lent: floats are
- * scaled when they are decoded, by the scale there was when they were taken, and a second
- * scale within one batch takes the place of the first.
+ * Push soft values and pull decoded bits. Only one thread at a time may call it. It
+ * implements the parallel block-based decoder of Peng, Liu, Hou and Zhao
+ * (arXiv:1608.00066). Input of every format can be borrowed. Borrowed floats are scaled
+ * by the soft_scale at the time they were borrowed; of several changes within one batch
+ * only the last takes effect.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
-    //! Statistics from encoding decoded bits again: the first 2048 of a batch, or of a
-    //! parallel block or frame (in frames: those of the first frame), or as many as it
-    //! has.
+    //! Statistics from re-encoding the first 2048 decoded bits (or fewer) of a batch or
+    //! parallel block; of frames, those of the first frame.
     struct batch_statistics {
-        std::uint64_t first_bit = 0;   //!< index of the first decoded bit of these
-        std::uint64_t first_byte = 0;  //!< the same of packed output
-        double channel_error_rate = 0; //!< signs that disagree, of the nonzero values
-        double metric = 0; //!< mean over all values of |value| where the sign disagrees,
-                           //!< in int8 steps (packed4: of 4 bits)
+        std::uint64_t first_bit = 0;   //!< index of the first of these bits
+        std::uint64_t first_byte = 0;  //!< its byte in packed output
+        double channel_error_rate = 0; //!< fraction of wrong signs of nonzero values
+        double metric = 0; //!< sum of the wrong values' magnitudes over the number of all
+                           //!< values, in int8 steps (packed4: 4-bit steps)
     };
 
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
+    //! cannot be used
     explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Takes up to \p count input items, and says how many it took.
+    //! Takes up to \p count input items and returns how many.
     std::size_t push(const void* items, std::size_t count);
+    //! Frames without lock: discards the items of an incomplete frame.
+    void drop_incomplete();
+    //! Frames without lock, between two frames: skips up to \p count items that belong to
+    //! no frame and returns how many. Only borrowed items need it; it submits the open
+    //! batch.
+    std::size_t skip(std::size_t count);
 
-    //! Writes up to \p bytes bytes of decoded bits, MSB first, and says how many. Each
-    //! frame is padded to a byte, and so is the end of a finished stream.
+    //! Writes up to \p bytes bytes of decoded bits, MSB first, and returns how many. Each
+    //! frame and the end of a finished stream are padded to a byte.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
-    //! Writes up to \p bits decoded bits, one per byte, and says how many.
+    //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Statistics of the batch that the last pull began, once; false if there is none.
+    //! Gets the statistics of the batch that the last pull began. Returns false if it
+    //! began none, or if they were taken already.
     bool take_statistics(batch_statistics& statistics);
 
     /*!
-     * \brief Statistics at a fixed place of the stream, once; false if there are none.
+     * \brief Gets the statistics at a fixed place of the stream. Returns false if there
+     * are no new ones.
      *
-     * They are those of the first parallel block (or frame) of every so many as hold
-     * about 2^20 bits, counted from the beginning, so that they do not depend on batches.
-     * They are there once the pull that gives their first bit has returned, or one that
-     * was earlier in the same batch.
+     * The places are the first parallel block (or frame) of each group that holds about
+     * 2^20 bits, counted from the beginning, so that they do not depend on batches. The
+     * statistics are available at the latest after the pull of their first bit.
      */
     bool take_stream_statistics(batch_statistics& statistics);
 
+    //! Returns the fraction of signs that would be wrong for noise, from the samples of
+    //! verdict() or from the current lock; NaN while it is not known.
+    double chance_error_rate() const;
+
+    //! Sets soft_scale for the next input. \throws std::invalid_argument
     void set_soft_scale(float scale);
 
-    //! With lock "auto": the next change of what was found, once each, in their order;
-    //! false if there is none. It is there before its first output can be pulled.
+    //! With lock "auto": gets the next change of the lock state; returns false if there
+    //! is none. A change is available before its first output can be pulled.
     bool take_lock(viterbi_lock& change);
-    //! With lock "auto": what holds now.
+    //! With lock "auto": returns the current state.
     viterbi_lock lock() const;
-    //! Input items whose place in the output is known: without a lock all.
+    //! Returns the number of input items whose place in the output is known; without
+    //! lock, of all.
     std::uint64_t placed_items() const;
 
-    //! With lock "auto" that of the last lock, or the first.
+    //! Returns the code; with lock "auto", that of the last lock, or else of the options.
     const conv_code& code() const;
     unsigned decode_length() const;
     unsigned overlap() const;
-    //! Frames: input items per frame. Streaming: 1.
+    //! Returns the input items per frame; 1 if streaming.
     std::size_t items_per_frame() const;
-    //! The output item (a byte, or a bit) with the information bit of an input item, both
-    //! counted from the beginning. Packed items hold the first of their bits.
+    //! Returns the output item (a byte or a bit) with the information bit of an input
+    //! item. Both are counted from the beginning, without items that were dropped or
+    //! skipped. A packed input item counts as the first of its values.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
 
 private:

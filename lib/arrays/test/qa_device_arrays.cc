@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arrays in the memory of a device, and in page-locked memory, are decoded as those of
- * the host are by the CPU. */
+/* Tests that arrays in device memory and in pinned memory decode as the CPU decodes those
+ * in host memory. */
 
 #include "cuda/devices.h"
-#include "ldpc/qa_support.h"
-#include "sync_map/qa_support.h"
+#include "ldpc/test/qa_support.h"
+#include "sync_map/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>
 #include <cstring>
@@ -63,8 +63,8 @@ private:
     std::shared_ptr<array_memory> d_memory;
 };
 
-// Calls decode(in, out) with arrays of each kind, and compares what it puts out. It goes
-// to memory of a device where that decodes by itself, as it does input of the kinds \p
+// Calls decode(in, out) with arrays in each kind of memory and compares the output.
+// Output in device memory requires input that a device reads itself, of the kinds \p
 // direct.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
@@ -104,8 +104,8 @@ bool near(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b
     });
 }
 
-// Frames in rows with room behind each, some of which cannot be decoded; far apart, and
-// not in the order in which they lie.
+// Frames with gaps between them, some of invalid length; also far apart and in another
+// order than in memory.
 TEST_F(device_arrays, frames_that_insert_and_delete)
 {
     const auto data =
@@ -176,7 +176,7 @@ TEST_F(device_arrays, frames_that_insert_and_delete)
                  std::invalid_argument);
 }
 
-// Arrays of all kinds as the CPU decodes them.
+// Compares arrays in each kind of memory with the CPU's output.
 void expect_codewords(const ldpc_options& given)
 {
     auto o = given;
@@ -218,18 +218,25 @@ TEST_F(device_arrays, codewords)
     ldpc_options o;
     const auto code = ldpc::qa::regular_code(120, 60, 1);
     o.max_iterations = 6;
-    // Of the second not all bits are sent.
-    for (const auto& of : { code, code.with_positions({ 100, 3 }, { 0, 1, 30 }) }) {
+    auto reversed = code.message_positions();
+    std::reverse(reversed.begin(), reversed.end());
+    // Not all bits of the second code are sent.
+    for (const auto& of : { code,
+                            code.with_positions({ 100, 3 }, { 0, 1, 30 }),
+                            code.with_message_positions(reversed) }) {
         o.codes = { of };
         for (const auto precision : { ldpc_precision::int8, ldpc_precision::int16 }) {
-            o.precision = precision;
-            expect_codewords(o);
+            for (const auto format : { llr_format::int8, llr_format::uint8 }) {
+                o.precision = precision;
+                o.format = format;
+                expect_codewords(o);
+            }
         }
     }
 }
 
-// Batches are larger where input is on the device already, and there where a call has
-// many of those that keep it busy; the last of them is not full.
+// Tests the larger batches of input in device memory, and of calls with many batches; the
+// last one is not full.
 TEST_F(device_arrays, many_codewords)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
@@ -239,11 +246,11 @@ TEST_F(device_arrays, many_codewords)
     o.codes = { ldpc_code::dvbs2("short", "1/2") };
     o.max_iterations = 2;
     o.early_stop = false;
-    o.slots = 16; // of which each has room for some 230 codewords
+    o.slots = 16; // each holds about 230 codewords
     constexpr std::size_t frames = 7500;
     const auto n = o.codes[0].n();
     std::mt19937 random(5);
-    std::vector<std::int8_t> some(n + 97); // in other places of each frame
+    std::vector<std::int8_t> some(n + 97); // each frame begins at another offset
     for (auto& v : some) {
         v = std::int8_t(random() % 41 - 20);
     }
@@ -279,9 +286,14 @@ TEST_F(device_arrays, soft_values)
     for (auto& v : values) {
         v = std::int8_t(random() % 255 - 127);
     }
-    for (const auto ends : { termination::streaming, termination::tailbiting }) {
+    const auto stream = termination::streaming, tailbiting = termination::tailbiting;
+    for (const auto& [ends, format] : { std::pair(stream, soft_format::int8),
+                                        std::pair(tailbiting, soft_format::int8),
+                                        std::pair(stream, soft_format::uint8),
+                                        std::pair(tailbiting, soft_format::uint8) }) {
         viterbi_options o(conv_code(7, { 0171, 0133 }));
         o.ends = ends;
+        o.format = format;
         o.frame_bits = ends == termination::streaming ? 0 : 64;
         for (const bool packed : { true, false }) {
             o.where = backend::cpu;
@@ -301,6 +313,66 @@ TEST_F(device_arrays, soft_values)
                 equal);
         }
     }
+}
+
+// Decodes with a check that throws and again without, from each kind of memory.
+template <class T, class Decoder, class Decode>
+void expect_end_and_again(const std::vector<T>& values,
+                          const std::vector<std::uint8_t>& expected,
+                          Decoder& decoder,
+                          Decode&& decode)
+{
+    for (const auto kind : not_ordinary) {
+        placed_array<T> in(kind, values);
+        placed_array<std::uint8_t> out(kind, std::vector<std::uint8_t>(expected.size()));
+        decoder.set_check([] { throw 5; });
+        EXPECT_THROW(decode(in.data(), out.data()), int);
+        decoder.set_check([] {});
+        decode(in.data(), out.data());
+        EXPECT_EQ(decoder.active_backend(), "cuda");
+        EXPECT_EQ(out.values(), expected) << int(kind);
+    }
+}
+
+TEST_F(device_arrays, CheckThatThrows_EndsTheCallAndDecoderDecodesAgain)
+{
+    std::mt19937 random(4);
+    std::vector<float> values(2 * 64 * 50);
+    for (auto& v : values) {
+        v = float(random() % 255) / 128 - 1;
+    }
+    viterbi_options o(conv_code(7, { 0171, 0133 }));
+    o.format = soft_format::float32;
+    o.where = backend::cpu;
+    viterbi_array_decoder known(o, true);
+    std::vector<std::uint8_t> expected(known.output_items(values.size()));
+    known.decode(values.data(), values.size(), expected.data());
+    o.where = backend::cuda;
+    viterbi_array_decoder decoder(o, true);
+    expect_end_and_again(values, expected, decoder, [&](const void* in, void* out) {
+        decoder.decode(in, values.size(), out);
+    });
+}
+
+TEST_F(device_arrays, CheckThatThrows_EndsACallOfLdpc)
+{
+    ldpc_options o;
+    o.codes = { ldpc_code::standard("wifi", "648", "1/2") };
+    std::mt19937 random(5);
+    std::vector<std::int8_t> values(o.codes[0].sent() * 20);
+    for (auto& v : values) {
+        v = std::int8_t(random() % 41 - 20);
+    }
+    std::vector<ldpc_array_decoder::status> statuses(20);
+    o.where = backend::cpu;
+    ldpc_array_decoder known(o, true);
+    std::vector<std::uint8_t> expected(20 * known.output_items());
+    known.decode(values.data(), 20, expected.data(), statuses.data());
+    o.where = backend::cuda;
+    ldpc_array_decoder decoder(o, true);
+    expect_end_and_again(values, expected, decoder, [&](const void* in, void* out) {
+        decoder.decode(in, 20, out, statuses.data());
+    });
 }
 
 } // namespace

@@ -1,22 +1,22 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the blocks of decoders share: between GNU Radio's scheduler and a decoder with
+/* The base class of all decoder blocks, between GNU Radio's scheduler and a decoder with
  * threads of its own. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H
-#define INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 
+#include "common/page_mappings.h"
+#include "common/refuse.h"
 #include "parameters.h"
-#include "pipeline/other_pages.h"
-#include "pipeline/refuse.h"
 #include "tag_queue.h"
+#include "wake_port.h"
 #include <gnuradio/block.h>
 #include <gnuradio/block_detail.h>
 #include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/decoder.h>
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -25,52 +25,16 @@
 #include <mutex>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace gr::gpufec {
 
-//! A message port through which any thread makes the scheduler look at its block again.
-class wake_port
-{
-public:
-    explicit wake_port(gr::block& block) : d_block(block), d_port(pmt::mp("wake"))
-    {
-        block.message_port_register_in(d_port);
-        // The message itself says nothing.
-        block.set_msg_handler(d_port, [this](const pmt::pmt_t&) { d_waking = false; });
-    }
-
-    void wake()
-    {
-        if (d_waking.exchange(true)) {
-            return;
-        }
-        // Called from threads that nothing may be thrown into; and a block that is not
-        // woken sleeps for ever, so what lacks memory is tried again.
-        for (unsigned tries = 0; tries < 1000; ++tries) {
-            try {
-                d_block._post(d_port, pmt::PMT_NIL);
-                return;
-            } catch (const std::exception&) {
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            }
-        }
-        d_waking = false;
-    }
-
-private:
-    gr::block& d_block;
-    const pmt::pmt_t d_port;
-    std::atomic<bool> d_waking{ false }; // a message is on its way to the block
-};
-
-//! A block that may read its input where it lies.
+//! Interface of a block that may read its input in place.
 class ring_borrower
 {
 public:
-    //! Known once topologies are checked.
+    //! Returns whether it may; known after check_topology().
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -78,11 +42,11 @@ protected:
 };
 
 /*!
- * \brief A block around a decoder.
+ * \brief Base class of a block around a decoder.
  *
- * The room's block, derived from it, says how items go in and out and what becomes of
- * tags. Only the block's own thread calls the decoder, so that no setter waits while it
- * works or sleeps. \tparam Block the public block, with one or two inputs
+ * The derived block defines how items enter and leave the decoder and how tags are moved.
+ * Only the block's own thread calls the decoder, so setters never wait for it.
+ * \tparam Block the public block, with one or two inputs
  */
 template <class Block>
 class decoder_block : public Block, public ring_borrower
@@ -90,7 +54,7 @@ class decoder_block : public Block, public ring_borrower
 public:
     bool check_topology(int, int) override
     {
-        d_may_borrow = lends() && active_backend() == "cuda";
+        d_may_borrow = borrows_input() && active_backend() == "cuda";
         widen_buffers();
         return true;
     }
@@ -98,15 +62,15 @@ public:
 
     bool start() override
     {
-        // lock() and unlock() keep the detail, and what is in its buffers: the same
-        // stream goes on. Else another one begins.
+        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
+        // on. A new detail begins another stream.
         const bool goes_on =
             d_detail.lock() == this->detail() && !d_finished && d_failure.empty();
         if (!goes_on) {
             guarded([this] {
                 d_failure.clear();
                 engine().reset();
-                d_taken = d_given = 0;
+                d_taken = d_emitted = 0;
                 d_finished = false;
                 d_tags.clear();
                 d_input_tags.clear();
@@ -115,14 +79,16 @@ public:
                 borrow_input();
                 publish_status("started", engine().active_device());
             });
+        } else {
+            resume();
         }
         if (d_failure.empty()) {
-            guarded([this] { borrow_output(); });
+            guarded([this] { pin_output_ring(); });
         }
         return Block::start();
     }
 
-    // Also called by lock(), after which the scheduler writes the rings anew.
+    // lock() calls it too; the scheduler may replace the buffers afterwards.
     bool stop() override
     {
         return_rings();
@@ -150,16 +116,16 @@ public:
         guarded([&] {
             if (d_failure.empty()) {
                 apply_settings();
-                // There is room for a multiple, though a small max_noutput_items makes it
-                // 0 here.
+                // The buffer has space for an output multiple even if a small
+                // max_noutput_items makes noutput_items 0.
                 given = decode(std::max(noutput_items, this->output_multiple()),
                                input_items,
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception would end this thread only, and its neighbours would wait for
+        // An exception would end only this thread, and its neighbours would wait for
         // ever.
-        if (!d_failure.empty() && !std::exchange(d_failure_told, true)) {
+        if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
         }
@@ -176,6 +142,11 @@ public:
         std::lock_guard<std::mutex> guard(d_settings_mutex);
         return d_batch;
     }
+    std::string verdict() const override
+    {
+        std::lock_guard<std::mutex> guard(d_settings_mutex);
+        return d_verdict;
+    }
     void set_max_latency_ms(double milliseconds) override
     {
         require(std::isfinite(milliseconds) && milliseconds >= 0,
@@ -187,7 +158,7 @@ public:
     }
 
 protected:
-    //! Items at hand on an input, of which some are already taken.
+    //! Items available on an input, and how many of them are taken.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -196,7 +167,7 @@ protected:
         std::size_t left() const { return available - taken; }
     };
 
-    //! \p input_size and \p output_size of items, in bytes
+    //! \p input_size and \p output_size are the sizes of items in bytes.
     decoder_block(std::size_t input_size, std::size_t output_size)
         : d_input_size(input_size),
           d_output_size(output_size),
@@ -217,7 +188,7 @@ protected:
         this->set_relative_rate(output / common, input / common);
     }
 
-    //! What a decoder tells this block.
+    //! Returns the callbacks that connect a decoder to this block.
     decoder_hooks hooks()
     {
         decoder_hooks h;
@@ -235,51 +206,62 @@ protected:
         return h;
     }
 
-    // What a room's block adds.
+    // Functions for the derived block to implement.
 
     virtual decoder& engine() = 0;
-    //! What it was made with.
+    const decoder& engine() const { return const_cast<decoder_block*>(this)->engine(); }
+    //! Returns the run options of the block's decoder.
     virtual const run_options& run() const = 0;
-    //! Another stream begins.
+    //! Called at the begin of a stream.
     virtual void restart() {}
-    //! Writes up to \p room output items, the first of which is number \p first of the
-    //! stream, and says how many.
-    virtual std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) = 0;
-    //! Takes of the items at hand what the decoder takes; whether something went on.
+    //! Called when all output has been emitted.
+    virtual void ending() {}
+    //! Returns the verdict on the input so far.
+    virtual std::string judgement() const { return engine().verdict(); }
+    //! Number of frames that must fail before a verdict on frames is published.
+    static constexpr std::uint64_t frames_before_verdict = 100;
+    //! Called when the stream goes on after lock() and unlock().
+    virtual void resume() {}
+    //! Writes up to \p capacity output items, of which the first has number \p first in
+    //! the stream, and returns how many.
+    virtual std::size_t
+    pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
+    //! Pushes the available items that the decoder can take; returns whether anything
+    //! changed.
     virtual bool push(input& in, input& second) = 0;
-    //! Sees each tag of the input once, before its item is pushed. Whether nothing else
-    //! is to be done with it.
-    virtual bool note(const tag_t&) { return false; }
-    //! Whether the decoder can take nothing before it has decoded something.
+    //! Called with each tag of the input once, before its item is pushed. Returns true if
+    //! the tag shall not be passed on.
+    virtual bool on_tag(const tag_t&) { return false; }
+    //! Returns whether the decoder must decode something before it can take more.
     virtual bool held_up() { return engine().full(); }
-    //! Whether all that was taken has gone to the decoder.
+    //! Returns whether all items taken have been pushed to the decoder.
     virtual bool all_pushed() { return true; }
-    //! Whether all that the decoder gave has been given.
-    virtual bool all_given() { return true; }
-    //! The input items without which a call is of no use; all are 0.
+    //! Returns whether all items pulled from the decoder have been emitted.
+    virtual bool all_emitted() { return true; }
+    //! Sets the input items that a call of general_work() needs; all are 0 before.
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Items of input 0 of which one is new, if there is room for that.
+    //! Returns the borrowed items of input 0 plus one, limited by the buffer's size.
     int one_more()
     {
-        return int(std::min<std::size_t>(engine().lent() + 1, most_available()));
+        return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
     }
-    //! Whether the input is decoded where it lies in the ring, if that can be.
-    virtual bool lends() const { return true; }
-    //! Whether what is pulled is what the decoder may put in its place by itself.
-    virtual bool lends_output() const { return true; }
-    //! Batches that the block upstream has room for while all slots are in flight. It may
-    //! write half the ring at a time, and the batches of a slow decoder wait meanwhile.
+    //! Returns whether a GPU may read the input in place.
+    virtual bool borrows_input() const { return true; }
+    //! Returns whether a GPU may write the output in place.
+    virtual bool borrows_output() const { return true; }
+    //! Returns the batches of input that the ring holds besides those in flight. The
+    //! block upstream may write half the ring at a time, and a slow decoder waits for it.
     virtual std::size_t spare_batches() const { return 1; }
-    //! Bytes that were pulled from the decoder and not given.
+    //! Returns the bytes that were pulled from the decoder and not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
-    // What it is given.
+    // Functions for the derived block to call.
 
-    //! Makes a change on the block's own thread; the last one of a name counts.
+    //! Runs \p action on the block's own thread; replaces a pending one of the same name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -287,7 +269,7 @@ protected:
             return true;
         });
     }
-    //! The same, tried again until \p action says that it was made.
+    //! Does the same, and repeats \p action until it returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -313,7 +295,7 @@ protected:
 
     input look_at(unsigned port, const void* items) const
     {
-        // In this order: what had arrived when the input ended is available afterwards.
+        // done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(port);
         gr::thread::scoped_lock guard(*reader->mutex());
         input in;
@@ -323,15 +305,15 @@ protected:
         return in;
     }
 
-    //! Items that input 0 has at most.
-    std::size_t most_available() const
+    //! Returns how many items input 0 can hold.
+    std::size_t max_available() const
     {
         return this->detail()->input(0)->max_possible_items_available();
     }
-    //! Whether input is lent from the ring.
+    //! Returns whether the decoder reads its input in place.
     bool borrows() const { return bool(d_borrowed); }
 
-    //! Tells whoever listens at the status port, besides what \p status has already.
+    //! Publishes \p status with event, text, backend and item counts at the status port.
     void publish_status(const std::string& event,
                         const std::string& text,
                         pmt::pmt_t status = pmt::make_dict())
@@ -343,7 +325,7 @@ protected:
         add("text", pmt::mp(text));
         add("backend", pmt::mp(active_backend()));
         add("items_in", pmt::from_uint64(d_taken));
-        add("items_out", pmt::from_uint64(d_given));
+        add("items_out", pmt::from_uint64(d_emitted));
         this->message_port_pub(d_status_port, status);
     }
 
@@ -354,20 +336,32 @@ protected:
         d_batch = engine().batch();
     }
 
-    //! The stream's number of the next item of \p in, which is input 0.
+    void publish_verdict()
+    {
+        const auto verdict = judgement();
+        if (verdict != d_verdict) { // no mutex, as only this thread writes it
+            {
+                std::lock_guard<std::mutex> guard(d_settings_mutex);
+                d_verdict = verdict;
+            }
+            publish_status("verdict", verdict);
+        }
+    }
+
+    //! Returns the number in the stream of the next item of \p in, which is input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag of this block's own at output item \p item of the stream, which is
-    //! being given.
+    //! Adds a tag by this block at output item \p item of the stream, which is being
+    //! pulled.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
-        d_tag.offset = item - d_given + this->nitems_written(0);
+        d_tag.offset = item - d_emitted + this->nitems_written(0);
         d_tag.key = key;
         d_tag.value = value;
         this->add_item_tag(0, d_tag);
     }
 
-    //! Holds a tag of this block's own for output item \p item of the stream.
+    //! Stores a tag by this block for the later output item \p item of the stream.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -386,38 +380,39 @@ protected:
     }
 
     const std::size_t d_input_size, d_output_size;
-    const pmt::pmt_t d_source; // of the tags that this block adds
+    const pmt::pmt_t d_source; // source of the tags that this block adds
 
-    // Items of this stream so far; the flowgraph's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // what is lent included
-    std::uint64_t d_given = 0;
-    bool d_finished = false; // the decoder knows that the input has ended
+    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    std::uint64_t d_taken = 0; // including borrowed items
+    std::uint64_t d_emitted = 0;
+    bool d_finished = false; // engine().finish() was called
 
-    input_tags d_input_tags; // of items that are not taken yet, and of some that are
-    tag_queue d_tags;        // by output item of the stream, until it is given
+    input_tags d_input_tags; // input tags that are not converted yet
+    tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! To be called by a derived class's destructor, while the decoder is there.
+    //! Unpins the rings. The derived class's destructor must call it before the decoder
+    //! is destroyed.
     void return_rings()
     {
         if (d_borrowed_output) {
-            guarded([this] { engine().end_lending_output(); });
-            engine().unlock_output(const_cast<char*>(d_borrowed_output->base()));
+            guarded([this] { engine().release_output(); });
+            engine().unpin_output(const_cast<char*>(d_borrowed_output->base()));
             d_borrowed_output.reset();
         }
         if (d_borrowed) {
-            guarded([this] { engine().end_lending(); });
-            engine().unlock_lent(const_cast<char*>(d_borrowed->base()));
+            guarded([this] { engine().copy_borrowed(); });
+            engine().unpin_input(const_cast<char*>(d_borrowed->base()));
             d_borrowed.reset();
         }
     }
 
-    //! Items, up to \p limit of those left, go to the decoder through \p copy(items,
-    //! count), or are lent; says how many did.
+    //! Passes up to \p limit items to the decoder, borrowed in place or by \p copy(items,
+    //! count); returns how many.
     template <class Copy>
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
         return took(in,
-                    d_borrowed ? lend(in, limit)
+                    d_borrowed ? borrow(in, limit)
                                : copy(in.items + in.taken * d_input_size, limit));
     }
     template <class Copy>
@@ -426,12 +421,12 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! The next items are passed over by \p skip(), which says how many; so does this.
+    //! Passes over items by \p skip(), which returns how many; returns the same.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
         if (d_borrowed) {
-            lend(in, 0);
+            borrow(in, 0);
         }
         return took(in, skip());
     }
@@ -439,27 +434,28 @@ protected:
 private:
     using changes = std::map<std::string, std::function<bool()>>; // by setting
 
-    // How long work() may sleep: tb.stop() waits for it.
+    // Limit of the sleep in work(), because tb.stop() waits for it.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
-    // Of input, between the block upstream and a GPU.
+    // Least size of the input's ring if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    static constexpr std::size_t widest_output_bytes = 32u << 20; // at a time
-    static constexpr std::size_t widest_buffer_bytes = 256u
-                                                       << 20; // for each slot's device
+    // Limit of the output multiple.
+    static constexpr std::size_t widest_output_bytes = 32u << 20;
+    // Limit of a ring per device.
+    static constexpr std::size_t widest_buffer_bytes = 256u << 20;
 
-    std::size_t lend(const input& in, std::size_t more)
+    std::size_t borrow(const input& in, std::size_t more)
     {
         const auto before = in.taken - d_consumed;
-        return engine().lend(in.items + d_consumed * d_input_size, before + more);
+        return engine().borrow(in.items + d_consumed * d_input_size, before + more);
     }
     std::size_t took(input& in, std::size_t n)
     {
         in.taken += n;
-        d_consumed += d_borrowed ? engine().take_back() : n;
+        d_consumed += d_borrowed ? engine().release_borrowed() : n;
         return n;
     }
 
-    //! Whatever goes wrong is told by general_work().
+    //! Runs \p action and stores the text of an exception for general_work() to report.
     template <class Action>
     void guarded(Action&& action)
     {
@@ -467,34 +463,35 @@ private:
             action();
         } catch (const std::exception& error) {
             d_failure = error.what();
-            d_failure_told = false;
+            d_failure_logged = false;
         }
     }
 
-    int
-    decode(std::size_t room, const gr_vector_const_void_star& input_items, std::byte* out)
+    int decode(std::size_t capacity,
+               const gr_vector_const_void_star& input_items,
+               std::byte* out)
     {
         auto in = look_at(0, input_items[0]);
         input second;
         if (input_items.size() > 1) {
             second = look_at(1, input_items[1]);
         }
-        bool has_room = lend_output(out, 0);
-        const auto lent = engine().lent();
-        in.taken = lent;
+        bool has_capacity = borrow_output(out, 0);
+        const auto borrowed = engine().borrowed();
+        in.taken = borrowed;
         d_consumed = 0;
-        d_first = d_taken - lent;
+        d_first = d_taken - borrowed;
         read_tags(in.available);
         std::size_t given = 0;
         for (;;) {
             const auto pulled =
-                pull(out + given * d_output_size, room - given, d_given + given);
+                pull(out + given * d_output_size, capacity - given, d_emitted + given);
             given += pulled;
-            d_consumed += engine().take_back(); // what was pulled needs its input no more
+            d_consumed += engine().release_borrowed(); // pulling may free input
             if (pulled > 0) {
-                has_room = lend_output(out, given);
+                has_capacity = borrow_output(out, given);
             }
-            const bool pushed = has_room && push(in, second);
+            const bool pushed = has_capacity && push(in, second);
             if (in.ended && in.left() == 0 && all_pushed() && !d_finished) {
                 engine().finish();
                 d_finished = true;
@@ -503,33 +500,38 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // What fills the ring is all that comes before some of it is taken back.
+            // A ring full of borrowed items gets no more before some are released.
             const bool ring_full =
-                d_borrowed && in.left() == 0 && in.available >= most_available();
+                d_borrowed && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
                 engine().flush();
             }
-            const bool stuck =
-                !has_room || held_up() || ring_full || (d_finished && !engine().done());
-            const bool idle = in.taken == lent && second.taken + given == 0;
+            const bool stuck = !has_capacity || held_up() || ring_full ||
+                               (d_finished && !engine().done());
+            const bool idle = in.taken == borrowed && second.taken + given == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
             }
         }
 
-        d_taken += in.taken - lent;
+        d_taken += in.taken - borrowed;
         this->consume(0, d_consumed);
         if (input_items.size() > 1) {
             this->consume(1, second.taken);
         }
-        d_tags.give(d_given + given,
-                    this->nitems_written(0) - d_given,
+        d_tags.give(d_emitted + given,
+                    this->nitems_written(0) - d_emitted,
                     [this](const tag_t& tag) { this->add_item_tag(0, tag); });
-        d_given += given;
+        d_emitted += given;
         publish_choices();
-        if (d_finished && engine().done() && all_given()) {
+        const bool ended = d_finished && engine().done() && all_emitted();
+        if (ended) {
+            ending();
+        }
+        publish_verdict();
+        if (ended) {
             publish_status("ended", "all input is decoded");
-            this->produce(0, given); // WORK_DONE alone would throw it away
+            this->produce(0, given); // WORK_DONE alone would discard it
             return Block::WORK_DONE;
         }
         return given;
@@ -545,23 +547,24 @@ private:
             }
         };
         d_input_tags.read(
-            d_first, available, fetch, [this](const tag_t& tag) { return note(tag); });
+            d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lends what is free in the output's ring, of which so many items are \p given
-    // already. False if a batch that is submitted now would not find room: it would be
-    // copied, for which others wait, and is better submitted once more has been read.
-    bool lend_output(std::byte* out, std::size_t given)
+    // Lets the decoder write to the free part of the output's ring after the \p given
+    // items. Returns false if the output of a batch submitted now would not fit and so
+    // would be copied, which delays other batches: it is better submitted later.
+    bool borrow_output(std::byte* out, std::size_t given)
     {
         if (!d_borrowed_output) {
             return true;
         }
         const auto free = space() * d_output_size;
         const auto taken = std::min(free, given * d_output_size + held_output());
-        return engine().lend_output(out + taken, free - taken);
+        return engine().borrow_output(out + taken, free - taken);
     }
 
-    // Items of the output for which there is room. Only this block takes some of it.
+    // Returns the free items of the output's ring. It can only grow until this block
+    // produces.
     std::size_t space() const
     {
         const auto ring = this->detail()->output(0);
@@ -569,10 +572,9 @@ private:
         return ring->space_available();
     }
 
-    // Called before the buffers are made. A GPU decodes faster than threads hand small
-    // ones to each other: the scheduler gives the block upstream a ring of twice the
-    // items that one output multiple takes. Downstream finds at least as much in its ring
-    // as usual.
+    // Requests larger rings before they are allocated, because a GPU decodes faster than
+    // threads exchange small buffers. The scheduler sizes the input's ring to twice the
+    // items for one output multiple; the output's ring is at least as large as usual.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -580,50 +582,51 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // The input of every slot, to be decoded from there, and what is filled
-        // meanwhile, or at least a little.
+        // In place, the ring holds the input of every slot and spare batches that are
+        // filled meanwhile, or at least a sixteenth more.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
-        const bool in_place =
-            lends() && engine().can_lend() && in_flight + in_flight / 16 <= widest;
+        const bool in_place = borrows_input() && engine().can_borrow() &&
+                              in_flight + in_flight / 16 <= widest;
         const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
         const auto bytes = std::max(wanted, wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
+            // Relative rates are positive. NOLINTNEXTLINE(clang-analyzer-core.DivideZero)
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The output of every slot, and half as much that is given and read meanwhile.
-        const auto out = lends_output() ? engine().output_bytes() : 0;
-        const auto to_lend = out <= widest ? out + out / 2 : 0;
+        // The output of every slot, and half as much that downstream reads meanwhile.
+        const auto out = borrows_output() ? engine().output_bytes() : 0;
+        const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
-            std::max<long>(4l * this->output_multiple(), to_lend / d_output_size));
+            std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // A GPU reads the input from the ring where it lies, if that can be page-locked and
-    // has room for all that is in flight and for what the block upstream writes at a
-    // time; nothing is then copied on the host.
+    // Pins the input's ring, so that a GPU reads it in place and the host copies nothing.
+    // The ring must hold the input of every slot and one output of the block upstream.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
-        if (!lends() || active_backend() != "cuda" || !engine().can_lend()) {
+        if (!borrows_input() || active_backend() != "cuda" || !engine().can_borrow()) {
             return;
         }
         const auto needed =
             engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
-        d_borrowed = borrowed(ring, "input", needed, [&](char* base, std::size_t bytes) {
-            return engine().lock_lent(base, 2 * bytes);
-        });
+        d_borrowed =
+            pinned_ring(ring, "input", needed, [&](char* base, std::size_t bytes) {
+                return engine().pin_input(base, 2 * bytes);
+            });
     }
 
-    // A GPU puts the output into the ring, where it will be given, if that has room for
-    // all that is in flight. One that the next block's GPU may read in place is left to
-    // that.
-    void borrow_output()
+    // Pins the output's ring, so that a GPU writes it in place. The ring must hold the
+    // output of every slot. If the downstream block reads its input in place, the ring is
+    // not pinned here.
+    void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
         const auto needed =
-            lends_output() && active_backend() == "cuda" ? engine().output_bytes() : 0;
+            borrows_output() && active_backend() == "cuda" ? engine().output_bytes() : 0;
         bool taken = needed == 0 || !pages_can_be_replaced;
         for (std::size_t i = 0; i < ring->nreaders(); ++i) {
             const auto* const next =
@@ -634,18 +637,18 @@ private:
             return;
         }
         d_borrowed_output =
-            borrowed(ring, "output", needed, [&](char* base, std::size_t bytes) {
-                return engine().lock_output(
+            pinned_ring(ring, "output", needed, [&](char* base, std::size_t bytes) {
+                return engine().pin_output(
                     base, 2 * bytes, [=] { return put_other_pages(base, bytes); });
             });
     }
 
-    // The ring, if lock(base, bytes) has locked its pages; says why it is not so.
+    // Returns the ring if lock(base, bytes) pinned it; else logs the reason.
     template <class Lock>
-    gr::buffer_sptr borrowed(const gr::buffer_sptr& ring,
-                             const char* what,
-                             std::size_t needed,
-                             Lock&& lock)
+    gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
+                                const char* what,
+                                std::size_t needed,
+                                Lock&& lock)
     {
         const auto bytes = ring->bufsize() * ring->get_sizeof_item();
         const bool mapped_twice =
@@ -667,26 +670,26 @@ private:
         return {};
     }
 
-    tag_t d_tag; // that is being added, of which a copy is taken
-    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
-    std::uint64_t d_first = 0;                // item of the stream, of those at hand
-    std::size_t d_consumed = 0;               // of those at hand
-    std::string d_failure;                    // what ended decoding
-    bool d_failure_told = false;
+    tag_t d_tag; // reused for each tag added, which GNU Radio copies
+    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::uint64_t d_first = 0;                // number of the first available item
+    std::size_t d_consumed = 0;               // items consumed in this call
+    std::string d_failure;                    // error that ended decoding
+    bool d_failure_logged = false;
 
     // Shared with the threads that call setters and getters.
     mutable std::mutex d_settings_mutex;
     changes d_changes;
-    std::string d_backend;
+    std::string d_backend, d_verdict;
     int d_batch = 0;
 
-    bool d_may_borrow = false;  // the ring before it
-    gr::buffer_sptr d_borrowed; // ring that the decoder reads its input from in place
-    gr::buffer_sptr d_borrowed_output; // and that it puts its output to
+    bool d_may_borrow = false;         // the decoder may read the input's ring in place
+    gr::buffer_sptr d_borrowed;        // input's ring, if it is read in place
+    gr::buffer_sptr d_borrowed_output; // output's ring, if it is written in place
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_DECODER_BLOCK_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H */

@@ -1,44 +1,23 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the blocks of encoders share: items are gathered up to the end of a frame (or of a
- * piece of a stream), encoded, and sent; tags move to the output of the item they are on.
- */
+/* The base class of all encoder blocks: gathers a frame (or part of a stream), encodes it
+ * and emits the output; tags move to the output of their item. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_ENCODER_BLOCK_H
-#define INCLUDED_GPUFEC_BLOCKS_ENCODER_BLOCK_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 
-#include "tag_queue.h"
-#include <gnuradio/block.h>
-#include <gnuradio/block_detail.h>
+#include "tagged_block.h"
 #include <gnuradio/buffer_reader.h>
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <vector>
 
 namespace gr::gpufec {
 
-//! \p Block: the public block, with bytes in and out.
+//! \tparam Block the public block, with bytes as input and output
 template <class Block>
-class encoder_block : public Block
+class encoder_block : public tagged_block<Block>
 {
 public:
-    bool start() override
-    {
-        // lock() and unlock() keep the detail, and what is in its buffers: the same
-        // stream goes on. Else another one begins.
-        if (d_detail.lock() != this->detail()) {
-            restart();
-            d_coded.clear();
-            d_sent = 0;
-            d_tags.clear();
-            d_taken = d_given = 0;
-            d_detail = this->detail();
-        }
-        return Block::start();
-    }
-
     void forecast(int, gr_vector_int& ninput_items_required) override
     {
         const bool more =
@@ -54,59 +33,110 @@ public:
         const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
         auto* const out = static_cast<std::uint8_t*>(output_items[0]);
         const std::size_t available = ninput_items[0];
-        const std::size_t room = noutput_items;
+        const std::size_t capacity = noutput_items;
         const bool ended = ended_after(available);
+        this->read_tags(available);
         std::size_t taken = 0;
-        std::size_t given = send(out, room);
-        while (given < room && taken < available) {
-            taken += gather(in + taken, available - taken);
-            encode(d_coded);
-            given += send(out + given, room - given);
+        std::size_t given = send(out, capacity);
+        while (given < capacity && taken < available) {
+            taken += gather(in + taken, d_taken + taken, available - taken);
+            if (d_items.size() == d_block_items || !(framed() || d_items.empty())) {
+                encode(d_items, d_coded);
+                d_items.clear();
+            }
+            given += send(out + given, capacity - given);
         }
         if (ended && taken == available && d_coded.empty() && unsent()) {
             finish(d_coded);
-            given += send(out + given, room - given);
+            given += send(out + given, capacity - given);
         }
-
-        hold_tags(taken);
-        this->consume_each(taken);
-        d_taken += taken;
-        d_tags.give(d_given + given,
-                    this->nitems_written(0) - d_given,
-                    [this](const tag_t& tag) { this->add_item_tag(0, tag); });
-        d_given += given;
-        return given;
+        return this->leave(taken, given);
     }
 
 protected:
-    encoder_block() { this->set_tag_propagation_policy(gr::block::TPP_CUSTOM); }
+    /*!
+     * \param block_items input items encoded at once: a frame, or the most of a stream
+     * \param frame_output output items of a frame; 0 for a stream
+     * \param length_tag key of tags with the length of a packet; "": none
+     */
+    encoder_block(std::size_t block_items,
+                  std::size_t frame_output,
+                  const std::string& length_tag)
+        : tagged_block<Block>(length_tag),
+          d_block_items(block_items),
+          d_frame_output(frame_output)
+    {
+    }
 
-    //! Another stream begins.
-    virtual void restart() = 0;
-    //! Takes some of the items, at most up to the end of a frame, and says how many.
-    virtual std::size_t gather(const std::uint8_t* in, std::size_t items) = 0;
-    //! Puts what is gathered into the empty \p coded, as output items, if it is enough.
-    virtual void encode(std::vector<std::uint8_t>& coded) = 0;
-    //! Whether something is held back that fills no output item.
+    void restart() override
+    {
+        d_items.clear();
+        d_coded.clear();
+        d_sent = 0;
+    }
+    //! Appends the output of a frame, or of some items of a stream, to the empty \p
+    //! coded.
+    virtual void encode(const std::vector<std::uint8_t>& items,
+                        std::vector<std::uint8_t>& coded) = 0;
+    //! Returns whether bits are held back that do not fill an output item.
     virtual bool unsent() const { return false; }
-    //! Puts that into the empty \p coded: the input has ended.
+    //! Appends them to the empty \p coded at the end of the input.
     virtual void finish(std::vector<std::uint8_t>&) {}
-    //! The output item that input item \p item of the stream goes to.
+    //! Returns the output item of input item \p item, both counted without dropped items.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
 
+    const std::size_t d_block_items, d_frame_output;
+
 private:
-    //! Whether nothing follows the items at hand.
+    using tagged_block<Block>::d_taken;
+    using tagged_block<Block>::d_dropped;
+    using tagged_block<Block>::d_lengths;
+
+    bool framed() const { return d_frame_output > 0; }
+
+    // Takes items from number `item` of the stream up to the end of a block, or drops
+    // items between frames. Tags wait until their frame is complete.
+    std::size_t gather(const std::uint8_t* in, std::uint64_t item, std::size_t count)
+    {
+        if (framed()) {
+            if (!d_items.empty() && d_lengths.cuts_frame(item)) {
+                this->drop(item, d_items.size());
+                d_items.clear();
+            }
+            const auto run = d_lengths.next(item, count, d_block_items);
+            count = run.items;
+            if (!run.of_frames) {
+                this->drop(item + count, count);
+                return count;
+            }
+        }
+        const auto n = std::min(count, d_block_items - d_items.size());
+        d_items.insert(d_items.end(), in, in + n);
+        d_lengths.took(item + n);
+        if (!framed() || d_items.size() == d_block_items) {
+            this->move_tags(
+                item + n,
+                [&](std::uint64_t at) { return output_of_item(at); },
+                [&](std::uint64_t at) {
+                    return framed() ? at / d_block_items * d_frame_output
+                                    : output_of_item(at);
+                });
+        }
+        return n;
+    }
+
+    //! Returns whether the input ends with the available items.
     bool ended_after(std::size_t available) const
     {
-        // In this order: what had arrived when the input ended is available afterwards.
+        // done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(0);
         gr::thread::scoped_lock guard(*reader->mutex());
         return reader->done() && std::size_t(reader->items_available()) <= available;
     }
 
-    std::size_t send(std::uint8_t* out, std::size_t room)
+    std::size_t send(std::uint8_t* out, std::size_t capacity)
     {
-        const auto n = std::min(room, d_coded.size() - d_sent);
+        const auto n = std::min(capacity, d_coded.size() - d_sent);
         std::copy_n(d_coded.begin() + d_sent, n, out);
         d_sent += n;
         if (d_sent == d_coded.size()) {
@@ -116,28 +146,11 @@ private:
         return n;
     }
 
-    void hold_tags(std::size_t taken)
-    {
-        const auto first = this->nitems_read(0);
-        std::vector<tag_t> tags;
-        this->get_tags_in_range(tags, 0, first, first + taken);
-        tag_queue::sort(tags);
-        for (auto& tag : tags) {
-            tag.offset = output_of_item(tag.offset - first + d_taken);
-            d_tags.hold(tag);
-        }
-    }
-
-    std::vector<std::uint8_t> d_coded; // items that are being sent
+    std::vector<std::uint8_t> d_items; // input of the open block
+    std::vector<std::uint8_t> d_coded; // output that is being emitted
     std::size_t d_sent = 0;
-
-    // Items of this stream so far; the flowgraph's own counts restart with unlock().
-    std::uint64_t d_taken = 0;
-    std::uint64_t d_given = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
-    tag_queue d_tags;
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_ENCODER_BLOCK_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H */

@@ -14,14 +14,14 @@ frame_gatherer::frame_gatherer(const pmt::pmt_t& key,
 {
 }
 
-bool frame_gatherer::is_length(const tag_t& tag) const
+bool frame_gatherer::is_length(const pmt::pmt_t& key) const
 {
-    return d_key && (tag.key == d_key || pmt::eqv(tag.key, d_key));
+    return d_key && (key == d_key || pmt::eqv(key, d_key));
 }
 
-bool frame_gatherer::note(const tag_t& tag)
+bool frame_gatherer::on_tag(const tag_t& tag)
 {
-    if (!is_length(tag)) {
+    if (!is_length(tag.key)) {
         return false;
     }
     const long items = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;
@@ -55,7 +55,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
             d_complete = true;
             return 0;
         }
-        do { // the last one there
+        do { // the last of several tags counts
             d_missing = d_lengths.front().items;
             d_lengths.pop_front();
         } while (!d_lengths.empty() && d_lengths.front().item == first);
@@ -85,7 +85,7 @@ frame_gatherer::gather(const std::byte* items, std::uint64_t first, std::size_t 
 {
     const auto n = next(first, count);
     if (d_open) {
-        const auto keep = std::min(n, d_most_items - std::min(d_most_items, kept()));
+        const auto keep = std::min(n, d_max_items - std::min(d_max_items, kept()));
         d_items.insert(d_items.end(), items, items + keep * d_item_size);
     }
     if (n > 0) {

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Cuts a stream into the frames that its length tags mark. */
+/* Divides a stream into the frames that its length tags mark. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
-#define INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
 
 #include <gnuradio/tags.h>
 #include <pmt/pmt.h>
@@ -18,46 +18,49 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Gathers the items of one frame after the other.
+ * \brief Gathers the items of frames that have length tags.
  *
- * A frame is the items under a length tag; a tag inside a frame ends it there. Items
- * under no tag are dropped, and so are tags without a length of at least 1. Each of these
- * is warned of once.
+ * A tag inside a frame ends that frame. Items under no tag are dropped, and so are tags
+ * without a length of at least 1. Each of these cases is warned of once.
  */
 class frame_gatherer
 {
 public:
-    //! \param key of length tags; null: there are none
+    //! \param key of length tags; null: none
+    //! \param item_size in bytes
+    //! \param warn logs a warning
     frame_gatherer(const pmt::pmt_t& key,
                    std::size_t item_size,
                    std::function<void(const std::string&)> warn);
 
-    //! Every frame has so many items, whatever tags say; 0: as tags say.
+    //! Sets a constant frame length in place of tags; 0: lengths are in tags.
     void set_length(std::size_t items) { d_every = items; }
 
-    //! Items beyond so many of a frame are counted, and not kept.
-    void keep(std::size_t most_items) { d_most_items = most_items; }
+    //! Limits the items that are stored of a frame; further ones are only counted.
+    void keep(std::size_t max_items) { d_max_items = max_items; }
 
     /*!
-     * \brief Takes items of one frame, or of none; not while complete().
+     * \brief Takes items of one frame, or drops items between frames. The current frame
+     * must not be complete().
      *
-     * \param items from item \p first of the stream on, \p count of them, whose tags
-     *        were noted
+     * \param items the items, whose tags on_tag() has seen
+     * \param first number of the first one in the stream
+     * \param count number of items
      * \returns how many were taken; 0 if a tag has ended the frame
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! Items, of \p count from item \p first of the stream on, that belong to one frame,
-    //! which is open then, or to none; for who keeps them by himself, not while
-    //! complete(). 0 if a tag has ended the frame.
+    //! Returns how many of the \p count items from number \p first on belong to the
+    //! current frame, which is open then, or to none; 0 if a tag has ended the frame. For
+    //! callers that store the items themselves.
     std::size_t next(std::uint64_t first, std::size_t count);
-    //! So many of them were taken.
+    //! Records that the caller took \p count of the items of next().
     void took(std::size_t count);
 
-    //! The length of the frame that begins with item \p first of the stream, if all of it
-    //! is among \p count items and no frame is open; else 0.
+    //! Returns the length of the frame that begins with item \p first of the stream if it
+    //! is complete within \p count items and no frame is open; else 0.
     std::size_t whole(std::uint64_t first, std::size_t count);
-    //! That frame was taken, by someone else.
+    //! Records that the caller took the frame of whole().
     void pass()
     {
         if (!d_every) {
@@ -65,23 +68,24 @@ public:
         }
     }
 
-    bool is_length(const tag_t& tag) const;
-    //! Sees a tag of the stream, in their order, before its item is gathered. Whether it
-    //! is of a length.
-    bool note(const tag_t& tag);
+    bool is_length(const pmt::pmt_t& key) const;
+    //! Stores a length tag and returns true; returns false for other tags. Called with
+    //! the tags in the order of items, before their items are gathered.
+    bool on_tag(const tag_t& tag);
 
-    //! The stream has ended, and with it the frame that is open.
+    //! Ends the stream and the open frame.
     void end();
 
     bool open() const { return d_open; }
     bool complete() const { return d_complete; }
-    //! Items of the frame so far, and those that were kept.
+    //! Returns the number of items of the frame so far.
     std::size_t count() const { return d_count; }
+    //! Returns how many of them are stored.
     std::size_t kept() const { return d_items.size() / d_item_size; }
     const std::byte* items() const { return d_items.data(); }
-    //! Makes room for the next frame.
+    //! Begins the next frame.
     void clear();
-    //! Another stream begins.
+    //! Begins another stream.
     void restart();
 
 private:
@@ -93,8 +97,8 @@ private:
     struct length {
         std::uint64_t item, items;
     };
-    std::deque<length> d_lengths; // of items that are not gathered yet
-    std::size_t d_every = 0, d_most_items = 0;
+    std::deque<length> d_lengths; // length tags of items not gathered yet
+    std::size_t d_every = 0, d_max_items = 0;
     std::vector<std::byte> d_items;
     std::uint64_t d_count = 0, d_missing = 0;
     bool d_open = false, d_complete = false;
@@ -104,4 +108,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_FRAME_GATHERER_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H */

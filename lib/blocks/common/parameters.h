@@ -1,12 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks of block parameters that a decoder's own options cannot even express. */
+/* Conversion of block parameters to a decoder's options, with the checks that the
+ * options' unsigned types cannot express. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H
-#define INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H
 
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/gpufec/decoder.h>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace gr::gpufec {
 
 /*!
- * \brief The int \p value of a parameter as an unsigned number.
+ * \brief Returns the int \p value of a parameter as an unsigned number.
  * \throws std::invalid_argument if it is negative
  */
 inline unsigned not_negative(const std::string& name,
@@ -25,7 +26,8 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! The parameters that every decoder block has. \throws std::invalid_argument
+//! Sets the run options from the parameters that every decoder block has. \throws
+//! std::invalid_argument
 inline void set_run_options(run_options& run,
                             int batch,
                             int slots,
@@ -49,7 +51,7 @@ inline void set_run_options(run_options& run,
     run.device_timeout_ms = device_timeout_ms;
 }
 
-//! Of which frames a block says by tags what became of them.
+//! The frames for which a block writes status tags.
 enum class status_tags { all, failures, none };
 
 //! \throws std::invalid_argument
@@ -64,4 +66,4 @@ inline status_tags status_tags_from_string(const std::string& name)
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_PARAMETERS_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_PARAMETERS_H */

@@ -1,22 +1,23 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tags on their way through a block, each looked at once. */
+/* Queues of tags on their way through a block. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H
-#define INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAG_QUEUE_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_TAG_QUEUE_H
 
 #include <gnuradio/tags.h>
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 namespace gr::gpufec {
 
-//! A tag that can be moved, which GNU Radio's cannot: their copies cost a block that
-//! passes a tag per frame more than anything else.
+//! A tag that can be moved. GNU Radio's can only be copied, which would be the largest
+//! cost of a block that passes a tag per frame.
 struct held_tag {
     held_tag(const tag_t& tag)
         : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)
@@ -34,18 +35,25 @@ struct held_tag {
     pmt::pmt_t key, value, srcid;
 };
 
-//! Tags by item, counted from the stream's beginning.
+//! Queue of tags in the order of their items, counted from the stream's beginning.
 class tag_queue
 {
 public:
-    //! Puts tags in the order of their items; get_tags_in_range() gives them as it likes.
+    //! Sorts tags by item, because get_tags_in_range() does not.
     static void sort(std::vector<tag_t>& tags)
     {
         std::stable_sort(tags.begin(), tags.end(), tag_t::offset_compare);
     }
 
-    //! Keeps a tag; offsets must not decrease.
-    void hold(held_tag tag) { d_tags.push_back(std::move(tag)); }
+    //! Inserts a tag after those of the same and earlier items.
+    void hold(held_tag tag)
+    {
+        auto place = d_tags.end();
+        while (place != d_tags.begin() && std::prev(place)->offset > tag.offset) {
+            --place;
+        }
+        d_tags.insert(place, std::move(tag));
+    }
 
     bool empty() const { return d_tags.empty(); }
     std::size_t size() const { return d_tags.size(); }
@@ -53,7 +61,7 @@ public:
     const held_tag& front() const { return d_tags.front(); }
     void pop() { d_tags.pop_front(); }
 
-    //! Hands the tags of items before \p end to \p add.
+    //! Removes the tags of items before \p end and passes them to \p add.
     template <class Add>
     void release(std::uint64_t end, Add&& add)
     {
@@ -64,8 +72,8 @@ public:
         }
     }
 
-    //! Hands the tags of items before \p end to \p add as GNU Radio's, for an output
-    //! whose items have numbers that are \p more.
+    //! Removes the tags of items before \p end and passes them to \p add as tag_t, with
+    //! \p more added to their offsets.
     template <class Add>
     void give(std::uint64_t end, std::uint64_t more, Add&& add)
     {
@@ -81,20 +89,22 @@ public:
     void clear() { d_tags.clear(); }
 
 private:
-    tag_t d_leaving; // made once: its parts begin as counted references too
+    tag_t d_leaving; // reused, because constructing one costs reference counts
     std::deque<held_tag> d_tags;
 };
 
-//! The tags of a block's input 0 that are not released yet.
+//! Queue of the tags of a block's input 0.
 class input_tags : public tag_queue
 {
 public:
     /*!
      * \brief Reads the tags of items that were not read before.
      *
-     * \p first of the stream is the first of \p count items at hand; \p fetch(tags, n)
-     * gets those of the items at hand from number n on, their offsets counted from there.
-     * \p see is shown each, and says whether it has taken it.
+     * \param first number in the stream of the first available item
+     * \param count available items
+     * \param fetch(tags, n) gets the tags of the available items from number n on, with
+     *        offsets counted from there
+     * \param see is called with each tag and returns true if the queue shall not keep it
      */
     template <class Fetch, class See>
     void read(std::uint64_t first, std::size_t count, Fetch&& fetch, See&& see)
@@ -125,9 +135,9 @@ public:
 
 private:
     std::uint64_t d_read = 0;     // items whose tags have been read
-    std::vector<tag_t> d_fetched; // whose memory is used again: tags are dear to copy
+    std::vector<tag_t> d_fetched; // a member, so that its memory is reused
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_TAG_QUEUE_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_TAG_QUEUE_H */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "bbframe_to_ts_impl.h"
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/buffer_reader.h>
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/io_signature.h>
@@ -17,21 +17,35 @@ bbframe_to_ts::sptr bbframe_to_ts::make(const std::string& standard,
                                         int isi,
                                         const std::string& length_tag)
 {
+    return bbframe_to_ts_impl::make(
+        standard, frame_size, rate, descramble, isi, length_tag, "");
+}
+
+bbframe_to_ts::sptr bbframe_to_ts_impl::make(const std::string& standard,
+                                             const std::string& frame_size,
+                                             const std::string& rate,
+                                             bool descramble,
+                                             int isi,
+                                             const std::string& length_tag,
+                                             const std::string& other_length_tag)
+{
     require(isi >= -1 && isi <= 255, "isi", isi, "0 to 255, and -1 for all");
     const auto code = bch_code::standard(standard, frame_size, rate);
     return gnuradio::make_block_sptr<bbframe_to_ts_impl>(length_tag.empty() ? code.k()
                                                                             : 0,
-                                                         standard == "dvbt2",
+                                                         folded(standard) == "dvbt2",
                                                          descramble,
                                                          isi,
-                                                         length_tag);
+                                                         length_tag,
+                                                         other_length_tag);
 }
 
 bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
                                        bool high_efficiency,
                                        bool descramble,
                                        int isi,
-                                       const std::string& length_tag)
+                                       const std::string& length_tag,
+                                       const std::string& other_length_tag)
     : gr::block("bbframe_to_ts",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
@@ -42,6 +56,7 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
       d_begin_key(pmt::mp("ts_begin")),
       d_error_key(pmt::mp("ts_error")),
       d_source(pmt::mp(alias())),
+      d_other_key(other_length_tag.empty() ? pmt::pmt_t() : pmt::mp(other_length_tag)),
       d_extractor(high_efficiency,
                   isi,
                   [this](const bbframe::header& header,
@@ -51,11 +66,11 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
                  sizeof(std::uint8_t),
                  [this](const std::string& text) { d_logger->warn("{}", text); })
 {
-    // The longest that there are.
-    constexpr std::size_t most_bytes = 64800 / 8;
-    d_scrambling = bbframe::scrambling(most_bytes);
+    // The longest frame of DVB-S2.
+    constexpr std::size_t max_bytes = 64800 / 8;
+    d_scrambling = bbframe::scrambling(max_bytes);
     d_gatherer.set_length((frame_bits + 7) / 8);
-    d_gatherer.keep(most_bytes);
+    d_gatherer.keep(max_bytes);
     message_port_register_out(d_generic_port);
     message_port_register_out(d_status_port);
     set_tag_propagation_policy(TPP_CUSTOM);
@@ -64,8 +79,8 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
 
 bool bbframe_to_ts_impl::start()
 {
-    // lock() and unlock() keep the detail, and what is in its buffers: the same stream
-    // goes on. Else another one begins.
+    // lock() and unlock() keep the block_detail and its buffers, so the stream goes on. A
+    // new detail begins another stream.
     if (d_detail.lock() != detail()) {
         restart();
         d_detail = detail();
@@ -79,11 +94,11 @@ void bbframe_to_ts_impl::restart()
     d_gatherer.restart();
     d_made.clear();
     d_sent = 0;
-    d_taken = d_given = d_made_before = 0;
+    d_taken = d_emitted = d_made_before = 0;
     d_input_tags.clear();
     d_tags.clear();
     d_synchronised = d_ended = false;
-    d_told = {};
+    d_logged = {};
     count();
 }
 
@@ -101,7 +116,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     const auto* in = reinterpret_cast<const std::byte*>(input_items[0]);
     auto* const out = static_cast<std::uint8_t*>(output_items[0]);
     const std::size_t available = ninput_items[0];
-    const std::size_t room = std::max(noutput_items, output_multiple());
+    const std::size_t capacity = std::max(noutput_items, output_multiple());
     const bool ended = all_arrived(available);
 
     const auto read = nitems_read(0);
@@ -112,13 +127,13 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
         }
     };
     d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
-        d_gatherer.note(tag);
+        d_gatherer.on_tag(tag);
         return false;
     });
 
     std::size_t taken = 0, given = 0;
     for (;;) {
-        given += send(out + given, room - given);
+        given += send(out + given, capacity - given);
         if (d_sent < d_made.size()) {
             break;
         }
@@ -138,37 +153,43 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     }
     consume_each(taken);
     d_taken += taken;
-    d_tags.give(d_given + given, nitems_written(0) - d_given, [this](const tag_t& tag) {
-        add_item_tag(0, tag);
-    });
-    d_given += given;
+    d_tags.give(d_emitted + given,
+                nitems_written(0) - d_emitted,
+                [this](const tag_t& tag) { add_item_tag(0, tag); });
+    d_emitted += given;
     return given;
 }
 
-// Whether nothing follows the items at hand.
+// Returns whether the input ends with the available items.
 bool bbframe_to_ts_impl::all_arrived(std::size_t available) const
 {
-    // In this order: what had arrived when the input ended is available afterwards.
+    // done() before items_available(), so that the last items are not missed.
     const auto reader = detail()->input(0);
     gr::thread::scoped_lock guard(*reader->mutex());
     return reader->done() && std::size_t(reader->items_available()) <= available;
 }
 
-std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t room)
+std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)
 {
-    const auto n = std::min(room, d_made.size() - d_sent);
+    const auto n = std::min(capacity, d_made.size() - d_sent);
     std::copy_n(d_made.begin() + d_sent, n, out);
     d_sent += n;
     return n;
 }
 
-// A frame, whose items end before item \p end of the stream; all packets are sent.
+// Processes a frame, whose items end before item \p end of the stream. All packets made
+// before must have been emitted.
 void bbframe_to_ts_impl::take_frame(std::uint64_t end)
 {
     const auto first = d_made_before;
+    std::vector<held_tag> lengths;
     d_input_tags.release(end, [&](held_tag tag) {
         tag.offset = first;
-        d_tags.hold(std::move(tag));
+        if (d_gatherer.is_length(tag.key) || (d_other_key && tag.key == d_other_key)) {
+            lengths.push_back(std::move(tag));
+        } else {
+            d_tags.hold(std::move(tag));
+        }
     });
 
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(d_gatherer.items());
@@ -187,6 +208,12 @@ void bbframe_to_ts_impl::take_frame(std::uint64_t end)
     d_remarks.clear();
     d_extractor.push(bytes, d_frame_bits ? d_frame_bits : 8 * kept, d_made, d_remarks);
     d_made_before += d_made.size();
+    for (auto& tag : lengths) {
+        if (!d_made.empty()) {
+            tag.value = pmt::from_long(long(d_made.size()));
+            d_tags.hold(std::move(tag));
+        }
+    }
     for (const auto& remark : d_remarks) {
         tag_t tag;
         tag.offset = first + remark.at;
@@ -204,7 +231,7 @@ void bbframe_to_ts_impl::take_frame(std::uint64_t end)
     }
     count();
     if (d_extractor.synchronised() != d_synchronised &&
-        std::chrono::steady_clock::now() - d_told >= std::chrono::seconds(1)) {
+        std::chrono::steady_clock::now() - d_logged >= std::chrono::seconds(1)) {
         d_synchronised = !d_synchronised;
         tell(d_synchronised ? "synchronised" : "lost");
     }
@@ -235,7 +262,7 @@ void bbframe_to_ts_impl::tell(const char* event)
     add("packet_count", pmt::from_uint64(d_packets));
     add("packet_error_count", pmt::from_uint64(d_errors));
     message_port_pub(d_status_port, message);
-    d_told = std::chrono::steady_clock::now();
+    d_logged = std::chrono::steady_clock::now();
 }
 
 void bbframe_to_ts_impl::send_generic(const bbframe::header& header,

@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Packets of BBFRAMEs as a block: GNU Radio's side of bbframe::packets. */
+/* The block bbframe_to_ts, based on bbframe::packets. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_BBFRAME_TO_TS_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_DVBS2_BBFRAME_TO_TS_IMPL_H
 
 #include "bbframe/packets.h"
-#include "frame_gatherer.h"
-#include "tag_queue.h"
+#include "blocks/common/frame_gatherer.h"
+#include "blocks/common/tag_queue.h"
 #include <gnuradio/block_detail.h>
 #include <gnuradio/gpufec/bbframe_to_ts.h>
 #include <atomic>
@@ -21,12 +21,23 @@ namespace gr::gpufec {
 class bbframe_to_ts_impl : public bbframe_to_ts
 {
 public:
-    //! \p frame_bits of each frame; 0: as the tags of \p length_tag say
+    //! Makes the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("": none)
+    //! are converted to lengths of the output too.
+    static sptr make(const std::string& standard,
+                     const std::string& frame_size,
+                     const std::string& rate,
+                     bool descramble,
+                     int isi,
+                     const std::string& length_tag,
+                     const std::string& other_length_tag);
+
+    //! \p frame_bits is the length of each frame; 0: the tags of \p length_tag have it.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
                        bool descramble,
                        int isi,
-                       const std::string& length_tag);
+                       const std::string& length_tag,
+                       const std::string& other_length_tag);
 
     bool start() override;
     void forecast(int noutput_items, gr_vector_int& ninput_items_required) override;
@@ -44,7 +55,7 @@ public:
 
 private:
     void restart();
-    std::size_t send(std::uint8_t* out, std::size_t room);
+    std::size_t send(std::uint8_t* out, std::size_t capacity);
     void take_frame(std::uint64_t end);
     void send_generic(const bbframe::header& header,
                       const std::uint8_t* bytes,
@@ -56,22 +67,23 @@ private:
     const std::size_t d_frame_bits;
     const bool d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
+    const pmt::pmt_t d_other_key; // null: none
 
     bbframe::packets d_extractor;
     frame_gatherer d_gatherer;
     std::vector<std::uint8_t> d_scrambling, d_frame;
-    std::vector<std::uint8_t> d_made; // packets that are being sent
+    std::vector<std::uint8_t> d_made; // packets that are being emitted
     std::size_t d_sent = 0;
     std::vector<bbframe::packets::remark> d_remarks;
 
-    // Items of this stream so far; the flowgraph's own counts restart with unlock().
-    std::uint64_t d_taken = 0, d_given = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // that the stream came through
+    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
+    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
     input_tags d_input_tags;
     tag_queue d_tags;
 
-    bool d_synchronised = false, d_ended = false; // as was told
-    std::chrono::steady_clock::time_point d_told{};
+    bool d_synchronised = false, d_ended = false; // as last published
+    std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },
         d_packets{ 0 }, d_errors{ 0 };
@@ -79,4 +91,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_BBFRAME_TO_TS_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_DVBS2_BBFRAME_TO_TS_IMPL_H */

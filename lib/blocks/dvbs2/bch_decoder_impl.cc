@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "bch_decoder_impl.h"
-#include "pipeline/packed_bits.h"
+#include "common/packed_bits.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 
@@ -13,24 +13,29 @@ bch_decoder::sptr bch_decoder::make(const std::string& standard,
                                     const std::string& rate,
                                     bool packed_input,
                                     bool packed_output,
-                                    const std::string& status_tags)
+                                    const std::string& status_tags,
+                                    const std::string& length_tag)
 {
     return gnuradio::make_block_sptr<bch_decoder_impl>(
         bch_code::standard(standard, frame_size, rate),
         packed_input,
         packed_output,
-        status_tags_from_string(status_tags));
+        status_tags_from_string(status_tags),
+        length_tag);
 }
 
 bch_decoder_impl::bch_decoder_impl(const bch_code& code,
                                    bool packed_input,
                                    bool packed_output,
-                                   status_tags tags)
+                                   status_tags tags,
+                                   const std::string& length_tag)
     : gr::block("bch_decoder",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       frame_block(packed_input ? (code.n() + 7) / 8 : code.n(),
-                  packed_output ? (code.k() + 7) / 8 : code.k()),
+                  sizeof(std::uint8_t),
+                  packed_output ? (code.k() + 7) / 8 : code.k(),
+                  length_tag),
       d_kernel(code),
       d_packed_input(packed_input),
       d_packed_output(packed_output),

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The BCH decoder as a block: GNU Radio's side of bch_decoder_kernel. */
+/* The block bch_decoder, based on bch_decoder_kernel. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_DECODER_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_DECODER_IMPL_H
 
-#include "frame_block.h"
-#include "parameters.h"
+#include "blocks/common/frame_block.h"
+#include "blocks/common/parameters.h"
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/gpufec/bch_decoder.h>
 #include <atomic>
@@ -21,11 +21,13 @@ public:
     bch_decoder_impl(const bch_code& code,
                      bool packed_input,
                      bool packed_output,
-                     status_tags tags);
+                     status_tags tags,
+                     const std::string& length_tag);
 
     std::uint64_t frame_count() const override { return d_frames; }
     std::uint64_t error_count() const override { return d_failures; }
     std::uint64_t corrected_bits() const override { return d_corrected; }
+    std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
     void
@@ -36,10 +38,10 @@ private:
     const bool d_packed_input, d_packed_output;
     const status_tags d_status_tags;
     const pmt::pmt_t d_errors_key, d_valid_key;
-    std::vector<std::uint8_t> d_packed; // of a frame
+    std::vector<std::uint8_t> d_packed; // bits of a frame
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failures{ 0 }, d_corrected{ 0 };
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_BCH_DECODER_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_DECODER_IMPL_H */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "bch_encoder_impl.h"
-#include "pipeline/packed_bits.h"
+#include "common/packed_bits.h"
 #include <gnuradio/io_signature.h>
 
 namespace gr::gpufec {
@@ -11,20 +11,27 @@ bch_encoder::sptr bch_encoder::make(const std::string& standard,
                                     const std::string& frame_size,
                                     const std::string& rate,
                                     bool packed_input,
-                                    bool packed_output)
+                                    bool packed_output,
+                                    const std::string& length_tag)
 {
     return gnuradio::make_block_sptr<bch_encoder_impl>(
-        bch_code::standard(standard, frame_size, rate), packed_input, packed_output);
+        bch_code::standard(standard, frame_size, rate),
+        packed_input,
+        packed_output,
+        length_tag);
 }
 
 bch_encoder_impl::bch_encoder_impl(const bch_code& code,
                                    bool packed_input,
-                                   bool packed_output)
+                                   bool packed_output,
+                                   const std::string& length_tag)
     : gr::block("bch_encoder",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       frame_block(packed_input ? (code.k() + 7) / 8 : code.k(),
-                  packed_output ? (code.n() + 7) / 8 : code.n()),
+                  sizeof(std::uint8_t),
+                  packed_output ? (code.n() + 7) / 8 : code.n(),
+                  length_tag),
       d_kernel(code),
       d_packed_input(packed_input),
       d_packed_output(packed_output),

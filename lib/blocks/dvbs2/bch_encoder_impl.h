@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The BCH encoder as a block: GNU Radio's side of bch_encoder_kernel. */
+/* The block bch_encoder, based on bch_encoder_kernel. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_BCH_ENCODER_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_BCH_ENCODER_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_ENCODER_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_ENCODER_IMPL_H
 
-#include "frame_block.h"
+#include "blocks/common/frame_block.h"
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/gpufec/bch_encoder.h>
 #include <vector>
@@ -16,7 +16,10 @@ namespace gr::gpufec {
 class bch_encoder_impl : public frame_block<bch_encoder>
 {
 public:
-    bch_encoder_impl(const bch_code& code, bool packed_input, bool packed_output);
+    bch_encoder_impl(const bch_code& code,
+                     bool packed_input,
+                     bool packed_output,
+                     const std::string& length_tag);
 
 private:
     void
@@ -25,9 +28,9 @@ private:
 
     const bch_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    std::vector<std::uint8_t> d_packed; // of a frame, where items are bits
+    std::vector<std::uint8_t> d_packed; // a frame, if items are bits
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_BCH_ENCODER_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_DVBS2_BCH_ENCODER_IMPL_H */

@@ -1,14 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "bbframe_to_ts_impl.h"
+#include "common/refuse.h"
+#include "demap/constellation.h"
 #include "dvbs2_fec_receiver_impl.h"
-#include "pipeline/refuse.h"
 #include <gnuradio/io_signature.h>
 
 namespace gr::gpufec {
 
 dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
-                                                  const std::string& rate,
+                                                  const std::string& rate_or_modcod,
                                                   const std::string& constellation,
                                                   const std::string& soft_input,
                                                   bool acm,
@@ -23,18 +25,21 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                                   const std::string& backend,
                                                   int device,
                                                   int threads,
-                                                  const std::string& standard)
+                                                  const std::string& standard,
+                                                  const std::string& length_tag)
 {
-    // The decoder has more of each.
+    // gpu_ldpc_dvbs2 accepts more values, which are not for receivers of DVB-S2.
     choose<int>("soft_input",
                 soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });
     choose<int>("standard", standard, { { "dvbs2", 0 }, { "dvbs2x", 1 } });
     choose<int>("frame_size", frame_size, { { "normal", 0 }, { "short", 1 } });
+    const auto modcod = demap::split_modcod(rate_or_modcod);
+    const auto rate = modcod ? modcod->second : rate_or_modcod;
     const std::string none;
     const auto decoder = gpu_ldpc_dvbs2::make(standard,
                                               frame_size,
-                                              rate,
+                                              rate_or_modcod,
                                               none,
                                               soft_input,
                                               2.0f,
@@ -66,9 +71,11 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                               constellation,
                                               esn0,
                                               esn0_db,
-                                              demapper);
-    const auto packets = bbframe_to_ts::make(
-        standard, frame_size, rate, true, isi, acm ? "bbframe_length" : none);
+                                              demapper,
+                                              "systematic",
+                                              length_tag);
+    const auto packets = bbframe_to_ts_impl::make(
+        standard, frame_size, rate, true, isi, acm ? "bbframe_length" : none, length_tag);
     return gnuradio::make_block_sptr<dvbs2_fec_receiver_impl>(decoder, packets);
 }
 

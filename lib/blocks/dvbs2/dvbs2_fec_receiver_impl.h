@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_FEC_RECEIVER_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_DVBS2_FEC_RECEIVER_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_DVBS2_FEC_RECEIVER_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_DVBS2_DVBS2_FEC_RECEIVER_IMPL_H
 
 #include <gnuradio/gpufec/bbframe_to_ts.h>
 #include <gnuradio/gpufec/dvbs2_fec_receiver.h>
@@ -44,4 +44,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_DVBS2_FEC_RECEIVER_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_DVBS2_DVBS2_FEC_RECEIVER_IMPL_H */

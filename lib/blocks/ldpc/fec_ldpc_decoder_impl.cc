@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "blocks/common/fec_decoder_base.h"
+#include "blocks/common/parameters.h"
 #include "ldpc_code_of.h"
-#include "parameters.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gnuradio/gpufec/fec_ldpc_decoder.h>
 
@@ -10,61 +11,74 @@ namespace gr::gpufec {
 
 namespace {
 
-class fec_ldpc_decoder_impl : public fec_ldpc_decoder
+class fec_ldpc_decoder_impl : public fec_decoder_base<fec_ldpc_decoder>
 {
 public:
     explicit fec_ldpc_decoder_impl(const ldpc_options& options)
         : gr::fec::generic_decoder("gpufec_ldpc_decoder"),
+          fec_decoder_base(options.codes[0].k()),
           d_code(options.codes[0]),
-          d_decoder(options, false)
+          d_decoder(options, false),
+          d_statuses(1)
     {
-    }
-
-    // Which of the two is virtual depends on the release of GNU Radio.
-    void generic_work(void* in, void* out)
-    {
-        generic_work(static_cast<const void*>(in), out);
-    }
-    void generic_work(const void* in, void* out)
-    {
-        d_decoder.decode(in, 1, out, &d_status);
-    }
-
-    // See fec_viterbi_decoder.
-    double rate() override { return double(d_code.k()) / d_code.sent() * (1 + 1e-9); }
-    int get_input_size() override { return d_code.sent(); }
-    int get_output_size() override { return d_code.k(); }
-    bool set_frame_size(unsigned int frame_size) override
-    {
-        return frame_size == d_code.k();
+        if (!d_code.warning().empty()) {
+            d_logger->warn("{}", d_code.warning());
+        }
+        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates now, or throws
     }
 
     std::string active_backend() const override { return d_decoder.active_backend(); }
-    int iterations() const override { return d_status.iterations; }
-    int unsatisfied() const override { return d_status.unsatisfied; }
+    int iterations() const override { return d_statuses.back().iterations; }
+    int unsatisfied() const override { return d_statuses.back().unsatisfied; }
 
 private:
+    double code_rate() const override { return double(d_code.k()) / d_code.sent(); }
+    int values(unsigned frame_size) const override
+    {
+        return frame_size / d_code.k() * d_code.sent();
+    }
+    float last_iterations() const override { return iterations(); }
+
+    void prepare(std::int64_t frame_size) override
+    {
+        const auto k = d_code.k();
+        require(frame_size % k == 0 && frame_size / k <= INT_MAX / d_code.n(),
+                "frame_size",
+                frame_size,
+                "multiples of " + std::to_string(k) + ", the bits of a message");
+        d_statuses.reserve(frame_size / k);
+    }
+    void decode(const void* in, int, unsigned frame_size, std::uint8_t* out) override
+    {
+        d_statuses.resize(frame_size / d_code.k());
+        d_decoder.decode(in, d_statuses.size(), out, d_statuses.data());
+    }
+
     const ldpc_code d_code;
     ldpc_array_decoder d_decoder;
-    ldpc_array_decoder::status d_status{};
+    std::vector<ldpc_array_decoder::status> d_statuses; // frames of the last call
 };
 
 } // namespace
 
-fec_ldpc_decoder::sptr fec_ldpc_decoder::make(const std::string& standard,
-                                              const std::string& frame_size,
-                                              const std::string& rate,
-                                              const std::string& code_file,
-                                              const std::string& algorithm,
-                                              const std::string& precision,
-                                              int max_iterations,
-                                              const std::string& backend,
-                                              int device,
-                                              int positive_bit)
+fec_ldpc_decoder::sptr
+fec_ldpc_decoder::make(const std::string& standard,
+                       const std::string& frame_size,
+                       const std::string& rate,
+                       const std::string& code_file,
+                       const std::string& algorithm,
+                       const std::string& precision,
+                       int max_iterations,
+                       const std::string& backend,
+                       int device,
+                       int positive_bit,
+                       const message_place_parameter& message_positions)
 {
     ldpc_options options;
-    options.codes = { ldpc_code_of(standard, frame_size, rate, code_file, {}, {}) };
+    options.codes = { ldpc_code_of(
+        standard, frame_size, rate, code_file, {}, {}, message_positions) };
     options.format = llr_format::float32;
+    options.watch = false; // gr-fec has no way to report a verdict
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");

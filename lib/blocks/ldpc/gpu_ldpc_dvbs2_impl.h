@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The LDPC decoder as a block: GNU Radio's side of ldpc_decoder. */
+/* The block gpu_ldpc_dvbs2, based on ldpc_decoder. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_GPU_LDPC_DVBS2_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_LDPC_GPU_LDPC_DVBS2_IMPL_H
 
-#include "bbframe_output.h"
-#include "decoder_block.h"
+#include "bbframe/bbframe_output.h"
+#include "blocks/common/decoder_block.h"
+#include "blocks/common/length_tags.h"
 #include "ldpc_parameters.h"
 #include "symbol_input.h"
 #include <gnuradio/gpufec/gpu_ldpc_dvbs2.h>
@@ -23,8 +24,8 @@ namespace gr::gpufec {
 class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
-    //! The codes of \p options, first the one to begin with, and their names; how
-    //! BBFRAMEs are made, and symbols demapped, if they are.
+    //! The first code of \p options is that of the first frame. \p names are those of the
+    //! codes in the same order.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
@@ -33,7 +34,8 @@ public:
                         std::optional<bbframe_output> bbframes,
                         std::optional<symbol_input> symbols,
                         std::size_t item_bytes,
-                        bool esn0_by_tags);
+                        bool esn0_by_tags,
+                        const std::string& length_tag);
     ~gpu_ldpc_dvbs2_impl() override { return_rings(); }
 
     void set_code(const std::string& name) override;
@@ -42,37 +44,41 @@ public:
     int iterations() const override { return d_iterations; }
     double mean_iterations() const override { return d_mean_iterations; }
     std::uint64_t skipped_frame_count() const override { return d_skipped; }
+    std::uint64_t frame_count() const override { return d_frames; }
+    std::uint64_t error_count() const override { return d_failed; }
 
 private:
     decoder& engine() override { return d_decoder; }
     const run_options& run() const override { return d_options; }
-    bool lends_output() const override { return !d_bbframes; }
+    bool borrows_output() const override { return !d_bbframes; }
     void restart() override;
-    std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
-    bool all_given() override { return !d_bbframes || d_bbframes->all_given(); }
+    void resume() override { d_lengths.resume(); }
+    std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
+    bool all_emitted() override { return !d_bbframes || d_bbframes->all_emitted(); }
     void require_items(gr_vector_int& required) override;
     bool push(input& in, input& second) override;
-    bool note(const tag_t& tag) override;
+    bool on_tag(const tag_t& tag) override;
 
     std::size_t pull_frame(std::uint8_t* out,
-                           std::size_t room,
+                           std::size_t capacity,
                            std::optional<ldpc_decoder::report>& begun);
     void add_report(std::uint64_t item, const ldpc_decoder::report& report);
     void send_llrs(const ldpc_decoder::report& report);
 
     bool push_frames(input& in, std::size_t count);
     bool skip(input& in, std::size_t count);
+    void drop_incomplete(std::uint64_t item);
     void tag_skipped();
-    void obey_tags_at(std::uint64_t item);
-    void obey(const held_tag& tag);
-    void forget_obeyed();
+    void apply_tags_at(std::uint64_t item);
+    void apply(const held_tag& tag);
+    void forget_applied();
     std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
     std::size_t have() const;
     bool select(const frame_kind& kind);
 
     const ldpc_options d_options;
-    const std::map<std::string, unsigned> d_index; // of the codes, by name
+    const std::map<std::string, unsigned> d_index; // index of each code by its name
     const bool d_soft, d_packed, d_acm;
     const status_tags d_status_tags;
     const pmt::pmt_t d_iterations_key, d_valid_key, d_weight_key;
@@ -80,23 +86,23 @@ private:
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
 
-    const std::vector<std::string> d_names; // of the codes
+    const std::vector<std::string> d_names; // names of the codes
     std::optional<bbframe_output> d_bbframes;
-    std::optional<symbol_input> d_symbols; // none: LLRs come in
-    const pmt::pmt_t d_esn0_key;           // null: Es/N0 does not come by tags
-    unsigned d_code = 0;                   // of the first frame, and of all without ACM
-    tag_queue d_code_tags;                 // of input that is not taken yet
-    std::optional<held_tag> d_obeyed;      // the last that named a code, which is known
-    std::size_t d_repeated = 0;            // of d_code_tags the first that say the same
-    std::vector<held_tag> d_frame_tags;    // of the frame being pushed, by output item
-    std::uint64_t d_frame_output = 0;      // output item that the next frame begins with
-    std::uint64_t d_skip = 0; // values of a frame of unknown code still to come
-    bool d_lost = false;      // until the next tag that names a code
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // frames
-    std::uint64_t d_skipped_before = 0;        // of them those that a tag has told of
+    std::optional<symbol_input> d_symbols; // none: the input is LLRs
+    const pmt::pmt_t d_esn0_key;           // null: Es/N0 is not in tags
+    unsigned d_code = 0;                   // code of the first frame; without ACM, of all
+    length_tags d_lengths;
+    tag_queue d_code_tags;             // code and Es/N0 tags of input not taken yet
+    std::optional<held_tag> d_applied; // the last tag with a known code
+    std::size_t d_repeated = 0;        // tags at the front of d_code_tags that repeat it
+    std::uint64_t d_frame_output = 0;  // first output item of the next frame
+    std::uint64_t d_skip = 0;          // items left to skip of a frame of an unknown code
+    bool d_lost = false;               // input is dropped up to the next tag with a code
+    std::atomic<std::uint64_t> d_skipped{ 0 }; // skipped frames
+    std::uint64_t d_skipped_before = 0;        // those reported by ldpc_skipped tags
     bool d_warned_of_code = false, d_warned_of_place = false;
 
-    std::uint64_t d_frames = 0; // reported, for the mean
+    std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
@@ -105,4 +111,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_GPU_LDPC_DVBS2_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_GPU_LDPC_DVBS2_IMPL_H */

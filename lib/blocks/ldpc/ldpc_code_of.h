@@ -1,15 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters that name an LDPC code, of blocks and of arrays. */
+/* The parameters that select an LDPC code, for blocks and Python's array decoders. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_CODE_OF_H
-#define INCLUDED_GPUFEC_BLOCKS_LDPC_CODE_OF_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
+#define INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H
 
-#include "parameters.h"
+#include "blocks/common/parameters.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace gr::gpufec {
@@ -18,10 +19,25 @@ inline std::vector<std::uint32_t> positions_of(const std::string& name,
                                                const std::vector<int>& positions)
 {
     std::vector<std::uint32_t> list;
+    list.reserve(positions.size());
     for (const auto position : positions) {
         list.push_back(not_negative(name, position, "positions from 0"));
     }
     return list;
+}
+
+//! Name of a rule, or list of positions.
+using message_place_parameter = std::variant<std::string, std::vector<int>>;
+
+//! \throws std::invalid_argument
+inline ldpc_code with_message_at(const ldpc_code& code,
+                                 const message_place_parameter& message_positions)
+{
+    if (const auto* const list = std::get_if<std::vector<int>>(&message_positions)) {
+        return code.with_message_positions(positions_of("message_positions", *list));
+    }
+    const auto& rule = std::get<std::string>(message_positions);
+    return rule == "systematic" ? code : code.with_message_positions(rule);
 }
 
 //! \throws std::invalid_argument
@@ -30,17 +46,25 @@ inline ldpc_code ldpc_code_of(const std::string& standard,
                               const std::string& rate,
                               const std::string& code_file,
                               const std::vector<int>& punctured,
-                              const std::vector<int>& shortened)
+                              const std::vector<int>& shortened,
+                              const message_place_parameter& message_positions)
 {
-    const auto code = code_file.empty() ? ldpc_code::standard(standard, frame_size, rate)
-                                        : ldpc_code::from_file(code_file);
-    if (punctured.empty() && shortened.empty()) {
-        return code;
+    if (code_file.empty() && message_positions != message_place_parameter("systematic")) {
+        refuse("message_positions",
+               message_positions.index()
+                   ? "a list"
+                   : '"' + std::get<std::string>(message_positions) + '"',
+               "a code of a standard has \"systematic\"; others are for a code_file");
     }
-    return code.with_positions(positions_of("punctured", punctured),
-                               positions_of("shortened", shortened));
+    auto code = code_file.empty() ? ldpc_code::standard(standard, frame_size, rate)
+                                  : ldpc_code::from_file(code_file);
+    if (!punctured.empty() || !shortened.empty()) {
+        code = code.with_positions(positions_of("punctured", punctured),
+                                   positions_of("shortened", shortened));
+    }
+    return with_message_at(code, message_positions);
 }
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_CODE_OF_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_CODE_OF_H */

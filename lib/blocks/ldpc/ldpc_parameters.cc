@@ -1,7 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "blocks/common/pmt_text.h"
 #include "ldpc_parameters.h"
+#include <map>
 
 namespace gr::gpufec {
 
@@ -23,8 +25,8 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
     const bool known = modcod >= 1 && modcod <= last &&
                        !(is_short && std::string(rates[modcod - 1]) == "9/10");
     if (!known) {
-        // A dummy PLFRAME has 36 slots of 90 symbols (5.5.1); of reserved MODCODs nobody
-        // knows.
+        // A dummy PLFRAME has 36 slots of 90 symbols (5.5.1); the length of reserved
+        // MODCODs is not defined.
         const std::size_t symbols = modcod == 0 ? 36 * 90 : 0;
         return frame_kind{ "", "", is_short ? 16200u : 64800u, symbols };
     }
@@ -35,44 +37,44 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
                                       : "32apsk" };
 }
 
-namespace {
-
-// A list that contains itself would be searched for ever.
-bool has_an_end(pmt::pmt_t list)
-{
-    for (unsigned entries = 0; entries < 1000; ++entries) {
-        if (!pmt::is_pair(list)) {
-            return true;
-        }
-        list = pmt::cdr(list);
-    }
-    return false;
-}
-
-} // namespace
-
-std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value)
+std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string& fault)
 {
     if (pmt::is_symbol(value)) {
         return frame_kind{ pmt::symbol_to_string(value), "" };
     }
-    if (!pmt::is_dict(value) || !has_an_end(value)) {
+    unsigned most = 1000;
+    if (!pmt::is_dict(value) || !is_short(value, most)) {
         return {};
     }
+    std::map<std::string, std::string> found{ { "frame_size", "" },
+                                              { "rate", "" },
+                                              { "constellation", "" } };
     try {
-        const auto size = pmt::dict_ref(value, pmt::mp("frame_size"), pmt::PMT_NIL);
-        const auto rate = pmt::dict_ref(value, pmt::mp("rate"), pmt::PMT_NIL);
-        if (pmt::is_symbol(size) && pmt::is_symbol(rate)) {
-            const auto name =
-                pmt::dict_ref(value, pmt::mp("constellation"), pmt::PMT_NIL);
-            return frame_kind{ pmt::symbol_to_string(size) + " " +
-                                   pmt::symbol_to_string(rate),
-                               pmt::is_symbol(name) ? pmt::symbol_to_string(name) : "" };
+        for (auto items = pmt::dict_items(value); pmt::is_pair(items);
+             items = pmt::cdr(items)) {
+            const auto key = pmt_text(pmt::caar(items));
+            const auto entry = pmt::cdar(items);
+            const auto known = found.find(key);
+            if (known == found.end() || !pmt::is_symbol(entry)) {
+                fault = known == found.end()
+                            ? "its key " + key +
+                                  " is not one of constellation, frame_size and rate"
+                            : "its " + key + " is not a string";
+                return {};
+            }
+            known->second = pmt::symbol_to_string(entry);
         }
     } catch (const pmt::exception&) {
-        // A pair that is no dictionary.
+        return {}; // a pair that is not a dictionary
     }
-    return {};
+    for (const auto* const needed : { "frame_size", "rate" }) {
+        if (found[needed].empty()) {
+            fault = std::string("it has no ") + needed;
+            return {};
+        }
+    }
+    return frame_kind{ found["frame_size"] + " " + found["rate"],
+                       found["constellation"] };
 }
 
 } // namespace gr::gpufec

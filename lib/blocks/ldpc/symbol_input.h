@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on their way to an LDPC decoder: of which constellation, and their noise. */
+/* Constellation and Es/N0 of the symbols that an LDPC decoder receives. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_SYMBOL_INPUT_H
-#define INCLUDED_GPUFEC_BLOCKS_SYMBOL_INPUT_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_SYMBOL_INPUT_H
+#define INCLUDED_GPUFEC_BLOCKS_LDPC_SYMBOL_INPUT_H
 
+#include "common/refuse.h"
 #include "demap/constellation.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cmath>
@@ -16,12 +17,18 @@
 
 namespace gr::gpufec {
 
+//! Checks the parameter esn0_db. \throws std::invalid_argument
+inline void check_esn0_db(double esn0_db)
+{
+    require(esn0_db >= -10 && esn0_db <= 30, "esn0_db", esn0_db, "-10 to 30 dB");
+}
+
 class symbol_input
 {
 public:
     /*!
-     * \param all that frames may be of, beginning with the first frame's
-     * \param esn0_db of the frames; NaN: each frame's own
+     * \param all constellations that frames may have, beginning with the first frame's
+     * \param esn0_db Es/N0 of the frames; NaN: estimated from each frame
      */
     symbol_input(const std::vector<ldpc_constellation>& all, double esn0_db)
         : d_first_esn0_db(esn0_db), d_esn0_db(esn0_db)
@@ -32,7 +39,7 @@ public:
         }
     }
 
-    //! The index of a constellation among all.
+    //! Returns the index of a constellation; nothing if it is unknown.
     std::optional<unsigned> find(const ldpc_constellation& wanted) const
     {
         for (unsigned i = 0; i < d_all.size(); ++i) {
@@ -44,25 +51,25 @@ public:
         }
         return {};
     }
-    //! \throws std::invalid_argument if it is not among all
+    //! Checks that a constellation is known. \throws std::invalid_argument
     void require_one(const ldpc_constellation& wanted) const
     {
         if (!find(wanted)) {
             demap::refuse_constellation(wanted.name, wanted.rate, wanted.frame_size);
         }
     }
-    //! Of the frames to come.
+    //! Sets the constellation of the next frames.
     void select(unsigned index) { d_selected = index; }
     const std::string& constellation() const { return d_all[d_selected].what.name; }
     const std::string& first() const { return d_all[0].what.name; }
 
-    //! Symbols of a frame of so many bits.
+    //! Returns the number of symbols in a frame of \p bits bits.
     std::size_t symbols(std::size_t bits) const
     {
         const auto each = d_all[d_selected].points.bits;
         return (bits + each - 1) / each;
     }
-    //! The first bit of its code that a symbol of a frame has.
+    //! Returns the index in the frame of the code bit that is label bit 0 of \p symbol.
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {
         const auto& c = d_all[d_selected].points;
@@ -73,7 +80,7 @@ public:
     void set_esn0_db(double esn0_db) { d_esn0_db = esn0_db; }
     double esn0_db() const { return d_esn0_db; }
 
-    //! Another stream begins.
+    //! Begins another stream.
     void restart()
     {
         d_selected = 0;
@@ -93,4 +100,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_SYMBOL_INPUT_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_SYMBOL_INPUT_H */

@@ -9,7 +9,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Bits of a stream that are sent at a time.
+// Bits of a stream that are transmitted at a time.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -41,6 +41,7 @@ channel_bsid_impl::channel_bsid_impl(const bsid_model& model,
     : gr::block("channel_bsid",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      tagged_block(length_tag, false),
       d_frame_bits(frame_bits),
       d_length_key(length_tag.empty() ? pmt::pmt_t() : pmt::mp(length_tag)),
       d_source(pmt::mp(alias())),
@@ -49,23 +50,16 @@ channel_bsid_impl::channel_bsid_impl(const bsid_model& model,
       d_model(model),
       d_channel(model, seed)
 {
-    set_tag_propagation_policy(TPP_CUSTOM);
 }
 
-bool channel_bsid_impl::start()
+void channel_bsid_impl::restart()
 {
-    // lock() and unlock() keep the detail: the same stream goes on. Else another begins.
-    if (d_detail.lock() != detail()) {
-        d_channel = bsid_channel(d_model, d_seed);
-        d_received.clear();
-        d_frame_tags.clear();
-        d_tags.clear();
-        d_sent = d_given_of_frame = 0;
-        d_giving = false;
-        d_made = d_given = 0;
-        d_detail = detail();
-    }
-    return block::start();
+    d_channel = bsid_channel(d_model, d_seed);
+    d_received.clear();
+    d_frame_tags.clear();
+    d_sent = d_emitted_of_frame = 0;
+    d_giving = false;
+    d_made = 0;
 }
 
 void channel_bsid_impl::forecast(int, gr_vector_int& ninput_items_required)
@@ -84,51 +78,46 @@ int channel_bsid_impl::general_work(int noutput_items,
     }
     const auto* const in = static_cast<const std::uint8_t*>(input_items[0]);
     auto* const out = static_cast<std::uint8_t*>(output_items[0]);
-    const std::size_t room = noutput_items;
+    const std::size_t capacity = noutput_items;
     const std::size_t available = ninput_items[0];
     read_tags(available);
     std::size_t taken = 0;
-    std::size_t given = give(out, room);
-    while (given < room && taken < available) {
-        taken += transmit(in, taken, available - taken);
-        given += give(out + given, room - given);
+    std::size_t given = give(out, capacity);
+    while (given < capacity && taken < available) {
+        taken += transmit(in + taken, d_taken + taken, available - taken);
+        given += give(out + given, capacity - given);
     }
-
-    consume_each(taken);
-    d_tags.give(d_given + given, nitems_written(0) - d_given, [this](const tag_t& tag) {
-        add_item_tag(0, tag);
-    });
-    d_given += given;
-    return given;
+    return leave(taken, given);
 }
 
-void channel_bsid_impl::read_tags(std::size_t count)
-{
-    d_window.clear();
-    get_tags_in_range(d_window, 0, nitems_read(0), nitems_read(0) + count);
-    tag_queue::sort(d_window);
-    for (auto& tag : d_window) {
-        tag.offset -= nitems_read(0);
-    }
-}
-
-// Called with nothing left to give; takes bits up to the end of a frame, or a piece.
+// Transmits bits from number `item` of the stream up to the end of a frame, or at most
+// piece_bits. All output made before must have been emitted.
 std::size_t
-channel_bsid_impl::transmit(const std::uint8_t* in, std::size_t from, std::size_t count)
+channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {
-    const auto n = std::min(count, d_frame_bits ? d_frame_bits - d_sent : piece_bits);
-    auto tag = std::find_if(d_window.begin(), d_window.end(), [&](const tag_t& t) {
-        return t.offset >= from;
-    });
-    for (std::size_t k = from; k < from + n; ++k) {
-        for (; tag != d_window.end() && tag->offset == k; ++tag) {
-            if (!d_length_key || !pmt::eqv(tag->key, d_length_key)) {
-                d_frame_tags.push_back(*tag);
-                d_frame_tags.back().offset = d_made + d_received.size();
-            }
+    if (d_frame_bits > 0) {
+        if (d_sent > 0 && d_lengths.cuts_frame(item)) {
+            d_received.clear();
+            d_frame_tags.clear();
+            d_sent = 0;
         }
+        const auto run = d_lengths.next(item, count, d_frame_bits);
+        count = run.items;
+        if (!run.of_frames) {
+            drop(item + count, count);
+            return count;
+        }
+    }
+    const auto n = std::min(count, d_frame_bits ? d_frame_bits - d_sent : piece_bits);
+    for (std::size_t k = 0; k < n; ++k) {
+        d_input_tags.release(item + k + 1, [&](held_tag tag) {
+            tag.offset = d_made + d_received.size();
+            d_frame_tags.push_back(std::move(tag));
+        });
         d_channel.send(in[k] % d_model.alphabet(), d_received);
     }
+    d_lengths.took(item + n);
+    d_lengths.forget(item + n);
     d_sent += n;
     if (d_frame_bits == 0 || d_sent == d_frame_bits) {
         end_frame();
@@ -146,8 +135,8 @@ void channel_bsid_impl::end_frame()
         length.srcid = d_source;
         d_tags.hold(length);
     }
-    for (const auto& tag : d_frame_tags) {
-        d_tags.hold(tag);
+    for (auto& tag : d_frame_tags) {
+        d_tags.hold(std::move(tag));
     }
     d_frame_tags.clear();
     d_made += d_received.size();
@@ -155,17 +144,17 @@ void channel_bsid_impl::end_frame()
     d_sent = 0;
 }
 
-std::size_t channel_bsid_impl::give(std::uint8_t* out, std::size_t room)
+std::size_t channel_bsid_impl::give(std::uint8_t* out, std::size_t capacity)
 {
     if (!d_giving) {
         return 0;
     }
-    const auto n = std::min(room, d_received.size() - d_given_of_frame);
-    std::copy_n(d_received.begin() + d_given_of_frame, n, out);
-    d_given_of_frame += n;
-    if (d_given_of_frame == d_received.size()) {
+    const auto n = std::min(capacity, d_received.size() - d_emitted_of_frame);
+    std::copy_n(d_received.begin() + d_emitted_of_frame, n, out);
+    d_emitted_of_frame += n;
+    if (d_emitted_of_frame == d_received.size()) {
         d_received.clear();
-        d_given_of_frame = 0;
+        d_emitted_of_frame = 0;
         d_giving = false;
     }
     return n;

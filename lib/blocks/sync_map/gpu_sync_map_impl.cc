@@ -49,7 +49,7 @@ bool soft_input_from_string(const std::string& name)
 
 sync_output output_from_string(const std::string& name)
 {
-    if (name == "posteriors64") { // of the library alone
+    if (folded(name) == "posteriors64") { // only the library has it
         refuse("output",
                '"' + name + '"',
                "allowed are symbols, posteriors, extrinsics and llr");
@@ -57,7 +57,8 @@ sync_output output_from_string(const std::string& name)
     return sync_output_from_string(name);
 }
 
-// Weights that are none count as 0, and symbols of which nothing is known as alike.
+// Replaces invalid weights by 0, and the weights of a symbol that are all 0 by equal
+// ones.
 void mend(std::vector<float>& priors, std::size_t q)
 {
     for (auto row = priors.begin(); row != priors.end(); row += q) {
@@ -200,7 +201,7 @@ void gpu_sync_map_impl::make_decoder()
     publish_choices();
 }
 
-// Called before the flowgraph runs: priors cost memory and time where there are none.
+// Enables priors only if the second input is connected, as they cost memory and time.
 bool gpu_sync_map_impl::check_topology(int ninputs, int noutputs)
 {
     if (d_options.priors != (ninputs == 2)) {
@@ -222,10 +223,26 @@ void gpu_sync_map_impl::restart()
     d_frame.restart();
     d_priors.clear();
     d_rest.clear();
-    d_rest_given = 0;
+    d_rest_emitted = 0;
     d_moving.clear();
     d_pushed = 0;
+    d_frames = d_failed = 0;
+    d_judgement.clear();
 }
+
+// Publishes a verdict if all frames so far have failed.
+void gpu_sync_map_impl::judge_frames()
+{
+    if (d_frames > 0 && d_failed == d_frames && d_judgement.empty()) {
+        d_judgement =
+            "no signal of this code: none of the first " + std::to_string(d_frames) +
+            " frames is valid: check the codebook, the lengths of frames and the "
+            "channel's probabilities";
+        d_logger->warn("{}", d_judgement);
+    }
+}
+
+void gpu_sync_map_impl::ending() { judge_frames(); }
 
 void gpu_sync_map_impl::set_channel(void (channel_setting::*set)(double), double p)
 {
@@ -248,14 +265,14 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// None where the block must be called without any.
+// Requires no items where the block must be called without new ones.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
         return;
     }
     const auto in = look_at(0, nullptr);
-    const bool no_more = in.ended && in.available <= d_decoder->lent();
+    const bool no_more = in.ended && in.available <= d_decoder->borrowed();
     required[0] = d_frame.complete() || no_more ? 0 : one_more();
     if (d_options.priors) {
         const bool frame_there = d_frame.complete() || (d_frame.open() && no_more);
@@ -265,17 +282,18 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
-// Frames that are copied are taken to their end, whatever is in flight.
+// A frame that is copied is gathered to its end even if every slot is in flight.
 bool gpu_sync_map_impl::held_up()
 {
     return ((d_stream || borrows()) && decoder_block::held_up()) ||
            (d_frame.complete() && priors_known());
 }
 
-std::size_t gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
+std::size_t
+gpu_sync_map_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t first)
 {
-    std::size_t given = give_rest(out, room);
-    while (given < room) {
+    std::size_t given = give_rest(out, capacity);
+    while (given < capacity) {
         sync_decoder::frame f;
         if (!d_decoder->pull(f)) {
             break;
@@ -284,29 +302,29 @@ std::size_t gpu_sync_map_impl::pull(std::byte* out, std::size_t room, std::uint6
         report(f, first_item);
         hold_input_tags(f, first_item);
         const auto* const bytes = static_cast<const std::byte*>(f.output);
-        if (f.output_bytes <= (room - given) * d_output_size) {
+        if (f.output_bytes <= (capacity - given) * d_output_size) {
             if (!f.in_place) {
                 std::memcpy(out + given * d_output_size, bytes, f.output_bytes);
             }
             given += f.output_bytes / d_output_size;
         } else {
             d_rest.assign(bytes, bytes + f.output_bytes);
-            d_rest_given = 0;
-            given += give_rest(out + given * d_output_size, room - given);
+            d_rest_emitted = 0;
+            given += give_rest(out + given * d_output_size, capacity - given);
         }
     }
     return given;
 }
 
-// Gives items of a frame of which there was room for a part only.
-std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t room)
+// Emits the rest of a frame of which only a part fitted into the output.
+std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t capacity)
 {
-    const auto n = std::min(room * d_output_size, d_rest.size() - d_rest_given);
-    std::copy_n(d_rest.begin() + d_rest_given, n, out);
-    d_rest_given += n;
-    if (d_rest_given == d_rest.size()) {
+    const auto n = std::min(capacity * d_output_size, d_rest.size() - d_rest_emitted);
+    std::copy_n(d_rest.begin() + d_rest_emitted, n, out);
+    d_rest_emitted += n;
+    if (d_rest_emitted == d_rest.size()) {
         d_rest.clear();
-        d_rest_given = 0;
+        d_rest_emitted = 0;
     }
     return n / d_output_size;
 }
@@ -316,7 +334,7 @@ bool gpu_sync_map_impl::push(input& in, input& second)
     return d_stream ? push_stream(in) : push_frames(in, second);
 }
 
-// Whether something went on.
+// Pushes items of a stream; returns whether anything changed.
 bool gpu_sync_map_impl::push_stream(input& in)
 {
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
@@ -342,7 +360,7 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
     return some;
 }
 
-// Frames that are there from their first item to their last are copied at once.
+// Pushes frames whose items are all available directly from the ring.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
@@ -362,8 +380,7 @@ bool gpu_sync_map_impl::push_whole_frames(input& in)
     return some;
 }
 
-// Tags of the frame that is being pushed, of `count` items from `first` on, before which
-// it has had some.
+// Moves the tags of `count` items from `first` on, which continue the current frame.
 void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::size_t count,
                                   std::uint64_t before)
@@ -376,7 +393,7 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
     });
 }
 
-// Takes items of one frame, or of none.
+// Takes items of one frame, or drops items between frames.
 bool gpu_sync_map_impl::push_part(input& in)
 {
     const auto first = next_item(in), before = std::uint64_t(d_frame.count());
@@ -410,7 +427,7 @@ bool gpu_sync_map_impl::gather_priors(input& priors)
     return n > 0;
 }
 
-// Whether the frame's weights are there, or will never be.
+// Returns whether the frame's priors are complete or will never come.
 bool gpu_sync_map_impl::priors_known() const
 {
     return !d_options.priors || d_priors.size() == d_prior_count || d_priors_ended;
@@ -442,6 +459,10 @@ bool gpu_sync_map_impl::push_frame()
 void gpu_sync_map_impl::report(const sync_decoder::frame& f, std::uint64_t first_item)
 {
     const auto& s = f.status;
+    d_failed += !s.valid;
+    if (++d_frames == frames_before_verdict) {
+        judge_frames();
+    }
     if (d_status_tags == status_tags::all ||
         (d_status_tags == status_tags::failures && !s.valid)) {
         add_tag(first_item, d_drift_key, drift_value(s.end_drift - s.start_drift));

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The synchronisation decoder as a block: GNU Radio's side of sync_decoder. */
+/* The block gpu_sync_map, based on sync_decoder. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_GPU_SYNC_MAP_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_GPU_SYNC_MAP_IMPL_H
 
-#include "decoder_block.h"
-#include "frame_gatherer.h"
+#include "blocks/common/decoder_block.h"
+#include "blocks/common/frame_gatherer.h"
 #include "sync_parameters.h"
 #include <gnuradio/gpufec/gpu_sync_map.h>
 #include <array>
@@ -21,7 +21,7 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    //! \p frame_items of every frame; 0: length tags say
+    //! \p frame_items is the length of every frame; 0: length tags have it.
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
                       bool bounds,
@@ -46,24 +46,29 @@ public:
     void set_max_latency_ms(double max_latency_ms) override;
     std::uint64_t links_failed() const override { return d_links_failed; }
     std::uint64_t frames_again() const override { return d_frames_again; }
+    std::uint64_t frame_count() const override { return d_frames; }
+    std::uint64_t error_count() const override { return d_failed; }
 
 private:
     decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
     std::size_t spare_batches() const override { return 2; }
-    std::size_t held_output() const override { return d_rest.size() - d_rest_given; }
+    std::size_t held_output() const override { return d_rest.size() - d_rest_emitted; }
     void restart() override;
-    std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
+    std::string judgement() const override { return d_judgement; }
+    void ending() override;
+    void judge_frames();
+    std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
     bool push(input& in, input& second) override;
-    // A length is about this block's input, and goes no further. Streams have none.
-    bool note(const tag_t& tag) override
+    // Removes length tags, which describe this block's input; streams have none.
+    bool on_tag(const tag_t& tag) override
     {
-        return d_stream ? d_frame.is_length(tag) : d_frame.note(tag);
+        return d_stream ? d_frame.is_length(tag.key) : d_frame.on_tag(tag);
     }
     bool held_up() override;
-    bool lends() const override { return !d_options.priors; }
+    bool borrows_input() const override { return !d_options.priors; }
     bool all_pushed() override { return !d_frame.open(); }
-    bool all_given() override { return d_rest.empty(); }
+    bool all_emitted() override { return d_rest.empty(); }
     void require_items(gr_vector_int& required) override;
 
     void make_decoder();
@@ -72,7 +77,7 @@ private:
 
     bool push_stream(input& in);
     bool push_frames(input& in, input& priors);
-    std::size_t give_rest(std::byte* out, std::size_t room);
+    std::size_t give_rest(std::byte* out, std::size_t capacity);
 
     // Framed mode.
     bool push_whole_frames(input& in);
@@ -89,28 +94,30 @@ private:
     sync_options d_options;
     const bool d_stream;
     const bool d_bounds;
-    const std::size_t d_symbol_items; // output items of a symbol
-    const std::size_t d_prior_count;  // of a frame
+    const std::size_t d_symbol_items; // output items per symbol
+    const std::size_t d_prior_count;  // priors per frame
     const status_tags d_status_tags;
     const pmt::pmt_t d_length_key; // null: none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
-    // Values of tags that come again and again.
+    // Tag values that are used repeatedly.
     const pmt::pmt_t d_length_value;
-    std::array<pmt::pmt_t, 128> d_drift_values; // from -64 on, as far as there were any
+    std::array<pmt::pmt_t, 128> d_drift_values; // drifts from -64 on, made when needed
 
-    frame_gatherer d_frame;      // whose items the decoder has
-    std::vector<float> d_priors; // of that frame, so far
+    frame_gatherer d_frame;      // the current frame
+    std::vector<float> d_priors; // its priors so far
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // frames
 
-    std::vector<std::byte> d_rest; // a frame of which a part was given
-    std::size_t d_rest_given = 0;  // bytes
+    std::vector<std::byte> d_rest;  // a frame that is emitted in parts
+    std::size_t d_rest_emitted = 0; // bytes of it emitted
 
-    // Of the input, not yet given: by received item, or in frames by symbol.
+    // Input tags not yet emitted: by received item, or in frames by symbol.
     tag_queue d_moving;
 
-    // Copies that any thread may read.
+    // Copies of the decoder's counts that any thread may read.
     std::atomic<std::uint64_t> d_links_failed{ 0 }, d_frames_again{ 0 };
+    std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
+    std::string d_judgement;
 
     channel_setting d_channel;
     std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block
@@ -118,4 +125,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_GPU_SYNC_MAP_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_GPU_SYNC_MAP_IMPL_H */

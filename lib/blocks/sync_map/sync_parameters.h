@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the blocks around the synchronisation decoder share. */
+/* Parameters that the blocks of the synchronisation decoder share. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H
-#define INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_SYNC_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_SYNC_PARAMETERS_H
 
-#include "parameters.h"
+#include "blocks/common/parameters.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <mutex>
 #include <optional>
@@ -28,13 +28,13 @@ inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
              not_negative("alphabet", alphabet, "2 to 16") };
 }
 
-//! Message symbols are bytes as long as that is enough.
+//! Returns the item size of message symbols: 1 byte up to q = 256, else 2.
 inline std::size_t symbol_item_size(const sync_code& code)
 {
     return code.q() <= 256 ? sizeof(std::uint8_t) : sizeof(std::int16_t);
 }
 
-//! A channel that is changed by one thread and taken by another.
+//! Channel parameters that one thread sets and another reads.
 class channel_setting
 {
 public:
@@ -56,7 +56,7 @@ public:
         change(d_channel.p_insert(), d_channel.p_delete(), p);
     }
 
-    //! The channel, if it has changed since the last call.
+    //! Returns the channel if it has changed since the last call.
     std::optional<bsid_model> take()
     {
         std::lock_guard<std::mutex> guard(d_mutex);
@@ -81,4 +81,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_PARAMETERS_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_SYNC_PARAMETERS_H */

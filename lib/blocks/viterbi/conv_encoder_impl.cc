@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "blocks/common/parameters.h"
+#include "common/packed_bits.h"
 #include "conv_encoder_impl.h"
 #include "conv_parameters.h"
-#include "parameters.h"
-#include "pipeline/packed_bits.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
 #include <numeric>
@@ -15,6 +15,20 @@ namespace {
 
 constexpr std::size_t stream_piece_bits = 1u << 15;
 
+std::size_t items_of(std::size_t bits, bool packed)
+{
+    return packed ? (bits + 7) / 8 : bits;
+}
+
+// Returns the output items of a frame; 0 for a stream.
+std::size_t
+frame_output(const conv_code& code, termination ends, unsigned bits, bool packed)
+{
+    const auto tail = ends == termination::terminated ? code.constraint_length() - 1 : 0;
+    return ends == termination::streaming ? 0
+                                          : items_of(code.values(bits + tail), packed);
+}
+
 } // namespace
 
 conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
@@ -24,7 +38,8 @@ conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
                                       int frame_bits,
                                       bool packed_input,
                                       bool packed_output,
-                                      const std::string& preset)
+                                      const std::string& preset,
+                                      const std::string& length_tag)
 {
     const auto [code, ends] =
         conv_code_of(constraint_length, polynomials, puncturing, termination, preset);
@@ -33,30 +48,35 @@ conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
         ends,
         not_negative("frame_bits", frame_bits, "allowed are 0 and more"),
         packed_input,
-        packed_output);
+        packed_output,
+        length_tag);
 }
 
 conv_encoder_impl::conv_encoder_impl(const conv_code& code,
                                      termination ends,
                                      unsigned frame_bits,
                                      bool packed_input,
-                                     bool packed_output)
+                                     bool packed_output,
+                                     const std::string& length_tag)
     : gr::block("conv_encoder",
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
+      encoder_block(
+          items_of(ends == termination::streaming ? stream_piece_bits : frame_bits,
+                   packed_input),
+          frame_output(code, ends, frame_bits, packed_output),
+          length_tag),
       d_code(code),
       d_ends(ends),
       d_frame_bits(frame_bits),
       d_packed_input(packed_input),
       d_packed_output(packed_output),
-      d_block_bits(ends == termination::streaming ? stream_piece_bits : frame_bits),
-      d_block_items(packed_input ? (d_block_bits + 7) / 8 : d_block_bits),
       d_kernel(code, ends, frame_bits)
 {
     if (const auto doubt = code.doubt(); !doubt.empty()) {
         d_logger->warn("{}", doubt);
     }
-    std::uint64_t output = output_items(d_kernel.coded_bits(frame_bits));
+    std::uint64_t output = d_frame_output;
     std::uint64_t input = d_block_items;
     if (ends == termination::streaming) {
         output = code.values_per_period() * (packed_input ? 8 : 1);
@@ -68,32 +88,22 @@ conv_encoder_impl::conv_encoder_impl(const conv_code& code,
 
 void conv_encoder_impl::restart()
 {
+    encoder_block::restart();
     d_kernel = conv_encoder_kernel(d_code, d_ends, d_frame_bits);
-    d_items.clear();
     d_left = 0;
     d_left_bits = 0;
 }
 
-// Takes items up to the end of a block.
-std::size_t conv_encoder_impl::gather(const std::uint8_t* in, std::size_t items)
-{
-    const auto taken = std::min(items, d_block_items - d_items.size());
-    d_items.insert(d_items.end(), in, in + taken);
-    return taken;
-}
-
-void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
+void conv_encoder_impl::encode(const std::vector<std::uint8_t>& items,
+                               std::vector<std::uint8_t>& coded)
 {
     const bool stream = d_ends == termination::streaming;
-    if (!stream && d_items.size() < d_block_items) {
-        return; // the frame goes on with the next items
-    }
-    const auto bits = stream ? d_items.size() * (d_packed_input ? 8 : 1) : d_frame_bits;
+    const auto bits = stream ? items.size() * (d_packed_input ? 8 : 1) : d_frame_bits;
     if (!d_packed_input) {
         d_bytes.resize((bits + 7) / 8);
-        pack_bits(d_items.data(), bits, d_bytes.data());
+        pack_bits(items.data(), bits, d_bytes.data());
     }
-    const auto* const bytes = (d_packed_input ? d_items : d_bytes).data();
+    const auto* const bytes = (d_packed_input ? items : d_bytes).data();
     const auto sent = d_kernel.coded_bits(bits);
     auto& packed = d_packed_output ? coded : d_coded;
     packed.resize((d_left_bits + sent + 7) / 8);
@@ -103,7 +113,6 @@ void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
         packed[0] = d_left;
         d_kernel.encode_packed(bytes, bits, packed.data(), d_left_bits);
     }
-    d_items.clear();
     if (!d_packed_output) {
         coded.resize(sent);
         unpack_bits(d_coded.data(), 0, sent, coded.data());
@@ -112,7 +121,7 @@ void conv_encoder_impl::encode(std::vector<std::uint8_t>& coded)
     }
 }
 
-// Of a stream's coded bits, what does not fill a byte is left.
+// Keeps the last coded bits of a stream that do not fill a byte.
 void conv_encoder_impl::keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits)
 {
     d_left_bits = bits % 8;
@@ -129,11 +138,6 @@ void conv_encoder_impl::finish(std::vector<std::uint8_t>& coded)
     d_left_bits = 0;
 }
 
-std::uint64_t conv_encoder_impl::output_items(std::uint64_t bits) const
-{
-    return d_packed_output ? (bits + 7) / 8 : bits;
-}
-
 std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
 {
     const unsigned bits_per_item = d_packed_input ? 8 : 1;
@@ -143,8 +147,7 @@ std::uint64_t conv_encoder_impl::output_of_item(std::uint64_t item) const
     }
     const auto frame = item / d_block_items;
     const auto bit = item % d_block_items * bits_per_item;
-    return frame * output_items(d_kernel.coded_bits(d_frame_bits)) +
-           d_code.values(bit) / bits_per_output;
+    return frame * d_frame_output + d_code.values(bit) / bits_per_output;
 }
 
 } // namespace gr::gpufec

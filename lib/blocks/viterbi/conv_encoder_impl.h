@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The convolutional encoder as a block. */
+/* The block conv_encoder, based on conv_encoder_kernel. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_ENCODER_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_ENCODER_IMPL_H
 
-#include "encoder_block.h"
+#include "blocks/common/encoder_block.h"
 #include <gnuradio/gpufec/conv_encoder.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <vector>
@@ -20,28 +20,25 @@ public:
                       termination ends,
                       unsigned frame_bits,
                       bool packed_input,
-                      bool packed_output);
+                      bool packed_output,
+                      const std::string& length_tag);
 
 private:
     void restart() override;
-    std::size_t gather(const std::uint8_t* in, std::size_t items) override;
-    void encode(std::vector<std::uint8_t>& coded) override;
+    void encode(const std::vector<std::uint8_t>& items,
+                std::vector<std::uint8_t>& coded) override;
     bool unsent() const override { return d_left_bits > 0; }
     void finish(std::vector<std::uint8_t>& coded) override;
     std::uint64_t output_of_item(std::uint64_t item) const override;
-    std::uint64_t output_items(std::uint64_t bits) const;
     void keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits);
 
     const conv_code d_code;
     const termination d_ends;
     const unsigned d_frame_bits;
     const bool d_packed_input, d_packed_output;
-    const std::size_t d_block_bits;  // encoded at once: a frame, or a piece of a stream
-    const std::size_t d_block_items; // the input items of that
 
     conv_encoder_kernel d_kernel;
-    std::vector<std::uint8_t> d_items;          // gathered, to be encoded
-    std::vector<std::uint8_t> d_bytes, d_coded; // packed, where items are bits
+    std::vector<std::uint8_t> d_bytes, d_coded; // packed bits, if items are bits
     // Coded bits of a stream that do not fill a byte yet, the first most significant.
     std::uint8_t d_left = 0;
     unsigned d_left_bits = 0;
@@ -49,4 +46,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_CONV_ENCODER_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_ENCODER_IMPL_H */

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "conv_parameters.h"
-#include "pipeline/refuse.h"
 
 namespace gr::gpufec {
 

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The convolutional code that a block's parameters name. */
+/* The parameters that select a convolutional code. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H
-#define INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_PARAMETERS_H
 
 #include <gnuradio/gpufec/viterbi.h>
 #include <optional>
@@ -15,8 +15,8 @@
 namespace gr::gpufec {
 
 /*!
- * \brief The code of a preset, or that of the other four, and how its frames end.
- * \throws std::invalid_argument that names them if both are given
+ * \brief Returns the code and termination of the preset, or of the other four parameters.
+ * \throws std::invalid_argument if both are given
  */
 std::pair<conv_code, termination>
 conv_code_of(std::optional<int> constraint_length,
@@ -27,4 +27,4 @@ conv_code_of(std::optional<int> constraint_length,
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_CONV_PARAMETERS_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_VITERBI_CONV_PARAMETERS_H */

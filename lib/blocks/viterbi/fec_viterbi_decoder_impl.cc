@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "blocks/common/fec_decoder_base.h"
+#include "blocks/common/parameters.h"
 #include "conv_parameters.h"
-#include "parameters.h"
-#include "viterbi/block_plan.h"
+#include "viterbi/model/block_layout.h"
 #include <gnuradio/gpufec/arrays.h>
 #include <gnuradio/gpufec/fec_viterbi_decoder.h>
 #include <map>
@@ -12,68 +13,72 @@ namespace gr::gpufec {
 
 namespace {
 
-class fec_viterbi_decoder_impl : public fec_viterbi_decoder
+class fec_viterbi_decoder_impl : public fec_decoder_base<fec_viterbi_decoder>
 {
 public:
     fec_viterbi_decoder_impl(const viterbi_options& options, unsigned frame_size)
-        : gr::fec::generic_decoder("gpufec_viterbi_decoder"), d_options(options)
+        : gr::fec::generic_decoder("gpufec_viterbi_decoder"),
+          fec_decoder_base(frame_size),
+          d_options(options)
     {
-        d_options.frame_bits = frame_size;
-        decoder();
-    }
-
-    // Which of the two is virtual depends on the release of GNU Radio.
-    void generic_work(void* in, void* out)
-    {
-        generic_work(static_cast<const void*>(in), out);
-    }
-    void generic_work(const void* in, void* out)
-    {
-        auto& d = decoder();
-        d.decode(in, d.items_per_frame(), out);
-        d_backend = d.active_backend();
-    }
-
-    // Of the code, tails not counted. gr-fec cuts the fraction from its product with a
-    // number of items: that must not lack a bit by rounding.
-    double rate() override { return d_options.code.rate() * (1 + 1e-9); }
-    int get_input_size() override { return decoder().items_per_frame(); }
-    int get_output_size() override { return d_options.frame_bits; }
-
-    bool set_frame_size(unsigned int frame_size) override
-    {
-        try {
-            viterbi::check_frame_bits(d_options.code, d_options.ends, frame_size);
-        } catch (const std::invalid_argument& error) {
-            d_logger->info("{}", error.what());
-            return false;
-        }
-        d_options.frame_bits = frame_size;
-        return true;
+        decoder(frame_size);
     }
 
     std::string active_backend() const override { return d_backend; }
 
 private:
-    // That of this frame size; those of the last sizes are kept.
-    viterbi_array_decoder& decoder()
+    double code_rate() const override { return d_options.code.rate(); }
+    unsigned tail() const override
     {
-        auto& d = d_decoders[d_options.frame_bits];
-        if (!d) {
-            constexpr std::size_t most = 16;
-            if (d_decoders.size() > most) {
-                d_decoders.clear();
-            }
-            auto made = std::make_unique<viterbi_array_decoder>(d_options, false, 1);
-            auto& kept = d_decoders[d_options.frame_bits];
-            kept = std::move(made);
-            return *kept;
+        return d_options.ends == termination::terminated
+                   ? d_options.code.constraint_length() - 1
+                   : 0;
+    }
+    int values(unsigned frame_size) const override
+    {
+        return d_options.code.values(frame_size + tail());
+    }
+
+    void prepare(std::int64_t frame_size) override { decoder(frame_size); }
+    void
+    decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) override
+    {
+        const int all = values(frame_size);
+        if (count < all) { // missing values are erasures
+            const auto* const values = static_cast<const float*>(in);
+            d_padded.assign(values, values + count);
+            d_padded.resize(all);
+            in = d_padded.data();
         }
-        return *d;
+        auto& d = decoder(frame_size);
+        d.decode(in, all, out);
+        d_backend = d.active_backend();
+    }
+
+    // Returns a decoder of this frame size. The last ones are kept unless they hold much
+    // memory.
+    viterbi_array_decoder& decoder(unsigned frame_size)
+    {
+        auto kept = d_decoders.find(frame_size);
+        if (kept == d_decoders.end()) {
+            d_options.frame_bits = frame_size;
+            auto made = std::make_unique<viterbi_array_decoder>(d_options, false, 1);
+            constexpr std::size_t most = 16, max_bits = 1 << 20;
+            d_kept_bits += frame_size;
+            if (d_decoders.size() > most || d_kept_bits > max_bits) {
+                d_decoders.clear();
+                d_kept_bits = frame_size;
+            }
+            made->decode(nullptr, 0, nullptr); // allocates now, or throws
+            kept = d_decoders.emplace(frame_size, std::move(made)).first;
+        }
+        return *kept->second;
     }
 
     viterbi_options d_options;
     std::map<unsigned, std::unique_ptr<viterbi_array_decoder>> d_decoders;
+    std::size_t d_kept_bits = 0; // sum of the frame sizes of d_decoders
+    std::vector<float> d_padded;
     std::string d_backend;
 };
 
@@ -103,6 +108,7 @@ fec_viterbi_decoder::make(int frame_size,
     viterbi_options options{ code };
     options.ends = ends;
     options.format = soft_format::float32;
+    options.watch = false; // gr-fec has no way to report a verdict
     options.soft_scale = soft_scale;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(options,

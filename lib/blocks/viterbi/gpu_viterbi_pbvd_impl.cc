@@ -3,10 +3,11 @@
 
 #include "conv_parameters.h"
 #include "gpu_viterbi_pbvd_impl.h"
-#include "pmt_text.h"
+#include "lock_parameters.h"
+#include "viterbi/phase_lock/lock_facts.h"
 #include <gnuradio/io_signature.h>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -60,7 +61,7 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
     options.overlap = not_negative("overlap", overlap);
     options.cuda_kernel = cuda_kernel;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
-    options.lend_bits = !packed_output;
+    options.bits_in_place = !packed_output;
     set_run_options(options,
                     batch,
                     slots,
@@ -70,12 +71,13 @@ gpu_viterbi_pbvd::make(std::optional<int> constraint_length,
                     devices,
                     threads,
                     device_timeout_ms);
-    options.lock = lock;
-    options.lock_constellation = lock_constellation;
-    options.lock_first_item = lock_first_item;
-    options.lock_presets = lock_presets;
-    options.lock_preset = preset;
-    options.lock_memory = not_negative("lock_memory", lock_memory);
+    set_lock_options(options,
+                     lock,
+                     lock_constellation,
+                     lock_presets,
+                     lock_memory,
+                     lock_first_item,
+                     preset);
     require(std::isfinite(status_period_s) && status_period_s >= 0,
             "status_period_s",
             status_period_s,
@@ -94,10 +96,11 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
       decoder_block(item_size(options.format), sizeof(std::uint8_t)),
       d_options(options),
       d_packed(packed_output),
-      d_length_tag_key(length_tag_key.empty() ? pmt::pmt_t() : pmt::mp(length_tag_key)),
       d_ber_key(pmt::mp("viterbi_ber")),
       d_metric_key(pmt::mp("viterbi_metric")),
       d_lock_key(pmt::mp("viterbi_lock")),
+      d_lengths(length_tag_key,
+                [this](const std::string& text) { d_logger->warn("{}", text); }),
       d_locks(options.lock == "auto"),
       d_status_period_s(status_period_s),
       d_soft_scale(options.soft_scale),
@@ -110,7 +113,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     }
     const bool packed_input = options.format == soft_format::packed4;
     if (options.ends == termination::streaming) {
-        // With several rates that of the lowest.
+        // With several codes, the rate is that of the lowest.
         auto code = options.code;
         for (const auto& name : options.lock_presets) {
             if (d_locks && conv_code::preset(name).rate() < code.rate()) {
@@ -127,6 +130,9 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
 
 bool gpu_viterbi_pbvd_impl::push(input& in, input&)
 {
+    if (d_options.ends != termination::streaming && !d_locks) {
+        return push_frames(in);
+    }
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
         return d_decoder.push(items, count);
     });
@@ -134,12 +140,41 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
     return some;
 }
 
+// Takes items of frames, or drops items between frames.
+bool gpu_viterbi_pbvd_impl::push_frames(input& in)
+{
+    const auto item = next_item(in);
+    const auto frame = d_decoder.items_per_frame();
+    if (d_have > 0 && d_lengths.cuts_frame(item)) {
+        d_decoder.drop_incomplete();
+        d_lengths.drop(d_input_tags, item);
+        d_dropped += std::exchange(d_have, 0);
+        ++d_skipped;
+    }
+    const auto run = d_lengths.next(item, in.left(), frame);
+    d_skipped += run.lost;
+    if (!run.of_frames) {
+        const auto n = pass_over(in, [&] { return d_decoder.skip(run.items); });
+        d_lengths.drop(d_input_tags, item + n);
+        d_dropped += n;
+        return n > 0;
+    }
+    const auto n = take(in, run.items, [this](const std::byte* items, std::size_t count) {
+        return d_decoder.push(items, count);
+    });
+    d_lengths.took(item + n);
+    d_have = (d_have + n) % frame;
+    // Tags are moved only when their frame is complete, because it may yet be dropped.
+    move_tags(item + n - d_have);
+    return n > 0;
+}
+
 std::size_t
-gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t room, std::uint64_t first)
+gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t first)
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
-    const auto pulled =
-        d_packed ? d_decoder.pull_packed(to, room) : d_decoder.pull_bits(to, room);
+    const auto pulled = d_packed ? d_decoder.pull_packed(to, capacity)
+                                 : d_decoder.pull_bits(to, capacity);
     viterbi_decoder::batch_statistics s;
     if (d_decoder.take_statistics(s)) {
         d_channel_error_rate = s.channel_error_rate;
@@ -163,34 +198,25 @@ gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t room, std::uint64_t firs
 
 namespace {
 
+pmt::pmt_t pmt_of(bool value) { return pmt::from_bool(value); }
+pmt::pmt_t pmt_of(unsigned value) { return pmt::from_long(value); }
+pmt::pmt_t pmt_of(std::uint64_t value) { return pmt::from_uint64(value); }
+pmt::pmt_t pmt_of(double value) { return pmt::from_double(value); }
+pmt::pmt_t pmt_of(const std::string& value) { return pmt::mp(value); }
+
 pmt::pmt_t dictionary(const viterbi_lock& lock)
 {
     auto d = pmt::make_dict();
-    const auto add = [&](const char* key, const pmt::pmt_t& value) {
-        d = pmt::dict_add(d, pmt::mp(key), value);
-    };
-    add("locked", pmt::from_bool(lock.locked));
-    if (lock.locked) {
-        add("preset", pmt::mp(lock.preset));
-        add("code", pmt::mp(lock.code));
-        add("pair_phase", pmt::from_long(lock.pair_phase));
-        add("puncturing_phase", pmt::from_long(lock.puncturing_phase));
-        add("rotation", pmt::from_long(lock.rotation));
-        add("swapped", pmt::from_bool(lock.swapped));
-        add("half_symbol", pmt::from_bool(lock.half_symbol));
-        add("inverted", pmt::from_bool(lock.inverted));
-        add("error_rate", pmt::from_double(lock.error_rate));
-    }
-    add("first_value", pmt::from_uint64(lock.first_value));
-    add("known_value", pmt::from_uint64(lock.known_value));
-    add("dropped", pmt::from_uint64(lock.dropped));
-    add("locks", pmt::from_uint64(lock.locks));
+    viterbi::each_fact(lock, [&](const char* key, const auto& value) {
+        d = pmt::dict_add(d, pmt::mp(key), pmt_of(value));
+    });
     return d;
 }
 
 } // namespace
 
-// Tells of changes at once, and tags the items before `end`, which are being given.
+// Publishes changes of the lock at once, and tags the output items before `end`, which
+// are being emitted.
 void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
 {
     if (!d_locks) {
@@ -253,6 +279,9 @@ void gpu_viterbi_pbvd_impl::restart()
 {
     d_statistics.clear();
     d_changes.clear();
+    d_channel_error_rate = d_metric = NAN;
+    d_lengths.restart();
+    d_have = d_dropped = d_skipped = 0;
     std::lock_guard<std::mutex> guard(d_lock_mutex);
     d_lock = viterbi_lock();
 }
@@ -260,7 +289,7 @@ void gpu_viterbi_pbvd_impl::restart()
 bool gpu_viterbi_pbvd_impl::locked() const
 {
     std::lock_guard<std::mutex> guard(d_lock_mutex);
-    return !d_locks || d_lock.locked;
+    return d_lock.locked;
 }
 
 pmt::pmt_t gpu_viterbi_pbvd_impl::lock_state() const
@@ -275,39 +304,13 @@ std::uint64_t gpu_viterbi_pbvd_impl::dropped() const
     return d_lock.dropped;
 }
 
-// Tags of items before `end` go to the output.
+// Moves the tags of items before `end` to the output.
 void gpu_viterbi_pbvd_impl::move_tags(std::uint64_t end)
 {
-    d_input_tags.release(end, [this](held_tag tag) {
-        const auto item = tag.offset;
-        tag.offset = d_decoder.output_of_item(item, d_packed);
-        if (d_length_tag_key && pmt::eqv(tag.key, d_length_tag_key)) {
-            hold_length_tag(std::move(tag), item);
-        } else {
-            d_tags.hold(std::move(tag));
-        }
-    });
-}
-
-void gpu_viterbi_pbvd_impl::hold_length_tag(held_tag tag, std::uint64_t input_item)
-{
-    // Lengths of packets that follow one another add up to the output, so both ends
-    // are rounded alike.
-    constexpr long longest = std::numeric_limits<int>::max();
-    const long length = pmt::is_integer(tag.value) ? pmt::to_long(tag.value) : 0;
-    const bool possible = length > 0 && length <= longest;
-    const auto end =
-        possible ? d_decoder.output_of_item(input_item + length, d_packed) : tag.offset;
-    if (end == tag.offset) {
-        warn_once(d_warned_of_length,
-                  "dropping tags " + pmt_text(d_length_tag_key) +
-                      " that hold no length of at least one output item; the first "
-                      "holds " +
-                      pmt_text(tag.value));
-        return;
-    }
-    tag.value = pmt::from_long(end - tag.offset);
-    d_tags.hold(std::move(tag));
+    const auto output_of_item = [this](std::uint64_t item) {
+        return d_decoder.output_of_item(item - d_dropped, d_packed);
+    };
+    d_lengths.move(d_input_tags, end, d_tags, output_of_item, output_of_item);
 }
 
 void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)

@@ -1,16 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Viterbi decoder as a block: GNU Radio's side of viterbi_decoder. */
+/* The block gpu_viterbi_pbvd, based on viterbi_decoder. */
 
-#ifndef INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H
-#define INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H
+#ifndef INCLUDED_GPUFEC_BLOCKS_VITERBI_GPU_VITERBI_PBVD_IMPL_H
+#define INCLUDED_GPUFEC_BLOCKS_VITERBI_GPU_VITERBI_PBVD_IMPL_H
 
-#include "decoder_block.h"
+#include "blocks/common/decoder_block.h"
+#include "blocks/common/length_tags.h"
 #include "pipeline/deadline_timer.h"
 #include <gnuradio/gpufec/gpu_viterbi_pbvd.h>
 #include <gnuradio/gpufec/viterbi.h>
 #include <atomic>
+#include <cmath>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -42,29 +44,37 @@ public:
     bool locked() const override;
     pmt::pmt_t lock_state() const override;
     std::uint64_t dropped() const override;
+    std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
     decoder& engine() override { return d_decoder; }
     const run_options& run() const override { return d_options; }
-    std::size_t pull(std::byte* out, std::size_t room, std::uint64_t first) override;
+    std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
     bool push(input& in, input& second) override;
     void restart() override;
+    void resume() override { d_lengths.resume(); }
+    bool on_tag(const tag_t& tag) override
+    {
+        d_lengths.on_tag(tag);
+        return false; // it is passed on like other tags
+    }
 
+    bool push_frames(input& in);
     void move_tags(std::uint64_t end);
     void follow_lock(std::uint64_t end);
     void tell_state();
     void await_next_status();
-    void hold_length_tag(held_tag tag, std::uint64_t input_item);
 
     const viterbi_options d_options;
     const bool d_packed;
-    const pmt::pmt_t d_length_tag_key; // null: none
     const pmt::pmt_t d_ber_key, d_metric_key, d_lock_key;
-    bool d_warned_of_length = false;
-    std::deque<viterbi_decoder::batch_statistics> d_statistics; // of items to be given
+    length_tags d_lengths;
+    std::size_t d_have = 0;                    // items pushed of the incomplete frame
+    std::uint64_t d_dropped = 0;               // items before it that were not pushed
+    std::atomic<std::uint64_t> d_skipped{ 0 }; // frames
+    std::deque<viterbi_decoder::batch_statistics> d_statistics; // not yet emitted
 
-    // What is found, and what the block's own tags say of it, until their items are
-    // given.
+    // Phase lock, and its changes that are not tagged yet.
     const bool d_locks;
     const double d_status_period_s;
     std::optional<deadline_timer> d_status_timer;
@@ -74,11 +84,11 @@ private:
 
     std::atomic<float> d_soft_scale;
     std::atomic<double> d_max_latency_ms;
-    std::atomic<double> d_channel_error_rate{ 0 }, d_metric{ 0 };
+    std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
     viterbi_decoder d_decoder; // last: its threads call this block
 };
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_BLOCKS_GPU_VITERBI_PBVD_IMPL_H */
+#endif /* INCLUDED_GPUFEC_BLOCKS_VITERBI_GPU_VITERBI_PBVD_IMPL_H */

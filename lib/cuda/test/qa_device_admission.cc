@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "cuda/device_turns.h"
+#include "cuda/device_admission.h"
 #include <condition_variable>
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A decoder's place, which notes in \p woken that it was called.
+// A decoder that appends its name to \p woken when it is woken.
 struct decoder {
-    decoder(const std::shared_ptr<device_turns>& turns,
+    decoder(const std::shared_ptr<device_admission>& admission,
             bool long_ones,
             std::string& woken,
             char name)
-        : place(turns, long_ones, [&woken, name] { woken += name; })
+        : place(admission, long_ones, [&woken, name] { woken += name; })
     {
     }
-    unsigned begin(unsigned batches, device_turns::clock::time_point now = {})
+    unsigned begin(unsigned batches, device_admission::clock::time_point now = {})
     {
         unsigned begun = 0;
         while (begun < batches && place.begin(now)) {
@@ -35,46 +35,46 @@ struct decoder {
         }
         return begun;
     }
-    device_turns::place place;
+    device_admission::place place;
 };
 
-class device_turns_of : public testing::Test
+class device_admission_of : public testing::Test
 {
 protected:
-    std::shared_ptr<device_turns> turns = std::make_shared<device_turns>();
+    std::shared_ptr<device_admission> admission = std::make_shared<device_admission>();
     std::string woken;
-    // With long batches: a, b and c; with short ones: s.
-    decoder a{ turns, true, woken, 'a' }, b{ turns, true, woken, 'b' },
-        c{ turns, true, woken, 'c' }, s{ turns, false, woken, 's' };
-    const device_turns::clock::time_point start{ 1h };
+    // a, b and c have long batches, s has short ones.
+    decoder a{ admission, true, woken, 'a' }, b{ admission, true, woken, 'b' },
+        c{ admission, true, woken, 'c' }, s{ admission, false, woken, 's' };
+    const device_admission::clock::time_point start{ 1h };
 };
 
-TEST_F(device_turns_of, who_is_alone_waits_for_nobody)
+TEST_F(device_admission_of, who_is_alone_waits_for_nobody)
 {
     EXPECT_EQ(a.begin(16, start), 16u);
 }
 
-TEST_F(device_turns_of, short_batches_never_wait)
+TEST_F(device_admission_of, short_batches_never_wait)
 {
     EXPECT_EQ(a.begin(3, start), 3u);
     EXPECT_EQ(s.begin(16, start), 16u);
 }
 
-TEST_F(device_turns_of, few_long_batches_are_on_the_device_while_others_work)
+TEST_F(device_admission_of, few_long_batches_are_on_the_device_while_others_work)
 {
     EXPECT_EQ(s.begin(1, start), 1u);
     EXPECT_EQ(a.begin(3, start), 2u);
     s.place.end();
-    EXPECT_EQ(woken, ""); // a short batch made no place
+    EXPECT_EQ(woken, ""); // the end of a short batch admits no long one
     EXPECT_EQ(a.begin(1, start), 0u);
     a.place.end();
     EXPECT_EQ(woken, "a");
     EXPECT_EQ(a.begin(3, start), 1u);
-    // The other has long done nothing.
-    EXPECT_EQ(a.begin(3, start + 2 * device_turns::at_work), 3u);
+    // s is no longer active, so a is not limited.
+    EXPECT_EQ(a.begin(3, start + 2 * device_admission::at_work), 3u);
 }
 
-TEST_F(device_turns_of, who_waits_longest_is_woken_first)
+TEST_F(device_admission_of, who_waits_longest_is_woken_first)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(c.begin(1, start), 0u);
@@ -88,65 +88,65 @@ TEST_F(device_turns_of, who_waits_longest_is_woken_first)
     EXPECT_EQ(woken, "cbbc");
 }
 
-TEST_F(device_turns_of, who_waits_longest_begins_first)
+TEST_F(device_admission_of, who_waits_longest_begins_first)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start + 1us), 0u);
     EXPECT_EQ(c.begin(1, start + 2us), 0u);
     a.place.end(start + 3us);
     EXPECT_EQ(woken, "bc");
-    // Nobody overtakes b, which may be on its way, though others are here already.
+    // b was woken first, so a and c may not overtake it.
     EXPECT_EQ(a.begin(1, start + 4us), 0u);
     EXPECT_EQ(c.begin(1, start + 4us), 0u);
     EXPECT_EQ(b.begin(2, start + 5us), 1u);
     a.place.end(start + 6us);
     EXPECT_EQ(woken, "bcacb");
     EXPECT_EQ(a.begin(1, start + 7us), 0u);
-    // It is not waited for long.
-    EXPECT_EQ(a.begin(1, start + 2 * device_turns::kept), 1u);
-    // Where nothing runs any more nobody would wake who waited.
+    // b's precedence ends after \c kept.
+    EXPECT_EQ(a.begin(1, start + 2 * device_admission::kept), 1u);
+    // With no batch running, no end would wake a waiting decoder, so a begins at once.
     a.place.end(start + 8us);
     b.place.end(start + 9us);
     EXPECT_EQ(a.begin(1, start + 10us), 1u);
 }
 
-TEST_F(device_turns_of, who_rests_or_leaves_holds_nobody_up)
+TEST_F(device_admission_of, an_idle_or_retired_decoder_holds_nobody_up)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    a.place.rest();
+    a.place.leave_queue();
     EXPECT_EQ(woken, "b");
     EXPECT_EQ(b.begin(3, start), 2u);
-    a.place.end(); // of what it had on the device
+    a.place.end(); // of a batch that leave_queue() has ended already
     EXPECT_EQ(b.begin(1, start), 0u);
 
-    auto d = std::make_unique<decoder>(turns, true, woken, 'd');
+    auto d = std::make_unique<decoder>(admission, true, woken, 'd');
     EXPECT_EQ(d->begin(1, start), 0u);
     woken.clear();
     d.reset();
     EXPECT_EQ(woken, "b");
 }
 
-TEST_F(device_turns_of, who_takes_a_turn_counts_as_well)
+TEST_F(device_admission_of, a_decoder_that_takes_admission_counts_as_well)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
     b.place.take();
     a.place.end(start);
     EXPECT_EQ(woken, "b");
-    EXPECT_EQ(a.begin(1, start + 10ms), 0u); // two are there
+    EXPECT_EQ(a.begin(1, start + 10ms), 0u); // two batches are on the device
     b.place.end(start);
     EXPECT_EQ(a.begin(1, start + 10ms), 1u);
 }
 
-TEST_F(device_turns_of, who_rests_while_it_waits_is_woken)
+TEST_F(device_admission_of, a_decoder_that_becomes_idle_while_it_waits_is_woken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    b.place.rest(); // asked whether anything of it is on the device
+    b.place.leave_queue(); // as wait_idle() does
     woken.clear();
     EXPECT_EQ(b.begin(1, start), 0u);
-    b.place.rest();
+    b.place.leave_queue();
     EXPECT_EQ(woken, "b");
     EXPECT_EQ(b.begin(1, start), 0u);
     a.place.end(start);
@@ -154,14 +154,14 @@ TEST_F(device_turns_of, who_rests_while_it_waits_is_woken)
     EXPECT_EQ(b.begin(1, start), 1u);
 }
 
-// Of decoders in threads of their own, whose batches a thread of the device ends.
-TEST(device_turns, come_to_all_that_wait)
+// Decoders on threads of their own begin batches, which another thread ends.
+TEST(device_admission, come_to_all_that_wait)
 {
     constexpr unsigned decoders = 4, batches = 500;
-    const auto turns = std::make_shared<device_turns>();
+    const auto admission = std::make_shared<device_admission>();
     std::mutex mutex;
     std::condition_variable changed;
-    std::deque<device_turns::place*> running;
+    std::deque<device_admission::place*> running;
     unsigned ended = 0, late = 0;
     bool over = false;
     std::thread device([&] {
@@ -184,7 +184,7 @@ TEST(device_turns, come_to_all_that_wait)
     for (unsigned d = 0; d < decoders; ++d) {
         threads.emplace_back([&, d] {
             unsigned woken = 0;
-            device_turns::place place(turns, d > 0, [&] {
+            device_admission::place place(admission, d > 0, [&] {
                 std::lock_guard<std::mutex> lock(mutex);
                 ++woken;
                 changed.notify_all();
@@ -204,7 +204,7 @@ TEST(device_turns, come_to_all_that_wait)
                 running.push_back(&place);
                 changed.notify_all();
             }
-            // What it has on the device ends before its place is gone.
+            // Its batches must end before the place is destroyed.
             std::unique_lock<std::mutex> lock(mutex);
             changed.wait(lock, [&] {
                 return std::find(running.begin(), running.end(), &place) == running.end();
@@ -224,10 +224,10 @@ TEST(device_turns, come_to_all_that_wait)
     EXPECT_EQ(ended, decoders * batches);
 }
 
-TEST(device_turns, are_those_of_a_device)
+TEST(device_admission, are_those_of_a_device)
 {
-    EXPECT_EQ(device_turns::of(0), device_turns::of(0));
-    EXPECT_NE(device_turns::of(0), device_turns::of(1));
+    EXPECT_EQ(device_admission::of(0), device_admission::of(0));
+    EXPECT_NE(device_admission::of(0), device_admission::of(1));
 }
 
 } // namespace

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Bits that a device, real or emulated, unpacks: as the host does. */
+/* Unpacking of bits on a real or emulated device, compared with the host's. */
 
-#include "devices.h"
-#include "pipeline/packed_bits.h"
-#include "unpack_bits.h"
+#include "common/packed_bits.h"
+#include "cuda/devices.h"
+#include "cuda/unpack_bits.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -20,8 +20,8 @@ TEST(unpack_bits, is_as_on_the_host)
     cuda::select(found.devices.front().index);
     const cuda::stream stream;
     std::mt19937 random(1);
-    // Rows in whole bytes and not, with gaps and without, as one and as many as a grid
-    // has not; the last more than all its threads have a byte each of.
+    // Rows of whole bytes or not, with gaps or without; one row, more rows than the grid
+    // has blocks, and a row with more bytes than the grid has threads.
     for (const output_rows rows : { output_rows{ 0, 1, 4050, 4050, 32400 },
                                     output_rows{ 0, 3, 4050, 4052, 32400 },
                                     output_rows{ 16, 70, 8, 12, 61 },
@@ -39,7 +39,7 @@ TEST(unpack_bits, is_as_on_the_host)
                         rows.bits,
                         expected.data() + r * rows.bits);
         }
-        expected.resize(rows.total() + 8, 0); // behind them nothing is written
+        expected.resize(rows.total() + 8, 0); // memory after them stays 0
         const auto from = cuda::uploaded(packed, "packed bits");
         cuda::buffer<std::uint8_t> to(expected.size());
         to.clear();

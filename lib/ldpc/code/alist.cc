@@ -1,14 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads a parity-check matrix in MacKay's alist format, and trusts nothing in it. */
+/* Reads a parity-check matrix in MacKay's alist format, with all checks for errors. */
 
 #include "code_tables.h"
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <algorithm>
 #include <fstream>
 #include <istream>
 #include <optional>
+#include <sstream>
 
 namespace gr::gpufec {
 
@@ -28,8 +29,8 @@ public:
     std::vector<unsigned> line(const std::string& what, std::size_t most)
     {
         for (unsigned blank = 0; is_blank(look(what)); ++blank) {
-            if (blank == most_blank) {
-                fail("more than " + std::to_string(most_blank) + " empty lines where " +
+            if (blank == max_blank) {
+                fail("more than " + std::to_string(max_blank) + " empty lines where " +
                      what + " should be");
             }
             take();
@@ -51,7 +52,7 @@ public:
         return values;
     }
 
-    //! Exactly \p count numbers, which may be spread over several lines.
+    //! Reads exactly \p count numbers, which may be spread over several lines.
     std::vector<unsigned> numbers(const std::string& what, std::size_t count)
     {
         std::vector<unsigned> values;
@@ -62,7 +63,8 @@ public:
         return values;
     }
 
-    //! A list of \p degree distinct entries in 1 … \p limit, as 0 … \p limit − 1.
+    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns it from 0
+    //! on.
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
     {
@@ -97,14 +99,15 @@ public:
     }
 
 private:
-    // A line longer than any that is needed, and more empty ones: of a device or a pipe
-    // there may be no end.
+    // Limits above all that files need, because a device or a pipe may never end.
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
-    static constexpr unsigned most_blank = 1u << 16;
+    static constexpr unsigned max_blank = 1u << 16;
 
+    // Whether a line is empty or a comment.
     static bool is_blank(const std::string& text)
     {
-        return text.find_first_not_of(" \t\r") == std::string::npos;
+        const auto first = text.find_first_not_of(" \t\r");
+        return first == std::string::npos || text[first] == '#';
     }
 
     std::vector<unsigned> skip_empty(const std::string& what, unsigned largest)
@@ -116,7 +119,7 @@ private:
         return line(what, largest);
     }
 
-    // The next line, which stays the next.
+    // Returns the next line without taking it.
     const std::string& look(const std::string& what)
     {
         if (!read()) {
@@ -134,7 +137,7 @@ private:
         return text;
     }
 
-    // False at the end.
+    // Reads the next line; returns false at the end.
     bool read()
     {
         if (d_next) {
@@ -161,8 +164,8 @@ private:
 
     std::istream& d_text;
     const std::string d_name;
-    std::optional<std::string> d_next; // line that was read ahead
-    unsigned d_line = 0;               // that was taken last
+    std::optional<std::string> d_next; // line read ahead
+    unsigned d_line = 0;               // number of the last line taken
 };
 
 std::size_t checked_sum(const alist_reader& reader,
@@ -184,6 +187,34 @@ std::size_t checked_sum(const alist_reader& reader,
                     ": allowed are 1 to " + std::to_string(ldpc_code::max_edges));
     }
     return sum;
+}
+
+// A generator matrix [I P] begins with an identity and is dense behind it. Parity-check
+// matrices have columns of few ones, or [P' I] ends with an identity.
+std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>& rows)
+{
+    constexpr double dense = 0.25, many = 12; // share and number of ones in a column
+    const auto checks = unsigned(rows.size());
+    double ones = 0;
+    for (unsigned c = 0; c < checks; ++c) {
+        if (rows[c].empty() || rows[c][0] != c ||
+            (rows[c].size() > 1 && rows[c][1] < checks)) {
+            return "";
+        }
+        ones += rows[c].size() - 1;
+    }
+    if (n <= checks || ones < std::max(many, dense * checks) * (n - checks)) {
+        return "";
+    }
+    std::ostringstream text;
+    text
+        << "looks like a generator matrix [I P] of K = " << checks
+        << ", and is taken for a parity-check matrix of K = " << n - checks
+        << ": its first " << checks << " columns are an identity, the others have "
+        << unsigned(ones / (n - checks) + 0.5)
+        << " ones on average. The parity-check matrix of [I P] is [P' I]. A parity-check "
+           "matrix as dense as this one corrects few errors.";
+    return text.str();
 }
 
 } // namespace
@@ -236,6 +267,8 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
         t->bits.insert(t->bits.end(), rows[c].begin(), rows[c].end());
         t->begin.push_back(t->bits.size());
     }
+    const auto warning = warning_of(n, rows);
+    t->warning = warning.empty() ? "" : printable(name + " " + warning);
     t->complete();
     return ldpc_code(std::move(t));
 }

@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Base matrices of quasi-cyclic codes: reads them, writes them, and finds them in a
- * matrix that is given check by check. */
+/* Base matrices of quasi-cyclic codes: their files, and their recognition in a matrix
+ * that is given check by check. */
 
 #include "code_tables.h"
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <ostream>
 #include <sstream>
@@ -78,7 +79,7 @@ private:
         refuse("code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
     }
 
-    // Those of the next line that has some; none at the end.
+    // Returns the words of the next line that has any; none at the end.
     std::vector<std::string> next_words()
     {
         constexpr std::size_t longest = std::size_t(1) << 24;
@@ -285,21 +286,19 @@ ldpc_code ldpc_code::from_file(const std::string& path)
     if (!file) {
         refuse("code_file", '"' + path + '"', "cannot be read");
     }
-    // The first word, past comments; an alist begins with a number.
+    // An alist begins with a number, after empty lines and comments.
+    int c = 0;
+    bool comment = false;
     for (std::size_t i = 0; i < 65536; ++i) {
-        const int c = file.peek();
-        if (c == '#' || c == 'l') {
-            file.seekg(0);
-            return from_base_matrix(file, path);
-        }
-        if (c != ' ' && c != '\t' && c != '\n' && c != '\r') {
+        c = file.get();
+        comment = c == '#' || (comment && c != '\n' && c != EOF);
+        if (!comment && c != ' ' && c != '\t' && c != '\n' && c != '\r') {
             break;
         }
-        file.get();
     }
     file.clear();
     file.seekg(0);
-    return from_alist(file, path);
+    return c == 'l' ? from_base_matrix(file, path) : from_alist(file, path);
 }
 
 ldpc_code ldpc_code::with_circulants(unsigned lifting) const
@@ -416,6 +415,49 @@ ldpc_code ldpc_code::with_positions(const std::vector<std::uint32_t>& punctured,
                "with those shortened they are all " + std::to_string(from.n) +
                    ", and nothing is sent");
     }
+    t->complete();
+    return ldpc_code(std::move(t));
+}
+
+ldpc_code ldpc_code::with_message_positions(const std::string& rule) const
+{
+    static const std::map<std::string, message_place> rules{
+        { "systematic", message_place::systematic },
+        { "first", message_place::first },
+        { "last", message_place::last },
+        { "gr_fec_ldpc_encoder", message_place::gr_fec_ldpc_encoder },
+    };
+    const auto found = rules.find(rule);
+    if (found == rules.end()) {
+        refuse("message_positions",
+               '"' + rule + '"',
+               "allowed are systematic, first, last, gr_fec_ldpc_encoder and lists of "
+               "positions");
+    }
+    auto t = d_tables->copy();
+    t->placement = found->second;
+    t->listed.clear();
+    t->complete();
+    return ldpc_code(std::move(t));
+}
+
+ldpc_code
+ldpc_code::with_message_positions(const std::vector<std::uint32_t>& positions) const
+{
+    auto t = d_tables->copy();
+    std::vector<bool> there(t->n, false);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        const auto name = "message_positions[" + std::to_string(i) + "]";
+        if (positions[i] >= t->n) {
+            refuse(name, positions[i], "allowed are 0 to " + std::to_string(t->n - 1));
+        }
+        if (there[positions[i]]) {
+            refuse(name, positions[i], "the position is in the list already");
+        }
+        there[positions[i]] = true;
+    }
+    t->placement = message_place::listed;
+    t->listed = positions;
     t->complete();
     return ldpc_code(std::move(t));
 }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
+#include "common/refuse.h"
+#include "ldpc/code/tables/tables.h"
 #include "parity_solver.h"
-#include "pipeline/refuse.h"
-#include "tables.h"
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -17,31 +17,18 @@ using namespace ldpc;
 namespace {
 
 constexpr unsigned group = 360; // EN 302 307-1, 5.3.2
-// Bits that a parity_solver finds from a dense matrix: 1 GiB · 2^-7 for it.
-constexpr std::size_t most_put_off = 8192;
+// Limit for bits that a parity_solver finds from a dense matrix, which then has 8 MiB.
+constexpr std::size_t max_put_off = 8192;
 
-const std::vector<dvbs2_table>& tables_of(const std::string& frame_size)
+bool is_normal(const std::string& frame_size)
 {
-    if (frame_size == "normal") {
-        return dvbs2_normal_tables();
-    }
-    if (frame_size == "short") {
-        return dvbs2_short_tables();
-    }
-    refuse("frame_size", '"' + frame_size + '"', "allowed are normal and short");
+    return choose<bool>(
+        "frame_size", frame_size, { { "normal", true }, { "short", false } });
 }
 
-const dvbs2_table& table_of(const std::string& frame_size, const std::string& rate)
+const std::vector<dvbs2_table>& tables_of(bool normal)
 {
-    std::string known;
-    for (const auto& t : tables_of(frame_size)) {
-        if (rate == t.rate) {
-            return t;
-        }
-        known += (known.empty() ? "" : ", ") + std::string(t.rate);
-    }
-    refuse(
-        "rate", '"' + rate + '"', "allowed with " + frame_size + " frames are " + known);
+    return normal ? dvbs2_normal_tables() : dvbs2_short_tables();
 }
 
 } // namespace
@@ -50,9 +37,16 @@ ldpc_code::ldpc_code(std::shared_ptr<const tables> t) : d_tables(std::move(t)) {
 
 ldpc_code ldpc_code::dvbs2(const std::string& frame_size, const std::string& rate)
 {
-    const auto& table = table_of(frame_size, rate);
-    return ldpc_code(dvb_tables("dvbs2 " + frame_size + " " + rate,
-                                frame_size == "normal" ? 64800 : 16200,
+    const bool normal = is_normal(frame_size);
+    const std::string size = normal ? "normal" : "short";
+    const auto& table =
+        tables_of(normal)[index_of_name("rate",
+                                        rate,
+                                        dvbs2_rates(size),
+                                        "allowed with " + size + " frames are",
+                                        "ldpc_code.dvbs2_rates(\"" + size + "\")")];
+    return ldpc_code(dvb_tables("dvbs2 " + size + " " + table.rate,
+                                normal ? 64800 : 16200,
                                 table.k,
                                 table.addresses));
 }
@@ -60,7 +54,7 @@ ldpc_code ldpc_code::dvbs2(const std::string& frame_size, const std::string& rat
 std::vector<std::string> ldpc_code::dvbs2_rates(const std::string& frame_size)
 {
     std::vector<std::string> rates;
-    for (const auto& t : tables_of(frame_size)) {
+    for (const auto& t : tables_of(is_normal(frame_size))) {
         rates.emplace_back(t.rate);
     }
     return rates;
@@ -93,6 +87,9 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
 {
     auto t = std::make_shared<tables>();
     t->name = name;
+    t->warning = warning;
+    t->placement = placement;
+    t->listed = listed;
     t->n = n;
     t->checks = checks;
     t->begin = begin;
@@ -111,11 +108,11 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
     return t;
 }
 
-// A circulant has the same place in all checks of a row.
+// Expands circulants to checks. A circulant has the same place in all checks of a row.
 void ldpc_code::tables::expand(unsigned columns)
 {
     const unsigned message_bits = columns * lifting;
-    // In the order of the addresses, where there are such.
+    // Sorts as the tables of addresses are sorted.
     std::sort(circulants.begin(), circulants.end(), [this](const auto& a, const auto& b) {
         const auto place = [this](const auto& c) {
             return std::make_tuple(c.row, c.column, (lifting - c.shift) % lifting);
@@ -178,6 +175,20 @@ void ldpc_code::tables::complete()
     largest_bit_degree = *std::max_element(degree.begin(), degree.end());
     list_sent();
     choose_form(triangular);
+    if (placement != message_place::systematic) {
+        place_message();
+    }
+    message_in_front = true;
+    for (std::size_t i = 0; i < message.size(); ++i) {
+        message_in_front &= message[i] == i;
+    }
+    if (!std::is_sorted(message.begin(), message.end())) {
+        by_position.resize(message.size());
+        std::iota(by_position.begin(), by_position.end(), 0);
+        std::sort(by_position.begin(), by_position.end(), [this](auto a, auto b) {
+            return message[a] < message[b];
+        });
+    }
 }
 
 void ldpc_code::tables::list_sent()
@@ -204,31 +215,121 @@ void ldpc_code::tables::choose_form(bool triangular)
 {
     const unsigned prefix = n - std::min(n, checks);
     const bool in_front = shortened.empty() || shortened.back() < prefix;
-    const auto message_in_front = [&] {
-        for (std::uint32_t i = 0; i < prefix; ++i) {
-            if (!std::binary_search(shortened.begin(), shortened.end(), i)) {
-                message.push_back(i);
-            }
-        }
+    const auto put_in_front = [&] {
+        message = all_but({});
+        message.erase(message.begin(), message.end() - (prefix - shortened.size()));
+        std::reverse(message.begin(), message.end());
         k = message.size();
     };
     form = encoding_form::unknown;
     if (in_front && (triangular || known_systematic)) {
-        message_in_front();
+        put_in_front();
         form = triangular ? encoding_form::triangular : encoding_form::solved;
     } else if (std::uint64_t(n) * checks <= max_elimination) {
-        eliminate();
+        eliminate(all_but({}));
     } else {
-        // Tried now, since a decoder must know whether there is a message.
-        k = prefix;
-        if (in_front && prefix > 0) {
+        // The solver is tried now, because a decoder must know whether there is a
+        // message.
+        k = prefix - std::min<std::size_t>(prefix, shortened.size());
+        if (in_front && k > 0) {
+            put_in_front();
             try {
                 solver();
-                message_in_front();
                 form = encoding_form::solved;
             } catch (const std::invalid_argument&) {
+                message.clear();
             }
         }
+    }
+}
+
+std::vector<std::uint32_t>
+ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
+{
+    std::vector<bool> left_out(n, false);
+    for (const auto* const list : { &some, &shortened }) {
+        for (const auto position : *list) {
+            left_out[position] = true;
+        }
+    }
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t i = n; i-- > 0;) {
+        if (!left_out[i]) {
+            others.push_back(i);
+        }
+    }
+    return others;
+}
+
+// Returns the positions that the rule names, even if the other bits do not follow from
+// them.
+std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
+{
+    std::vector<std::uint32_t> wanted;
+    if (placement == message_place::listed ||
+        placement == message_place::gr_fec_ldpc_encoder) {
+        wanted = placement == message_place::listed ? listed : gr_fec_positions();
+        wanted.erase(std::remove_if(wanted.begin(),
+                                    wanted.end(),
+                                    [this](auto position) {
+                                        return std::binary_search(
+                                            shortened.begin(), shortened.end(), position);
+                                    }),
+                     wanted.end());
+        return wanted;
+    }
+    wanted = all_but({});
+    std::reverse(wanted.begin(), wanted.end());
+    const auto size = std::min<std::size_t>(k, wanted.size());
+    if (placement == message_place::first) {
+        wanted.resize(size);
+    } else {
+        wanted.erase(wanted.begin(), wanted.end() - size);
+    }
+    return wanted;
+}
+
+// Moves the message from its default positions, from which K is known, to those wanted.
+void ldpc_code::tables::place_message()
+{
+    const auto wanted = wanted_positions();
+    const auto given = placement == message_place::first  ? "\"first\""
+                       : placement == message_place::last ? "\"last\""
+                       : placement == message_place::gr_fec_ldpc_encoder
+                           ? "\"gr_fec_ldpc_encoder\""
+                           : "a list of " + std::to_string(wanted.size());
+    if (wanted.size() != k) {
+        refuse("message_positions",
+               given,
+               name + " has K = " + std::to_string(k) + " message bits, and there are " +
+                   std::to_string(wanted.size()) + " positions for them");
+    }
+    if (wanted == message) {
+        return;
+    }
+    auto order = all_but(wanted);
+    if (std::uint64_t(n) * checks > max_elimination) {
+        d_solver.reset();
+        message = wanted;
+        form = encoding_form::solved;
+        try {
+            solver();
+        } catch (const std::invalid_argument& e) {
+            refuse("message_positions", given, e.what());
+        }
+        return;
+    }
+    order.insert(order.end(), wanted.rbegin(), wanted.rend());
+    eliminate(order);
+    if (message != wanted) {
+        const auto fault = std::find_if(wanted.begin(), wanted.end(), [&](auto position) {
+            return std::find(message.begin(), message.end(), position) == message.end();
+        });
+        refuse("message_positions",
+               given,
+               "entry " + std::to_string(fault - wanted.begin()) + ", position " +
+                   std::to_string(*fault) + ", is no message bit of " + name +
+                   ": it follows from the entries before it");
     }
 }
 
@@ -241,14 +342,13 @@ const parity_solver& ldpc_code::tables::solver() const
             rows_of[c].assign(bits.begin() + begin[c], bits.begin() + begin[c + 1]);
         }
         rows_of.insert(rows_of.end(), extra_checks.begin(), extra_checks.end());
-        std::vector<std::uint32_t> unknown(checks);
-        std::iota(unknown.begin(), unknown.end(), n - checks);
-        auto made = parity_solver::make(n, rows_of, unknown, most_put_off);
+        const auto unknown = all_but(message);
+        auto made = parity_solver::make(n, rows_of, unknown, max_put_off);
         if (!made) {
             refuse("code",
                    name,
-                   "its last " + std::to_string(checks) +
-                       " bits do not follow from the others");
+                   "its " + std::to_string(unknown.size()) +
+                       " parity bits do not follow from the message");
         }
         d_solver = std::make_shared<const parity_solver>(std::move(*made));
     }
@@ -304,14 +404,30 @@ bool ldpc_code::can_encode() const { return d_tables->form != encoding_form::unk
 
 bool ldpc_code::systematic_prefix() const
 {
-    const auto& m = d_tables->message;
-    return can_encode() && (m.empty() || m.back() + 1 == m.size());
+    return can_encode() && d_tables->message_in_front;
 }
 
 const std::vector<std::uint32_t>& ldpc_code::message_positions() const
 {
     return d_tables->message;
 }
+
+unsigned ldpc_code::message_bit(std::uint32_t position) const
+{
+    const auto& message = d_tables->message;
+    const auto& order = d_tables->by_position;
+    if (order.empty()) {
+        const auto next = std::upper_bound(message.begin(), message.end(), position);
+        return next == message.begin() ? 0 : next - message.begin() - 1;
+    }
+    const auto next =
+        std::upper_bound(order.begin(), order.end(), position, [&](auto value, auto bit) {
+            return value < message[bit];
+        });
+    return next == order.begin() ? 0 : *std::prev(next);
+}
+
+const std::string& ldpc_code::warning() const { return d_tables->warning; }
 
 const std::vector<std::vector<std::uint16_t>>& ldpc_code::addresses() const
 {

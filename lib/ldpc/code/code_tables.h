@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the copies of an ldpc_code share. */
+/* Tables that the copies of an ldpc_code share. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CODE_TABLES_H
-#define INCLUDED_GPUFEC_LDPC_CODE_TABLES_H
+#ifndef INCLUDED_GPUFEC_LDPC_CODE_CODE_TABLES_H
+#define INCLUDED_GPUFEC_LDPC_CODE_CODE_TABLES_H
 
 #include <gnuradio/gpufec/ldpc.h>
 #include <mutex>
@@ -15,77 +15,97 @@ namespace gr::gpufec {
 namespace ldpc {
 class parity_solver;
 
-//! What suits a code: found by simulation.
+//! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
     double offset;        //!< nats
     double normalization; //!< factor
-    float int8_scale;     //!< steps a nat
-    float int8_limit;     //!< of messages, steps
+    float int8_scale;     //!< steps per nat
+    float int8_limit;     //!< largest message, steps
 };
 
 } // namespace ldpc
 
 //! How a code is encoded.
 enum class encoding_form {
-    unknown,    //!< not
-    triangular, //!< check c gives its largest bit, n − checks + c, from those before
+    unknown,    //!< cannot be encoded
+    triangular, //!< check c gives its largest bit, n − checks + c, from lower ones
     eliminated, //!< each parity bit is a dense sum of message bits
-    solved      //!< by a parity_solver, made when it is first needed
+    solved      //!< a parity_solver, made on first use, finds the parity bits
 };
+
+//! The rule for the message positions of a code.
+enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed };
 
 struct ldpc_code::tables {
     std::string name;
+    std::string warning; //!< see ldpc_code
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
-    std::vector<std::uint32_t> begin; //!< of each check in bits, and the end
+    //! First index in \c bits of each check, and the end.
+    std::vector<std::uint32_t> begin;
     std::vector<std::uint32_t> bits;
     unsigned largest_check_degree = 0;
     unsigned largest_bit_degree = 0;
 
-    unsigned lifting = 0; //!< of the circulants
-    unsigned rows = 0;    //!< of circulants
+    unsigned lifting = 0; //!< lifting size of the circulants
+    unsigned rows = 0;    //!< rows of circulants
     bool chain = false;
     std::vector<circulant> circulants;
-    std::vector<std::vector<std::uint16_t>> addresses; //!< chains of lifting 360
+    //! Chains of lifting size 360 only.
+    std::vector<std::vector<std::uint16_t>> addresses;
 
     std::vector<std::uint32_t> punctured, shortened; //!< ascending
-    unsigned fill_at_end = 0;        //!< bits of a standard after all others
-    std::vector<std::uint32_t> sent; //!< empty: all in order
+    unsigned fill_at_end = 0;        //!< fill bits of a standard behind all others
+    std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
 
-    //! Message in front, the rest follows: known of a standard.
+    //! The standard says that the message comes first and determines the rest.
     bool known_systematic = false;
-    //! Sums of bits that are 0 in the words of a standard, besides the checks.
+    //! Sums of bits that are 0 in codewords of a standard, besides the checks.
     std::vector<std::vector<std::uint32_t>> extra_checks;
     std::optional<ldpc::code_tuning> tuning;
 
+    message_place placement = message_place::systematic;
+    std::vector<std::uint32_t> listed; //!< positions for the rule \c listed
+
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
+    bool message_in_front = false; //!< message bit i is bit i
+    //! Message bits in ascending order of position, if needed.
+    std::vector<std::uint32_t> by_position;
     std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
-    std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits a parity bit
+    std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 
-    //! The same, to be changed and completed again.
+    //! Returns a copy that can be changed and completed again.
     std::shared_ptr<tables> copy() const;
-    //! Fills in n, checks, begin, bits and addresses from circulants of \p columns
+    //! Computes n, checks, begin, bits and addresses from circulants of \p columns
     //! blocks.
     void expand(unsigned columns);
-    //! Fills in everything that follows from n, checks, begin, bits and positions.
+    //! Computes everything that follows from n, checks, begin, bits and positions.
     void complete();
-    void eliminate();
-    //! \throws std::invalid_argument if the parity bits do not follow from the message
+    //! Returns the solver. \throws std::invalid_argument if the parity bits do not follow
+    //! from the message
     const ldpc::parity_solver& solver() const;
 
 private:
     void choose_form(bool triangular);
+    void place_message();
+    std::vector<std::uint32_t> wanted_positions() const;
+    std::vector<std::uint32_t> gr_fec_positions() const;
+    //! Eliminates with pivots from columns in this \p order. Columns without a pivot are
+    //! the message, the last first.
+    void eliminate(const std::vector<std::uint32_t>& order);
+    //! Returns all positions but \p some and the shortened ones, in descending order.
+    std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
     void list_sent();
 
     mutable std::mutex d_mutex;
     mutable std::shared_ptr<const ldpc::parity_solver> d_solver;
 };
 
-//! For what makes and reads tables inside this room.
+//! Access to the tables of a code for this folder.
 struct ldpc_code_access {
     using tables = ldpc_code::tables;
     static ldpc_code make(std::shared_ptr<const tables> t)
@@ -97,7 +117,7 @@ struct ldpc_code_access {
 
 namespace ldpc {
 
-//! A code of DVB: \p addresses as tables.h has them.
+//! Returns the tables of a DVB code; \p addresses as in tables.h.
 std::shared_ptr<ldpc_code_access::tables> dvb_tables(const std::string& name,
                                                      unsigned n,
                                                      unsigned k,
@@ -106,4 +126,4 @@ std::shared_ptr<ldpc_code_access::tables> dvb_tables(const std::string& name,
 } // namespace ldpc
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_LDPC_CODE_TABLES_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CODE_CODE_TABLES_H */

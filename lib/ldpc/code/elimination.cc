@@ -1,11 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds message positions and dense generators of a code of no special form, by
- * Gauss-Jordan elimination with the pivots taken from the last column backwards. */
+/* Gauss-Jordan elimination, which finds message positions and dense generators of a code
+ * without special form. */
 
 #include "code_tables.h"
+#include "common/refuse.h"
 #include <algorithm>
+#include <numeric>
 
 namespace gr::gpufec {
 
@@ -45,37 +47,75 @@ private:
     std::vector<std::uint64_t> d_data;
 };
 
+bit_matrix matrix_of(const ldpc_code_access::tables& t)
+{
+    bit_matrix h(t.checks + t.extra_checks.size(), t.n);
+    for (unsigned c = 0; c < t.checks; ++c) {
+        for (auto e = t.begin[c]; e < t.begin[c + 1]; ++e) {
+            h.set(c, t.bits[e]);
+        }
+    }
+    for (std::size_t c = 0; c < t.extra_checks.size(); ++c) {
+        for (const auto bit : t.extra_checks[c]) {
+            h.set(t.checks + c, bit);
+        }
+    }
+    return h;
+}
+
 } // namespace
 
-void ldpc_code::tables::eliminate()
+// Returns the positions by the rule in with_message_positions().
+std::vector<std::uint32_t> ldpc_code::tables::gr_fec_positions() const
 {
-    std::vector<bool> zero(n, false); // shortened: neither message nor parity
-    for (const auto position : shortened) {
-        zero[position] = true;
+    if (std::uint64_t(n) * checks > max_elimination) {
+        refuse("message_positions",
+               "\"gr_fec_ldpc_encoder\"",
+               "the matrix of " + name +
+                   " is too large to eliminate (checks x bits up to " +
+                   std::to_string(max_elimination) + ")");
     }
-    bit_matrix h(checks, n);
-    for (unsigned c = 0; c < checks; ++c) {
-        for (auto e = begin[c]; e < begin[c + 1]; ++e) {
-            h.set(c, bits[e]);
-        }
-    }
-    unsigned rank = 0;
-    for (unsigned column = n; column-- > 0;) {
-        if (zero[column]) {
+    auto h = matrix_of(*this);
+    std::vector<std::uint32_t> columns(n);
+    std::iota(columns.begin(), columns.end(), 0);
+    auto diagonal = columns.begin();
+    for (unsigned r = 0; r < checks; ++r) {
+        const auto pivot = std::find_if(
+            diagonal, columns.end(), [&](auto column) { return h.get(r, column); });
+        if (pivot == columns.end()) {
             continue;
         }
+        std::iter_swap(diagonal, pivot);
+        for (unsigned below = r + 1; below < checks; ++below) {
+            if (h.get(below, *diagonal)) {
+                h.add_row(r, below);
+            }
+        }
+        ++diagonal;
+    }
+    return { diagonal, columns.end() };
+}
+
+void ldpc_code::tables::eliminate(const std::vector<std::uint32_t>& order)
+{
+    auto h = matrix_of(*this);
+    const unsigned rows = checks + extra_checks.size();
+    message.clear();
+    parity.clear();
+    unsigned rank = 0;
+    for (const auto column : order) {
         unsigned pivot = rank;
-        while (pivot < checks && !h.get(pivot, column)) {
+        while (pivot < rows && !h.get(pivot, column)) {
             ++pivot;
         }
-        if (pivot == checks) {
+        if (pivot == rows) {
             message.push_back(column);
             continue;
         }
         if (pivot != rank) {
             h.swap_rows(pivot, rank);
         }
-        for (unsigned r = 0; r < checks; ++r) {
+        for (unsigned r = 0; r < rows; ++r) {
             if (r != rank && h.get(r, column)) {
                 h.add_row(rank, r);
             }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "code_tables.h"
+#include "common/packed_bits.h"
+#include "common/refuse.h"
 #include "parity_solver.h"
-#include "pipeline/packed_bits.h"
-#include "pipeline/refuse.h"
 #include <algorithm>
 #include <array>
 
@@ -21,12 +21,12 @@ bool parity(const std::uint64_t* a, const std::uint64_t* b, std::size_t words)
     return __builtin_parityll(sum);
 }
 
-// A circulant's 360 bits, the first most significant, and 24 of no meaning.
+// 360 bits of a row of circulants, the first most significant, and 24 unused bits.
 constexpr unsigned circulant_bits = 360;
 constexpr unsigned row_words = (circulant_bits + 63) / 64;
 using row = std::array<std::uint64_t, row_words>;
 
-// Bit j becomes the sum of bits 0 … j.
+// Returns prefix sums: bit j is the sum of bits 0 … j.
 std::uint64_t sums(std::uint64_t x)
 {
     for (unsigned step = 1; step < 64; step *= 2) {
@@ -38,7 +38,7 @@ std::uint64_t sums(std::uint64_t x)
 template <unsigned Half>
 void swap_halves(std::uint64_t* x)
 {
-    // Of each group of 2·Half bits the lower half.
+    // The mask selects the lower half of each group of 2·Half bits.
     constexpr auto mask = ~std::uint64_t(0) / ((std::uint64_t(1) << Half) + 1);
     for (unsigned block = 0; block < 64; block += 2 * Half) {
         for (unsigned i = block; i < block + Half; ++i) {
@@ -49,7 +49,8 @@ void swap_halves(std::uint64_t* x)
     }
 }
 
-// Bit j of word i becomes bit i of word j, both counted from the most significant.
+// Transposes 64 × 64 bits: bit j of word i becomes bit i of word j, counted from the most
+// significant.
 void transpose(std::uint64_t* x)
 {
     swap_halves<32>(x);
@@ -138,7 +139,7 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
                                         std::uint8_t* codeword) const
 {
     const auto& t = *d_code.d_tables;
-    if (!t.addresses.empty() && t.sent.empty()) {
+    if (!t.addresses.empty() && t.sent.empty() && t.form == encoding_form::triangular) {
         encode_circulants(message, codeword);
         return;
     }
@@ -150,9 +151,9 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
 }
 
 /*
- * DVB-S2: check j·q + i is bit j of row i. A group of 360 message bits adds to the row of
- * each of its addresses, rotated. Then parity bit c is the sum over checks 0 … c: down
- * the rows, and for bit j over all that came in columns 0 … j − 1.
+ * Encodes a DVB-S2 code, whose check j·q + i is bit j of row i. A group of 360 message
+ * bits is added, rotated, to the row of each of its addresses. Then parity bit c is the
+ * sum over checks 0 … c: over the rows, and for bit j over all of columns 0 … j − 1.
  */
 void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
                                             std::uint8_t* codeword) const
@@ -160,7 +161,8 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
     const auto& t = *d_code.d_tables;
     const unsigned q = t.rows;
     constexpr unsigned last = row_words - 1, tail = circulant_bits - 64 * last;
-    constexpr auto meant = ~(~std::uint64_t(0) >> tail); // of the last word
+    // The used bits of the last word.
+    constexpr auto used_bits = ~(~std::uint64_t(0) >> tail);
     std::vector<row> rows((q + 63) / 64 * 64, row{});
     const auto* added = d_circulants.data();
     for (std::size_t g = 0; g < t.addresses.size(); ++g) {
@@ -169,7 +171,7 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
             const auto x = packed_word(
                 message, (g + 1) * circulant_bits, g * circulant_bits + 64 * w);
             twice[w] |= x;
-            // The second time from bit 360 on.
+            // The copy begins at bit 360.
             twice[last + w] |= x >> tail;
             twice[last + w + 1] |= x << (64 - tail);
         }
@@ -189,9 +191,9 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
             sum[w] = rows[i][w] ^= sum[w];
         }
     }
-    sum[last] &= meant;
+    sum[last] &= used_bits;
     row carry;
-    std::uint64_t before = 0; // the sum of all words before, in each bit
+    std::uint64_t before = 0; // the parity of all words before, in every bit
     for (unsigned w = 0; w < row_words; ++w) {
         const auto here = sums(sum[w]);
         carry[w] = (here >> 1) ^ before;

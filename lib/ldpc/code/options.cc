@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The names of options. */
+/* Names of LDPC options. */
 
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/gpufec/ldpc.h>
 
 namespace gr::gpufec {
@@ -37,10 +37,11 @@ ldpc_schedule ldpc_schedule_from_string(const std::string& name)
 
 llr_format llr_format_from_string(const std::string& name)
 {
-    return choose<llr_format>(
-        "soft_input",
-        name,
-        { { "int8", llr_format::int8 }, { "float", llr_format::float32 } });
+    return choose<llr_format>("soft_input",
+                              name,
+                              { { "int8", llr_format::int8 },
+                                { "float", llr_format::float32 },
+                                { "uint8", llr_format::uint8 } });
 }
 
 } // namespace gr::gpufec

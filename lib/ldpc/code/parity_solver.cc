@@ -61,7 +61,7 @@ parity_solver::make(unsigned n,
             continue;
         }
         used[c] = true;
-        // All but one are put off; that in the fewest checks is found.
+        // The open bit in the fewest checks is found; the others are put off.
         std::vector<std::uint32_t> bits;
         for (const auto bit : checks[c]) {
             if (state[bit] == open) {
@@ -93,11 +93,11 @@ parity_solver::make(unsigned n,
         return {}; // a bit in no check
     }
 
-    // Every found bit, and so every check that is left, as a sum of those put off.
+    // Express every found bit, and so every remaining check, as a sum of bits put off.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
-    std::uint32_t rows = 1; // the first: nothing
+    std::uint32_t rows = 1; // the first is the empty sum
     for (std::size_t i = 0; i < s.d_put_off.size(); ++i) {
         row_of[s.d_put_off[i]] = rows;
         sums[rows++ * words + i / 64] = std::uint64_t(1) << i % 64;
@@ -131,7 +131,8 @@ parity_solver::make(unsigned n,
     return s;
 }
 
-// Gauss-Jordan beside an identity; false if a bit that was put off does not follow.
+// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if a bit that
+// was put off does not follow.
 bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
 {
     const std::size_t left = d_left_begin.size() - 1, size = d_put_off.size();
@@ -139,7 +140,7 @@ bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
     for (std::size_t r = 0; r < left; ++r) {
         beside[r * d_left_words + r / 64] |= std::uint64_t(1) << r % 64;
     }
-    std::vector<std::size_t> order(left); // of rows, which stay where they are
+    std::vector<std::size_t> order(left); // row order; rows are not moved
     for (std::size_t r = 0; r < left; ++r) {
         order[r] = r;
     }

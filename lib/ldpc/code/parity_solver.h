@@ -4,11 +4,11 @@
 /* Finds the parity bits of a codeword from the others, for any sparse matrix.
  *
  * As in the decoding of fountain codes, bits are found one after the other from checks
- * that lack a single bit. Where there is no such check, a bit is put off; the few that
- * were put off follow in the end from a dense matrix. */
+ * that lack a single bit. If no check does, a bit is put off. The few bits that were put
+ * off follow in the end from a dense matrix. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_PARITY_SOLVER_H
-#define INCLUDED_GPUFEC_LDPC_PARITY_SOLVER_H
+#ifndef INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
+#define INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Nothing if the unknown bits do not follow from the others, or more than \p most
-    //! would be put off.
+    //! Makes a solver, unless the unknown bits do not follow from the others or more than
+    //! \p most would be put off.
     static std::optional<parity_solver>
     make(unsigned n,
          const std::vector<std::vector<std::uint32_t>>& checks,
@@ -32,8 +32,8 @@ public:
 
 private:
     struct step {
-        std::uint32_t bit;         //!< found from
-        std::uint32_t first, last; //!< these of others
+        std::uint32_t bit;         //!< the bit that is found
+        std::uint32_t first, last; //!< range of the bits in d_others whose sum it is
     };
     parity_solver() = default;
     void find(std::uint8_t* word) const;
@@ -42,11 +42,12 @@ private:
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
     std::vector<std::uint32_t> d_put_off;                 //!< bits
-    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< checks that are left
+    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< remaining checks
     std::size_t d_left_words = 0;
-    std::vector<std::uint64_t> d_inverse; //!< a row of the left checks each put off bit
+    //! For each bit put off, a row of remaining checks.
+    std::vector<std::uint64_t> d_inverse;
 };
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_PARITY_SOLVER_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H */

@@ -4,8 +4,8 @@
 /* The codes of standards, by name. */
 
 #include "code_tables.h"
-#include "pipeline/refuse.h"
-#include "tables.h"
+#include "common/refuse.h"
+#include "ldpc/code/tables/tables.h"
 #include <algorithm>
 #include <numeric>
 
@@ -17,45 +17,40 @@ namespace {
 
 using tables = ldpc_code_access::tables;
 
-std::string listed(const std::vector<std::string>& names)
+std::string standard_named(const std::string& name)
 {
-    std::string list;
-    for (const auto& name : names) {
-        list += (list.empty() ? "" : ", ") + name;
-    }
-    return list;
+    return known_name("standard", name, ldpc_code::standards());
 }
 
-[[noreturn]] void refuse_size(const std::string& standard, const std::string& size)
+std::string size_named(const std::string& standard, const std::string& name)
 {
     const auto sizes = ldpc_code::frame_sizes(standard);
-    refuse("frame_size",
-           '"' + size + '"',
-           "allowed with " + standard + " are " +
-               (standard == "nr"
-                    ? "bg1 and bg2 with z and a lifting size, as \"bg1 z384\""
-                    : listed(sizes)));
-}
-
-void check_rate(const std::string& standard,
-                const std::string& size,
-                const std::string& rate)
-{
-    const auto rates = ldpc_code::rates(standard, size);
-    if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
-        refuse("rate",
-               '"' + rate + '"',
-               "allowed with " + standard + " " + size + " are " + listed(rates));
+    const auto allowed = "allowed with " + standard + " are";
+    if (standard == "nr" && !find_name(name, sizes)) {
+        refuse("frame_size",
+               '"' + name + '"',
+               allowed + " bg1 and bg2 with z and a lifting size, as \"bg1 z384\"");
     }
+    return known_name("frame_size", name, sizes, allowed);
 }
 
-// Found at error rates of 1 to 3 % and 25 iterations (bench/ldpc_kernels tune): of
-// offsets from 1/6 to 1 nat and 2 to 4 steps a nat the fewest frame errors, or within 15
-// % of that.
+std::string
+rate_named(const std::string& standard, const std::string& size, const std::string& name)
+{
+    return known_name("rate",
+                      name,
+                      ldpc_code::rates(standard, size),
+                      "allowed with " + standard + " " + size + " are",
+                      "ldpc_code.rates(\"" + standard + "\", \"" + size + "\")");
+}
+
+// Tuning found at error rates of 1 to 3 % and 25 iterations (bench/ldpc/ldpc_kernels
+// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these have the fewest
+// frame errors, or at most 15 % more.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
-// Every \p period-th position from \p first on, \p count of them.
+// Returns \p count positions, every \p period-th from \p first on.
 std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count)
 {
     std::vector<std::uint32_t> positions;
@@ -65,7 +60,7 @@ std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count
     return positions;
 }
 
-// EN 302 307-2, table 18a: VL-SNR.
+// The VL-SNR modes of EN 302 307-2, table 18a.
 struct vlsnr_mode {
     const char *size, *rate;
     const char *standard, *of_size, *of_rate; // the code that is punctured
@@ -127,7 +122,7 @@ dvb_code(const std::string& standard, const std::string& size, const std::string
                 dvb_tables(name, dvb_bits(size), table.k, table.addresses));
         }
     }
-    const auto same = ldpc_code::dvbs2(size, rate); // S2X's and T2's others
+    const auto same = ldpc_code::dvbs2(size, rate); // S2X and T2 share it
     auto t = ldpc_code_access::of(same).copy();
     t->name = name;
     t->complete();
@@ -158,11 +153,11 @@ ldpc_code wifi_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// Lifting sizes of TS 38.212 table 5.3.2-1: a · 2^j, one set an a.
+// The lifting sizes of TS 38.212 table 5.3.2-1 are a · 2^j, with a set per a.
 constexpr unsigned nr_bases[] = { 2, 3, 5, 7, 9, 11, 13, 15 };
 constexpr unsigned nr_largest = 384;
 
-// 8 if there is no such size.
+// Returns the set of a lifting size, or 8 if there is no such size.
 unsigned nr_set(unsigned lifting)
 {
     for (unsigned set = 0; set < 8; ++set) {
@@ -194,7 +189,7 @@ std::optional<nr_size> nr_size_of(const std::string& size)
     return {};
 }
 
-// Blocks of which parity is sent with \p rows rows of a graph.
+// Returns how many blocks are sent with \p rows rows of a graph.
 unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
 
 ldpc_code nr_code(const std::string& size, const std::string& rate)
@@ -223,7 +218,7 @@ ldpc_code nr_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// CCSDS 131.0-B, 7.3: 8176 bits less 18 that are 0, and two filled in.
+// Makes the code of CCSDS 131.0-B, 7.3: 8176 bits less 18 zeros, plus two fill bits.
 ldpc_code c2_code()
 {
     constexpr unsigned lifting = 511, rows = 2, columns = 16, message = 14;
@@ -240,7 +235,7 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The checks leave two bits of a word open, which the generator settles.
+    // The checks leave two bits of a codeword open. The generator determines them.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {
@@ -259,13 +254,13 @@ ldpc_code c2_code()
     return ldpc_code_access::make(std::move(t));
 }
 
-// CCSDS 131.0-B, 7.4: blocks of M bits; a permutation of M is four circulants of M / 4,
-// so that these are what the matrix is made of.
+// Makes a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits is
+// four circulants of M / 4, which are the circulants of the code.
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {
         unsigned row, column;      // column of the rate 1/2 part, or of the last pair
-        std::vector<int> permuted; // −1: not; else k − 1
+        std::vector<int> permuted; // −1: identity; else k − 1
     };
     static const std::vector<block> common = {
         { 0, 2, { -1 } },   { 0, 4, { -1, 0 } },   { 1, 0, { -1 } }, { 1, 1, { -1 } },
@@ -321,8 +316,9 @@ std::vector<std::string> ldpc_code::standards()
     return { "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr" };
 }
 
-std::vector<std::string> ldpc_code::frame_sizes(const std::string& standard)
+std::vector<std::string> ldpc_code::frame_sizes(const std::string& name)
 {
+    const auto standard = standard_named(name);
     if (standard == "dvbs2" || standard == "dvbt2") {
         return { "normal", "short" };
     }
@@ -339,27 +335,22 @@ std::vector<std::string> ldpc_code::frame_sizes(const std::string& standard)
     if (standard == "wifi") {
         return { "648", "1296", "1944" };
     }
-    if (standard == "nr") {
-        std::vector<std::string> sizes;
-        for (const char* graph : { "bg1 z", "bg2 z" }) {
-            for (unsigned z = 2; z <= nr_largest; ++z) {
-                if (nr_set(z) < 8) {
-                    sizes.push_back(graph + std::to_string(z));
-                }
+    std::vector<std::string> sizes; // NR
+    for (const char* graph : { "bg1 z", "bg2 z" }) {
+        for (unsigned z = 2; z <= nr_largest; ++z) {
+            if (nr_set(z) < 8) {
+                sizes.push_back(graph + std::to_string(z));
             }
         }
-        return sizes;
     }
-    refuse("standard", '"' + standard + '"', "allowed are " + listed(standards()));
+    return sizes;
 }
 
-std::vector<std::string> ldpc_code::rates(const std::string& standard,
-                                          const std::string& frame_size)
+std::vector<std::string> ldpc_code::rates(const std::string& standard_name,
+                                          const std::string& size_name)
 {
-    const auto sizes = frame_sizes(standard);
-    if (std::find(sizes.begin(), sizes.end(), frame_size) == sizes.end()) {
-        refuse_size(standard, frame_size);
-    }
+    const auto standard = standard_named(standard_name);
+    const auto frame_size = size_named(standard, size_name);
     if (standard == "dvbs2") {
         return dvbs2_rates(frame_size);
     }
@@ -398,7 +389,7 @@ std::vector<std::string> ldpc_code::rates(const std::string& standard,
         for (const auto& table : *dvb_tables_of(standard, frame_size)) {
             rates.emplace_back(table.rate);
         }
-        if (frame_size != "medium") { // S2X has the codes of S2 too
+        if (frame_size != "medium") { // S2X includes the codes of S2
             const auto more = dvbs2_rates(frame_size);
             rates.insert(rates.end(), more.begin(), more.end());
         }
@@ -406,14 +397,16 @@ std::vector<std::string> ldpc_code::rates(const std::string& standard,
     return rates;
 }
 
-ldpc_code ldpc_code::standard(const std::string& standard,
-                              const std::string& frame_size,
-                              const std::string& rate)
+ldpc_code ldpc_code::standard(const std::string& standard_name,
+                              const std::string& size_name,
+                              const std::string& rate_name)
 {
+    const auto standard = standard_named(standard_name);
     if (standard == "dvbs2") {
-        return dvbs2(frame_size, rate);
+        return dvbs2(size_name, rate_name);
     }
-    check_rate(standard, frame_size, rate);
+    const auto frame_size = size_named(standard, size_name);
+    const auto rate = rate_named(standard, frame_size, rate_name);
     if (standard == "wifi") {
         return wifi_code(frame_size, rate);
     }

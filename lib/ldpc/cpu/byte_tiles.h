@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Squares of sixteen bytes by sixteen, for sources that are compiled for several
- * instruction sets: each of them has these functions for itself. */
+/* Transposition of tiles of 16 × 16 bytes. Sources that are compiled for several
+ * instruction sets each have a copy. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_BYTE_TILES_H
-#define INCLUDED_GPUFEC_LDPC_BYTE_TILES_H
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_BYTE_TILES_H
+#define INCLUDED_GPUFEC_LDPC_CPU_BYTE_TILES_H
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace {
 
 typedef std::int8_t byte_row __attribute__((vector_size(16), may_alias));
 
-// Of both, eight bytes from number First on, in turn.
+// Interleaves eight bytes each of a and b, from index First on.
 template <int First>
 inline byte_row interleaved(byte_row a, byte_row b)
 {
@@ -45,8 +45,8 @@ inline byte_row interleaved(byte_row a, byte_row b)
 #endif
 }
 
-// Sixteen rows become columns, in four rounds of interleaving.
-inline void turn_over(byte_row (&a)[16])
+// Transposes sixteen rows in four rounds of interleaving.
+inline void transpose(byte_row (&a)[16])
 {
     byte_row b[16];
     for (unsigned round = 0; round < 4; ++round) {
@@ -63,4 +63,4 @@ inline void turn_over(byte_row (&a)[16])
 } // namespace
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_BYTE_TILES_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_BYTE_TILES_H */

@@ -1,17 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one codeword per SIMD lane, groups of lanes dealt to threads; of codes
- * of DVB-S2's kind in int8 one codeword after the other. */
+/* The CPU backend: one codeword per SIMD lane, groups of lanes distributed to threads;
+ * DVB-S2 codes in int8 one codeword at a time. */
 
-#include "circulant_code.h"
+#include "common/host_memory.h"
 #include "demap/demapper.h"
 #include "flooding.h"
-#include "input_format.h"
 #include "lane_code.h"
+#include "ldpc/model/circulant_code.h"
+#include "ldpc/stream/input_format.h"
+#include "ldpc/stream/traits.h"
 #include "pipeline/cpu_decoder.h"
-#include "pipeline/host_memory.h"
-#include "room.h"
 #include <algorithm>
 #include <cstring>
 
@@ -19,8 +19,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Scratch that suffices for a code, without its plan: every edge of a layer might be
-// shared and deferred.
+// Returns scratch bytes that suffice for a code without its plan, as if every edge of a
+// layer were shared and deferred.
 std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =
@@ -32,13 +32,13 @@ std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
     return kernel.scratch_bytes(v);
 }
 
-// Nothing if another kernel is to decode it.
-std::unique_ptr<circulant_code>
-circulants_of(const circulants::kernel& kernel, const setup& s, const ldpc_code& code)
+// Returns null if another kernel decodes the code.
+std::unique_ptr<circulant_code> single_codeword_code(
+    const dvb_single_codeword::kernel& kernel, const setup& s, const ldpc_code& code)
 {
     const bool can = s.schedule == ldpc_schedule::layered &&
                      s.soft == ldpc_soft_output::none && kernel.decode &&
-                     circulants::can_follow(s.rule(code), code);
+                     dvb_single_codeword::can_follow(s.rule(code), code);
     return can ? circulant_code::of(code) : nullptr;
 }
 
@@ -55,7 +55,7 @@ public:
                       threads),
           d_setup(setup),
           d_kernel(kernel_for(lanes::variants().of(variant), setup.precision)),
-          d_circulants(circulants::variants().of(variant)),
+          d_single_codeword(dvb_single_codeword::variants().of(variant)),
           d_codes(setup.codes.size())
     {
         for (const auto& name : cpu_variants()) {
@@ -69,11 +69,13 @@ public:
         }
         std::size_t bytes = 0;
         for (const auto& code : setup.codes) {
-            const auto circulants = circulants_of(d_circulants, d_setup, code);
-            bytes = std::max(bytes,
-                             circulants
-                                 ? d_circulants.scratch_bytes(circulants->view())
-                                 : scratch_bound(d_kernel, code)); // the narrower's too
+            const auto single_codeword =
+                single_codeword_code(d_single_codeword, d_setup, code);
+            bytes = std::max(
+                bytes,
+                single_codeword
+                    ? d_single_codeword.scratch_bytes(single_codeword->view())
+                    : scratch_bound(d_kernel, code)); // suffices for narrower kernels
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -86,22 +88,22 @@ public:
 
     ~cpu_ldpc() override { stop(); }
 
-    bool take_raw() noexcept override
+    bool reserve_conversion_buffers() noexcept override
     {
         try {
-            make_raw_rows();
+            make_caller_rows();
             return true;
         } catch (const std::exception&) {
-            d_raw_rows.clear();
+            d_caller_rows.clear();
             return false;
         }
     }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
-        const bool raw = job.raw_bytes > 0;
-        if (raw) {
-            make_raw_rows();
+        const bool caller_format = job.caller_item_bytes > 0;
+        if (caller_format) {
+            make_caller_rows();
         }
         // Each code's codewords in groups of lanes.
         std::vector<job::run> groups;
@@ -116,9 +118,9 @@ public:
         const auto count = groups.size();
         d_pool.submit(slot,
                       count,
-                      [this, raw, groups = std::move(groups), memory](std::size_t g,
-                                                                      unsigned worker) {
-                          const group_input input{ memory, raw, worker };
+                      [this, caller_format, groups = std::move(groups), memory](
+                          std::size_t g, unsigned worker) {
+                          const group_input input{ memory, caller_format, worker };
                           if (layered()) {
                               decode_lanes(groups[g], input);
                           } else {
@@ -130,13 +132,13 @@ public:
 private:
     struct prepared {
         message_rule rule;
-        std::unique_ptr<circulant_code> circulants; // or, if layered,
+        std::unique_ptr<circulant_code> single_codeword; // or, for layered decoding,
         std::unique_ptr<lane_code> lanes;
     };
 
     struct group_input {
         const batch_memory& memory;
-        bool raw;
+        bool caller_format;
         unsigned worker;
 
         const std::byte* table() const
@@ -149,10 +151,10 @@ private:
         }
     };
 
-    // Rooms for values that are lent, for each worker's group.
-    void make_raw_rows()
+    // Allocates buffers for borrowed input, one for each worker's group.
+    void make_caller_rows()
     {
-        if (d_raw_rows.size() == d_pool.threads()) {
+        if (d_caller_rows.size() == d_pool.threads()) {
             return; // workers may be reading
         }
         std::size_t most = 0;
@@ -161,19 +163,20 @@ private:
         }
         d_row_bytes = (most + 63) / 64 * 64;
         make_demappers();
-        while (d_raw_rows.size() < d_pool.threads()) {
-            d_raw_rows.emplace_back(d_row_bytes * (layered() ? d_kernel.lanes : 1));
+        while (d_caller_rows.size() < d_pool.threads()) {
+            d_caller_rows.emplace_back(d_row_bytes * (layered() ? d_kernel.lanes : 1));
         }
     }
 
-    // Of symbols; workers take no memory but for tables, without which it goes too.
+    // Makes the demappers for symbols. Workers allocate only tables, and do without them
+    // if that fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
         for (const auto& code : d_setup.codes) {
             bits = std::max<std::size_t>(bits, code.n());
             for (unsigned c = 0; c < d_setup.constellations.size(); ++c) {
-                symbols = std::max(symbols, d_setup.raw_values(code, c));
+                symbols = std::max(symbols, d_setup.caller_values(code, c));
             }
         }
         while (d_setup.symbols && d_demappers.size() < d_pool.threads()) {
@@ -184,15 +187,16 @@ private:
         }
     }
 
-    // The steps of codeword `index` of the table, of its group number `lane`.
+    // Returns the channel values of codeword `index` of the table, which is number `lane`
+    // of its group.
     const std::byte* channel(const group_input& in, std::uint32_t index, unsigned lane)
     {
-        if (!in.raw) {
+        if (!in.caller_format) {
             return in.memory.input + in.place(index).input;
         }
-        const auto& f = reinterpret_cast<const raw_frame*>(
-            in.table() + job::raw_offset(d_limits.pieces))[index];
-        auto* const row = d_raw_rows[in.worker].data() + lane * d_row_bytes;
+        const auto& f = reinterpret_cast<const caller_frame*>(
+            in.table() + job::caller_offset(d_limits.work_items))[index];
+        auto* const row = d_caller_rows[in.worker].data() + lane * d_row_bytes;
         const void* values = in.memory.input + f.from;
         if (d_setup.symbols) {
             auto& mine = d_demappers[in.worker];
@@ -205,7 +209,7 @@ private:
         return row;
     }
 
-    // For a group that is not full: the time that it takes is that of all lanes.
+    // Returns the kernel for a group that may not be full: its time is that of all lanes.
     const lanes::kernel& kernel_of(unsigned count) const
     {
         const auto* best = &d_kernel;
@@ -219,7 +223,7 @@ private:
 
     bool layered() const { return d_setup.schedule == ldpc_schedule::layered; }
 
-    // The tables of a code, made when it is first used.
+    // Makes the tables of a code when it is first used.
     void prepare(std::uint32_t index)
     {
         auto& p = d_codes[index];
@@ -229,8 +233,8 @@ private:
         const auto& code = d_setup.codes[index];
         auto fresh = std::make_unique<prepared>();
         fresh->rule = d_setup.rule(code);
-        fresh->circulants = circulants_of(d_circulants, d_setup, code);
-        if (layered() && !fresh->circulants) {
+        fresh->single_codeword = single_codeword_code(d_single_codeword, d_setup, code);
+        if (layered() && !fresh->single_codeword) {
             fresh->lanes = std::make_unique<lane_code>(code, make_layer_plan(code));
         }
         p = std::move(fresh);
@@ -261,8 +265,9 @@ private:
         }
         const auto arithmetic = lane_arithmetic(p.rule);
         auto* const scratch = d_scratch[in.worker].data();
-        if (p.circulants) {
-            d_circulants.decode(p.circulants->view(), arithmetic, frames, scratch);
+        if (p.single_codeword) {
+            d_single_codeword.decode(
+                p.single_codeword->view(), arithmetic, frames, scratch);
         } else {
             kernel_of(group.count).decode(p.lanes->view(), arithmetic, frames, scratch);
         }
@@ -285,44 +290,44 @@ private:
 
     const setup d_setup;
     const lanes::kernel& d_kernel;
-    const circulants::kernel& d_circulants;
-    std::vector<const lanes::kernel*> d_narrower; // that this processor runs too
+    const dvb_single_codeword::kernel& d_single_codeword;
+    std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One per thread, of one or the other.
+    // One per thread, for layered decoding or for flooding.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
-    // The same for steps of what is lent, a row per lane.
-    std::vector<host_memory> d_raw_rows;
+    // One buffer per thread for borrowed input, one row per lane.
+    std::vector<host_memory> d_caller_rows;
     std::size_t d_row_bytes = 0;
-    // Of symbols, a demapper for each worker and what it makes.
+    // One worker's demapper for symbol input, and the LLRs that it writes.
     struct own_demapper {
         demap::demapper demapper;
         std::vector<std::int8_t> llr;
     };
     std::vector<own_demapper> d_demappers;
-    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // by constellation
+    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // tables by constellation
 };
 
 } // namespace
 
-room::decoder room::make_cpu(const setup& s,
-                             std::size_t codewords,
-                             unsigned threads,
-                             const std::string& variant)
+traits::decoder traits::make_cpu(const setup& s,
+                                 std::size_t codewords,
+                                 unsigned threads,
+                                 const std::string& variant)
 {
     return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-// Keeps the lanes full; or, of codewords that are decoded one at a time, takes as many as
-// keep a thread busy for longer than it takes to wake it.
-std::size_t room::cpu_batch(const setup& s, unsigned threads)
+// Returns a batch that fills the lanes. If codewords are decoded one at a time, the batch
+// keeps a thread busy for longer than it takes to wake.
+std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;
-    const auto& circulants = circulants::variants().of("");
+    const auto& single_codeword = dvb_single_codeword::variants().of("");
     const bool lanes_wait =
         std::any_of(s.codes.begin(), s.codes.end(), [&](const ldpc_code& code) {
-            return !circulants_of(circulants, s, code);
+            return !single_codeword_code(single_codeword, s, code);
         });
     const auto& kernel = kernel_for(lanes::variants().of(""), s.precision);
     return std::size_t(lanes_wait ? kernel.lanes : one_at_a_time) * std::max(1u, threads);

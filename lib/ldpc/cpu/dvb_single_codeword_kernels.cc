@@ -1,31 +1,32 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum of one codeword, as message_rule.h and layer_plan.h lay down, a vector
- * of successive checks of a layer at a time. One codeword's posteriors and messages stay
- * in a core's own cache.
+/* Layered min-sum of one codeword, as message_rule.h and layer_plan.h define it. A vector
+ * holds successive checks of one layer. The posteriors and messages of one codeword fit
+ * in a core's private cache.
  *
- * Magnitudes count as bytes: above message_limit + offset, which fit in a byte, they all
- * give the same message. A posterior is 16 bits. Both are kept with \c bias added, so
- * that bytes become 16 bits by a zero above them.
+ * Magnitudes are bytes. All magnitudes above message_limit + offset, which fits in a
+ * byte, give the same message. Posteriors have 16 bits. Messages and posteriors are
+ * stored with \c bias added, so that zero extension widens a message to 16 bits.
  *
- * A layer reads a group of 360 posteriors from some place on and writes it in that order,
- * as a group that is turned: writes are aligned, which cost the most where they are not.
- * A group is followed by its first values again, so that every vector of them lies in one
- * piece, and has two places in memory, since its first values are read last.
+ * A layer reads the 360 posteriors of a group cyclically from the edge's shift on, and
+ * stores the results in the order of reading (shifted_group). Writes are then aligned;
+ * unaligned writes cost more than unaligned reads. The first values of a group are
+ * repeated after its last, so that every vector is contiguous. Each group has two
+ * buffers, because a layer overwrites the beginning of a group before it has read it.
  *
- * No function of the standard library is called: see cpu_kernels.cc. */
+ * The code calls no function of the standard library; kernels.cc explains why. */
 
 #include "byte_tiles.h"
-#include "circulant_kernels.h"
-#include "each_edge.h"
+#include "dvb_single_codeword_kernels.h"
+#include "ldpc/model/each_edge.h"
 
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
 namespace gr::gpufec::ldpc {
-namespace circulants {
+namespace dvb_single_codeword {
 namespace GPUFEC_ISA {
 
 #ifdef __SSE2__
@@ -54,7 +55,7 @@ struct simd {
     static vec smaller(vec a, vec b) { return _mm512_min_epu8(a, b); }
     static vec larger(vec a, vec b) { return _mm512_max_epu8(a, b); }
     static vec magnitude(vec a) { return _mm512_abs_epi8(a); }
-    // b where x is y, else a; its negative where the sign is set.
+    // Returns b where x equals y, else a; negated where the sign is set.
     static vec chosen(vec x, vec y, vec a, vec b, vec sign)
     {
         const vec m = _mm512_mask_mov_epi8(a, _mm512_cmpeq_epi8_mask(x, y), b);
@@ -138,47 +139,47 @@ struct simd {
 
 using vec = simd::vec;
 using posterior = std::int16_t;
-constexpr unsigned width = sizeof(vec);                 // checks of a vector
-constexpr unsigned half = width / 2;                    // posteriors of one
-constexpr unsigned blocks = (size + width - 1) / width; // vectors of a layer
-constexpr unsigned row = (size + 63) / 64 * 64;         // messages of an edge, in memory
-constexpr unsigned stride = size + 64 + 24; // posteriors of a group, in memory
+constexpr unsigned width = sizeof(vec);                 // checks per vector
+constexpr unsigned half = width / 2;                    // posteriors per vector
+constexpr unsigned blocks = (size + width - 1) / width; // vectors per layer
+constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge
+constexpr unsigned stride = size + 64 + 24;             // posteriors per group
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 
-// Posteriors, of which number j is that of bit j + turn.
-struct turned_group {
+// The posteriors of a group; index j has bit j + first_bit.
+struct shifted_group {
     posterior* values;
-    posterior* other; // for the next layer's
-    unsigned turn;
+    posterior* other; // receives the posteriors after the layer
+    unsigned first_bit;
 
-    // Where those that an edge of that shift takes begin.
+    // Returns the index of the first posterior for an edge with this shift.
     unsigned place(unsigned shift) const
     {
-        return shift >= turn ? shift - turn : shift + size - turn;
+        return shift >= first_bit ? shift - first_bit : shift + size - first_bit;
     }
 };
 
-// Where the bits of an edge go on.
+// Returns the index `count` posteriors further on, modulo the group size.
 unsigned next_place(unsigned place, unsigned count = width)
 {
     const auto on = place + count;
     return on < size ? on : on - size;
 }
 
-class decoder
+class single_codeword_decoder
 {
 public:
     static std::size_t scratch_bytes(const code_view& c)
     {
-        return (2 * groups(c) + most_edges) * stride * sizeof(posterior) +
-               (std::size_t(c.edges) + 1) * row + groups(c) * sizeof(turned_group);
+        return (2 * groups(c) + max_edges) * stride * sizeof(posterior) +
+               (std::size_t(c.edges) + 1) * row + groups(c) * sizeof(shifted_group);
     }
 
-    decoder(const code_view& code,
-            const lanes::arithmetic& a,
-            lanes::frames& f,
-            void* scratch)
+    single_codeword_decoder(const code_view& code,
+                            const lanes::arithmetic& a,
+                            lanes::frames& f,
+                            void* scratch)
         : d_code(code),
           d_offset(simd::all(int(a.offset))),
           d_limit(simd::all(int(a.message_limit))),
@@ -187,11 +188,11 @@ public:
           d_frames(f),
           d_changes(static_cast<posterior*>(scratch)),
           d_messages(reinterpret_cast<std::uint8_t*>(
-              d_changes + (most_edges + 2 * groups(code)) * stride)),
+              d_changes + (max_edges + 2 * groups(code)) * stride)),
           d_no_messages(d_messages + std::size_t(code.edges) * row),
-          d_groups(reinterpret_cast<turned_group*>(d_no_messages + row))
+          d_groups(reinterpret_cast<shifted_group*>(d_no_messages + row))
     {
-        auto* p = d_changes + most_edges * stride;
+        auto* p = d_changes + max_edges * stride;
         for (std::size_t g = 0; g < groups(code); ++g, p += 2 * stride) {
             d_groups[g] = { p, p + stride, 0 };
         }
@@ -221,7 +222,7 @@ private:
         return std::size_t(c.message_groups) + c.q;
     }
 
-    // The first posteriors of a group, once more behind it.
+    // Copies the first posteriors of a group behind it.
     static void extend(posterior* p)
     {
         __builtin_memcpy(p + size, p, width * sizeof(posterior));
@@ -244,20 +245,21 @@ private:
         const auto eight = [](posterior* to, __m128i x) {
             _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
         };
-        const __m128i zero = _mm_setzero_si128(), turned = _mm_set1_epi8(char(bias));
-        const __m128i most = _mm_set1_epi8(char(bias + d_channel_limit));
-        const __m128i least = _mm_set1_epi8(char(bias - d_channel_limit));
+        const __m128i zero = _mm_setzero_si128(), biased = _mm_set1_epi8(char(bias));
+        const __m128i highest = _mm_set1_epi8(char(bias + d_channel_limit));
+        const __m128i lowest = _mm_set1_epi8(char(bias - d_channel_limit));
         for (unsigned k = 0; k < size; k += 16) {
             const auto i = k + 16 <= size ? k : size - 16;
             __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
-            x = _mm_max_epu8(_mm_min_epu8(_mm_xor_si128(x, turned), most), least);
+            x = _mm_max_epu8(_mm_min_epu8(_mm_xor_si128(x, biased), highest), lowest);
             eight(p + i, _mm_unpacklo_epi8(x, zero));
             eight(p + i + 8, _mm_unpackhi_epi8(x, zero));
         }
         extend(p);
     }
 
-    // Sixteen groups at a time, sixteen bits of each; the last ones twice.
+    // Deinterleaves the parity values in tiles of 16 groups × 16 bits. The last tile
+    // overlaps the one before, so that all tiles are full.
     void load_parity(const std::int8_t* in)
     {
         const unsigned q = d_code.q, wide = q < 16 ? q : 16;
@@ -275,7 +277,7 @@ private:
                         __builtin_memcpy(&a[r], from, wide);
                     }
                 }
-                turn_over(a);
+                transpose(a);
                 for (unsigned r = 0; r < wide; ++r) {
                     __builtin_memcpy(columns[r] + j, &a[r], 16);
                 }
@@ -286,19 +288,20 @@ private:
         }
     }
 
-    // The first check of all has one bit less than the others of its layer: a posterior
-    // without influence, which nothing is added to.
+    // Runs action() while `stand_in`, a posterior that does not affect the check,
+    // replaces the parity bit that the code's first check lacks. All other checks of that
+    // layer have one edge more.
     template <class Action>
-    void without_bit_before_first(posterior without, Action&& action)
+    void without_bit_before_first(posterior stand_in, Action&& action)
     {
         const auto& last = d_groups[groups(d_code) - 1];
         const auto kept = last.values[last.place(size - 1)];
-        set_last(last, without);
+        set_last(last, stand_in);
         action();
         set_last(last, kept);
     }
 
-    static void set_last(const turned_group& g, posterior x)
+    static void set_last(const shifted_group& g, posterior x)
     {
         g.values[g.place(size - 1)] = x;
         extend(g.values);
@@ -319,7 +322,8 @@ private:
 
     void decode_layer(const layer& l, bool first)
     {
-        // What does not stay in registers gains nothing by it.
+        // Unrolls only these degrees: the values of larger checks do not fit in
+        // registers.
         switch (l.degree) {
 #define GPUFEC_DEGREE(D) \
     case D:              \
@@ -334,10 +338,11 @@ private:
         }
     }
 
-    // The magnitude that is sent where \p least is the least of the others', with bias.
-    vec outgoing(vec least) const
+    // Returns the magnitude of a new message, with bias, for the smallest magnitude of
+    // the other edges.
+    vec check_to_variable(vec min1) const
     {
-        vec x = simd::smaller(simd::less_or_0(least, d_offset), d_limit);
+        vec x = simd::smaller(simd::less_or_0(min1, d_offset), d_limit);
         if (d_sixteenths != 16) {
             const auto part = [&](vec y) {
                 const vec product = simd::multiply_16(y, simd::all_16(d_sixteenths));
@@ -348,20 +353,20 @@ private:
         return simd::add(x, simd::all(bias));
     }
 
-    // All edges read what was before the layer. One of those that share a group writes
-    // it, and what the others change is added afterwards.
+    // Updates a layer. All edges read the posteriors from before the layer. One of the
+    // edges that share a group writes it; the changes by the others are added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {
-        constexpr unsigned room = Degree ? Degree : most_edges;
+        constexpr unsigned capacity = Degree ? Degree : max_edges;
         const edge* const edges = d_code.edge_list + l.first_edge;
         auto* const messages = d_messages + std::size_t(l.first_edge) * row;
         const auto* const old = first ? d_no_messages : messages;
         const std::size_t old_row = first ? 0 : row;
         const unsigned added = l.added;
-        const posterior* from[room];
-        posterior* to[room];
-        unsigned place[room];
+        const posterior* from[capacity];
+        posterior* to[capacity];
+        unsigned place[capacity];
         each_edge<Degree>(l.degree, [&](unsigned e) {
             const auto& g = d_groups[edges[e].group];
             from[e] = g.values;
@@ -369,8 +374,8 @@ private:
             place[e] = g.place(edges[e].shift);
         });
         for (unsigned at = 0; at < size; at += width) {
-            vec least = simd::all(255), second = least, signs = simd::all(0);
-            vec low[room], high[room], bytes[room];
+            vec min1 = simd::all(255), min2 = min1, signs = simd::all(0);
+            vec low[capacity], high[capacity], bytes[capacity];
             each_edge<Degree>(l.degree, [&](unsigned e) {
                 const auto* const p = from[e] + place[e];
                 const vec m = simd::load(old + e * old_row + at);
@@ -379,16 +384,16 @@ private:
                 bytes[e] = simd::pack(low[e], high[e]);
                 const vec x = simd::magnitude(bytes[e]);
                 signs = simd::exclusive_or(signs, bytes[e]);
-                second = simd::smaller(second, simd::larger(least, x));
-                least = simd::smaller(least, x);
+                min2 = simd::smaller(min2, simd::larger(min1, x));
+                min1 = simd::smaller(min1, x);
             });
-            const vec most = outgoing(least), to_least = outgoing(second);
+            const vec to_all = check_to_variable(min1), to_min1 = check_to_variable(min2);
             each_edge<Degree>(l.degree, [&](unsigned e) {
                 auto* const there = to[e] + at;
                 const vec m = simd::chosen(simd::magnitude(bytes[e]),
-                                           least,
-                                           most,
-                                           to_least,
+                                           min1,
+                                           to_all,
+                                           to_min1,
                                            simd::exclusive_or(signs, bytes[e]));
                 vec a = simd::add_16(low[e], simd::low(m));
                 vec b = simd::add_16(high[e], simd::high(m));
@@ -417,11 +422,12 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds what an edge of that shift changes.
-    static void add_change(const turned_group& g, unsigned shift, posterior* what)
+    // Adds the changes by an edge with this shift.
+    static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);
-        unsigned place = g.turn >= shift ? g.turn - shift : g.turn + size - shift;
+        unsigned place =
+            g.first_bit >= shift ? g.first_bit - shift : g.first_bit + size - shift;
         for (unsigned at = 0; at < size; at += half) {
             simd::store(
                 g.values + at,
@@ -431,7 +437,7 @@ private:
         extend(g.values);
     }
 
-    // How many checks are; or only whether some are.
+    // Counts violated checks; with \p any it may stop at the first layer that has some.
     unsigned violated(bool any)
     {
         unsigned count = 0;
@@ -450,7 +456,7 @@ private:
     {
         const vec zero = simd::all_16(bias);
         const edge* const edges = d_code.edge_list + l.first_edge;
-        unsigned place[most_edges], count = 0;
+        unsigned place[max_edges], count = 0;
         for (unsigned e = 0; e < l.degree; ++e) {
             place[e] = d_groups[edges[e].group].place(edges[e].shift);
         }
@@ -488,7 +494,7 @@ private:
         return g.values[g.place(bit < message ? bit % size : p / d_code.q)] < bias;
     }
 
-    // Of sixteen posteriors, the first bit in the lowest place.
+    // Returns sixteen posteriors' decisions, the first in the lowest bit.
     static std::uint64_t ones(const posterior* p)
     {
         const auto of_eight = [](const posterior* q) {
@@ -498,8 +504,8 @@ private:
         return unsigned(_mm_movemask_epi8(_mm_packs_epi16(of_eight(p), of_eight(p + 8))));
     }
 
-    // Of a group, the first bit of each byte most significant.
-    static void write_group(const turned_group& g, std::uint8_t* out)
+    // Writes the decisions of a group, the first bit of each byte most significant.
+    static void write_group(const shifted_group& g, std::uint8_t* out)
     {
         static_assert(size % 8 == 0 && width >= 16, "");
         unsigned place = g.place(0);
@@ -542,10 +548,10 @@ private:
     const vec d_offset, d_limit;
     const int d_sixteenths, d_channel_limit;
     lanes::frames& d_frames;
-    posterior* const d_changes;        // of groups that another edge writes
-    std::uint8_t* const d_messages;    // a row of each edge
-    std::uint8_t* const d_no_messages; // before the first iteration
-    turned_group* const d_groups;
+    posterior* const d_changes;        // new − old message of each deferred edge
+    std::uint8_t* const d_messages;    // a row per edge
+    std::uint8_t* const d_no_messages; // zeros, read as the old messages in iteration 1
+    shifted_group* const d_groups;
 };
 
 void decode(const code_view& code,
@@ -553,12 +559,12 @@ void decode(const code_view& code,
             lanes::frames& f,
             void* scratch)
 {
-    decoder(code, a, f, scratch).decode();
+    single_codeword_decoder(code, a, f, scratch).decode();
 }
 
 } // namespace
 
-extern const kernel int8 = { decoder::scratch_bytes, decode };
+extern const kernel int8 = { single_codeword_decoder::scratch_bytes, decode };
 
 #else
 
@@ -567,5 +573,5 @@ extern const kernel int8 = {};
 #endif
 
 } // namespace GPUFEC_ISA
-} // namespace circulants
+} // namespace dvb_single_codeword
 } // namespace gr::gpufec::ldpc

@@ -1,23 +1,23 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The layered int8 decoder of the CPU for codes of DVB-S2's kind, one codeword at a time:
- * its interface to the variants of one source. */
+/* The layered int8 decoder of the CPU for single codewords of DVB-S2 codes: its interface
+ * to the variants of one source for different instruction sets. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CIRCULANT_KERNELS_H
-#define INCLUDED_GPUFEC_LDPC_CIRCULANT_KERNELS_H
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_DVB_SINGLE_CODEWORD_KERNELS_H
+#define INCLUDED_GPUFEC_LDPC_CPU_DVB_SINGLE_CODEWORD_KERNELS_H
 
-#include "cpu_kernels.h"
+#include "kernels.h"
 #include <cstddef>
 #include <cstdint>
 
 namespace gr::gpufec::ldpc {
-namespace circulants {
+namespace dvb_single_codeword {
 
-constexpr unsigned size = 360;      // of a group of bits, and of a layer
-constexpr unsigned most_edges = 32; // of a check
+constexpr unsigned size = 360;     // bits per group, and checks per layer
+constexpr unsigned max_edges = 32; // per check
 
-//! Check j of a layer takes bit j + shift of a group.
+//! An edge of a layer: check j has bit j + shift of the group.
 struct edge {
     std::uint16_t group;
     std::uint16_t shift;
@@ -26,14 +26,13 @@ struct edge {
 struct layer {
     std::uint32_t first_edge;
     std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t
-        added; //!< edges, the first ones, whose group is that of a later one too
+    std::uint32_t added;  //!< first edges whose group a later edge has, too
 };
 
-//! Groups are those of the message, then q of parity bits: bit j of parity group i is
-//! number q·j + i. A layer has parity groups i and i − 1; that of group 0 has the last
-//! one, turned by one place, but for its first check. Layers are in the order of
-//! decoding.
+//! A code. The groups of the message are followed by q groups of parity bits, of which
+//! bit j in group i is parity bit q·j + i. A layer has parity groups i and i − 1. The
+//! layer of group 0 has the last group, shifted by one place; its first check has no bit
+//! there. Layers are in the order of decoding.
 struct code_view {
     std::uint32_t message_groups;
     std::uint32_t q; //!< layers; at least 2
@@ -44,10 +43,10 @@ struct code_view {
 };
 
 struct kernel {
-    //! Bytes of scratch memory, aligned to 64.
+    //! Returns the bytes of scratch memory, which is aligned to 64.
     std::size_t (*scratch_bytes)(const code_view&);
-    //! One codeword, the first of \p frames, without soft output, where a message and the
-    //! offset fit in a byte together.
+    //! Decodes the first codeword of \p frames, without soft output. The sum of a message
+    //! and the offset must fit in a byte.
     void (*decode)(const code_view&,
                    const lanes::arithmetic&,
                    lanes::frames&,
@@ -64,7 +63,7 @@ namespace avx512 {
 extern const kernel int8;
 }
 
-} // namespace circulants
+} // namespace dvb_single_codeword
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CIRCULANT_KERNELS_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_DVB_SINGLE_CODEWORD_KERNELS_H */

@@ -12,18 +12,18 @@ namespace {
 template <class Value>
 constexpr Value beyond = std::numeric_limits<Value>::max();
 template <>
-constexpr float beyond<float> = unheard;
+constexpr float beyond<float> = no_message;
 
-// The same for integers, which the two least magnitudes decide.
-struct integers_outgoing {
-    std::int32_t to_least, to_all;
+// The integer rule, which depends on two minima only.
+struct integer_magnitudes {
+    std::int32_t to_min1, to_all;
 };
-integers_outgoing
-leaving(const message_rule& rule, unsigned, std::int32_t a, std::int32_t b, std::int32_t)
+integer_magnitudes check_to_variable(
+    const message_rule& rule, unsigned, std::int32_t a, std::int32_t b, std::int32_t)
 {
-    const auto magnitude = [&rule](std::int32_t least) {
+    const auto magnitude = [&rule](std::int32_t min1) {
         const auto limit = std::int32_t(rule.message_limit);
-        const auto x = std::clamp(least - std::int32_t(rule.offset), 0, limit);
+        const auto x = std::clamp(min1 - std::int32_t(rule.offset), 0, limit);
         return (x * rule.sixteenths + 8) >> 4;
     };
     return { magnitude(b), magnitude(a) };
@@ -92,25 +92,25 @@ frame_status flooding_decoder::run(std::vector<Value>& memory,
     frame_status status{ 0, 0 };
     do {
         std::copy_n(channel, n, next);
-        auto* message = messages; // of the check's first edge
+        auto* message = messages; // message of the check's first edge
         for (unsigned c = 0; c < code.checks(); ++c) {
-            Value least = beyond<Value>, second = least, third = least;
+            Value min1 = beyond<Value>, min2 = min1, third = min1;
             bool negative = false;
             auto* old = message;
             for (const auto bit : code.check(c)) {
                 const Value in = posteriors[bit] - *old++;
                 const Value size = in < 0 ? -in : in;
                 negative ^= in < 0;
-                third = std::min(third, std::max(size, second));
-                second = std::min(second, std::max(size, least));
-                least = std::min(least, size);
+                third = std::min(third, std::max(size, min2));
+                min2 = std::min(min2, std::max(size, min1));
+                min1 = std::min(min1, size);
             }
-            const auto magnitudes =
-                leaving(rule, unsigned(code.check(c).size()), least, second, third);
+            const auto magnitudes = check_to_variable(
+                rule, unsigned(code.check(c).size()), min1, min2, third);
             for (const auto bit : code.check(c)) {
                 const Value in = posteriors[bit] - *message;
-                const auto size = (in < 0 ? -in : in) == least ? magnitudes.to_least
-                                                               : magnitudes.to_all;
+                const auto size =
+                    (in < 0 ? -in : in) == min1 ? magnitudes.to_min1 : magnitudes.to_all;
                 *message = negative != (in < 0) ? -size : size;
                 next[bit] += *message++;
             }

@@ -1,14 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum on the CPU, a codeword at a time: plain, but in the arithmetic of the
- * precision, and in memory that is there beforehand. */
+/* Flooding min-sum on the CPU, one codeword at a time, in memory allocated beforehand. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_FLOODING_H
-#define INCLUDED_GPUFEC_LDPC_FLOODING_H
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_FLOODING_H
+#define INCLUDED_GPUFEC_LDPC_CPU_FLOODING_H
 
-#include "job.h"
-#include "setup.h"
+#include "ldpc/model/job.h"
+#include "ldpc/model/setup.h"
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,7 +17,7 @@ namespace gr::gpufec::ldpc {
 class flooding_decoder
 {
 public:
-    //! For codewords of any code of the setup, which outlives the decoder.
+    //! Makes a decoder for all codes of the setup, which must outlive it.
     explicit flooding_decoder(const setup& s);
 
     //! Decodes from \p channel, values of the setup's precision in steps, to a
@@ -39,11 +38,11 @@ private:
                      float soft_factor) const;
 
     const setup& d_setup;
-    // Of messages, posteriors and their next ones.
+    // Arrays of messages, posteriors and next posteriors.
     std::vector<std::int32_t> d_integers;
     std::vector<float> d_floats;
 };
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_FLOODING_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_FLOODING_H */

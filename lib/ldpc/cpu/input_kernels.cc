@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Loops that the compiler makes vectors of; as in cpu_kernels.cc, nothing of the standard
- * library is called. */
+/* Loops that the compiler vectorises; as in kernels.cc, they call no function of the
+ * standard library. */
 
 #include "input_kernels.h"
 
@@ -17,11 +17,12 @@ namespace GPUFEC_ISA {
 namespace {
 
 inline float value_of(float x) { return x == x ? x : 0; }
-// Without a condition, whose branches GCC would follow instead of making vectors.
+// No conditional expression: GCC would make branches of it and no vectors.
 inline float value_of(std::int8_t x) { return float(x + (x == -128)); }
+inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
 inline void set(float& to, float x) { to = x; }
-// Beyond 2^23 a float has no fraction, and its lowest bits are those of the integer.
+// Above 2^23 a float has no fraction, and its lowest bits are those of the integer.
 template <class Integer>
 inline void set(Integer& to, float x)
 {
@@ -44,7 +45,7 @@ void convert(const From* __restrict from,
 }
 
 #ifdef __AVX512BW__
-// Sixty-four bytes at a time, of which there are so many.
+// Looks up \p count bytes in a table, in whole vectors of 64.
 __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
                                                    std::size_t count,
                                                    const std::int8_t* table,
@@ -64,8 +65,7 @@ __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
 }
 #endif
 
-// By a factor of so many 256ths and no more than 127 of them behind the point, in 16
-// bits.
+// Multiplies by a factor of so many 256ths, in 16 bits.
 void multiply(const std::int8_t* __restrict from,
               std::size_t count,
               std::int16_t factor,
@@ -85,8 +85,8 @@ void multiply(const std::int8_t* __restrict from,
     }
 }
 
-// Bytes to bytes: many are looked up in a table of all, where the processor does that for
-// a vector of them at once.
+// Converts bytes to bytes. Many are looked up in a table if the processor can do that for
+// a whole vector.
 void convert_bytes(const std::int8_t* from,
                    std::size_t count,
                    float factor,
@@ -120,7 +120,10 @@ void convert_bytes(const std::int8_t* from,
 extern const kernels all;
 const kernels all{
     { convert_bytes, convert<std::int8_t, std::int16_t>, convert<std::int8_t, float> },
-    { convert<float, std::int8_t>, convert<float, std::int16_t>, convert<float, float> }
+    { convert<float, std::int8_t>, convert<float, std::int16_t>, convert<float, float> },
+    { convert<std::uint8_t, std::int8_t>,
+      convert<std::uint8_t, std::int16_t>,
+      convert<std::uint8_t, float> }
 };
 
 } // namespace GPUFEC_ISA

@@ -1,25 +1,25 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The conversion of channel values to steps, compiled once for each instruction set. */
+/* Quantisation of channel values, compiled once for each instruction set. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
-#define INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_INPUT_KERNELS_H
+#define INCLUDED_GPUFEC_LDPC_CPU_INPUT_KERNELS_H
 
-#include "pipeline/cpu_variant.h"
+#include "common/cpu_variant.h"
 #include <cstddef>
 #include <cstdint>
 
 namespace gr::gpufec::ldpc {
 namespace input {
 
-//! Values times a factor, within ±limit; but for floats rounded, ties to even. NaN and −0
-//! become 0; the byte −128 counts as −127.
+//! Multiplies values by a factor, clamps them to ±limit and, except to float, rounds
+//! them, ties to even. NaN and −0 become 0; the byte −128 counts as −127.
 template <class From, class To>
 using converter =
     void (*)(const From* from, std::size_t count, float factor, float limit, To* to);
 
-//! Limits fit in what values are converted to.
+//! The converters from one type. Limits must fit in the type of the result.
 template <class From>
 struct converters {
     converter<From, std::int8_t> to_int8;
@@ -30,6 +30,7 @@ struct converters {
 struct kernels {
     converters<std::int8_t> bytes;
     converters<float> floats;
+    converters<std::uint8_t> offset_bytes; //!< offset binary: 128 stands for 0
 };
 
 namespace baseline {
@@ -47,4 +48,4 @@ compiled_variants<kernels> variants();
 } // namespace input
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_INPUT_KERNELS_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_INPUT_KERNELS_H */

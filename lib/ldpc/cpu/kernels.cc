@@ -1,15 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum, one codeword per lane, as message_rule.h and layer_plan.h lay down.
+/* Layered min-sum with one codeword per lane, as message_rule.h and layer_plan.h define
+ * it.
  *
- * Plain loops over vectors of the compiler: no function of the standard library is
- * called, so that nothing compiled here for one instruction set can be linked in place
- * of a function that others use. */
+ * The loops use the compiler's vector types and call no function of the standard library:
+ * such a function, compiled here for one instruction set, could be linked in place of the
+ * one that others use. */
 
 #include "byte_tiles.h"
-#include "cpu_kernels.h"
-#include "each_edge.h"
+#include "kernels.h"
+#include "ldpc/model/each_edge.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
@@ -21,7 +22,7 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-[[maybe_unused]] constexpr unsigned bytes_a_vector = GPUFEC_LANES * 2;
+[[maybe_unused]] constexpr unsigned bytes_per_vector = GPUFEC_LANES * 2;
 
 template <class T, unsigned Lanes>
 struct vector_of {
@@ -37,8 +38,8 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct outgoing { // magnitudes to the edge with the least, and to others
-        vec to_least, to_all;
+    struct message_magnitudes { // for the edge with min1, and for others
+        vec to_min1, to_all;
     };
 
     explicit integer_arithmetic(const arithmetic& a)
@@ -55,13 +56,13 @@ struct integer_arithmetic {
     static vec lesser(vec a, vec b) { return smaller(a, b); }
     static vec greater(vec a, vec b) { return larger(a, b); }
     static vec magnitude(vec t) { return larger(t, -t); }
-    // All ones where the sign is set.
+    // Returns all ones where the sign is set.
     static vec sign(vec t) { return t >> 15; }
     static flags negative(vec t) { return t >> 15; }
     static vec with_sign(vec magnitude, vec sign) { return (magnitude ^ sign) - sign; }
     static vec exclusive_or(vec a, vec b) { return a ^ b; }
 #ifdef __AVX512BW__
-    // What the compiler makes of __builtin_convertvector takes twice the time.
+    // GCC's code for __builtin_convertvector takes twice the time.
     static vec widen(typename vector_of<std::int8_t, lanes>::type m)
     {
         return vec(_mm512_cvtepi8_epi16(__m256i(m)));
@@ -83,17 +84,17 @@ struct integer_arithmetic {
 #endif
     static vec widen(vec m) { return m; }
 
-    outgoing leaving(std::uint32_t, vec least, vec second, vec) const
+    message_magnitudes check_to_variable(std::uint32_t, vec min1, vec min2, vec) const
     {
-        return { magnitude_after(second), magnitude_after(least) };
+        return { magnitude_after(min2), magnitude_after(min1) };
     }
 
     static constexpr value largest = 32767;
 
 private:
-    vec magnitude_after(vec least) const
+    vec magnitude_after(vec min1) const
     {
-        const vec x = larger(smaller(least - d_offset, d_limit), vec{});
+        const vec x = larger(smaller(min1 - d_offset, d_limit), vec{});
         return d_normalized ? (x * d_sixteenths + value(8)) >> 4 : x;
     }
 
@@ -109,13 +110,13 @@ struct float_arithmetic {
     using bits = vector_of<std::int32_t, lanes>::type;
     using stored = vec;
     using flags = bits;
-    struct outgoing {
-        vec to_least, to_all;
+    struct message_magnitudes {
+        vec to_min1, to_all;
     };
 
     explicit float_arithmetic(const arithmetic& a)
-        : d_twice_to_all(a.twice_to_all),
-          d_twice_to_least(a.twice_to_least),
+        : d_offset_x2_others(a.offset_x2_others),
+          d_offset_x2_min(a.offset_x2_min),
           d_kept_bits(bits{} + std::int32_t(a.kept_bits)),
           d_decline(vec{} + a.decline),
           d_normalization(vec{} + a.normalization)
@@ -124,7 +125,7 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
-    // Of magnitudes, which compare as integers do, and sooner.
+    // Magnitudes compare as integers, which is faster.
 #ifdef __AVX2__
     static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
     static vec greater(vec a, vec b)
@@ -146,14 +147,15 @@ struct float_arithmetic {
     static vec widen(stored m) { return m; }
     static stored narrow(vec m) { return m; }
 
-    outgoing leaving(std::uint32_t degree, vec least, vec second, vec third) const
+    message_magnitudes
+    check_to_variable(std::uint32_t degree, vec min1, vec min2, vec third) const
     {
-        const vec after_second = after(second, third, of(d_twice_to_least, degree));
-        const vec after_least = after(least, after_second, of(d_twice_to_all, degree));
-        return { kept(least < second ? after_second : after_least), kept(after_least) };
+        const vec after_min2 = after(min2, third, of(d_offset_x2_min, degree));
+        const vec after_min1 = after(min1, after_min2, of(d_offset_x2_others, degree));
+        return { kept(min1 < min2 ? after_min2 : after_min1), kept(after_min1) };
     }
 
-    static constexpr value largest = 3.4e38f; // unheard
+    static constexpr value largest = 3.4e38f; // no_message
 
 private:
     vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }
@@ -164,14 +166,14 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        // It needs no upper clamp: next is m less an offset at least, but where m is
-        // beyond 1, and then x is too.
+        // No upper clamp is needed: next ≥ m − offset, except where m > 1, and then x > 1
+        // too.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});
     }
 
-    const declining d_twice_to_all, d_twice_to_least;
+    const declining d_offset_x2_others, d_offset_x2_min;
     const bits d_kept_bits;
     const vec d_decline, d_normalization;
 };
@@ -226,7 +228,7 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Where channel values are, a codeword per lane; lanes without one take the first.
+    // Finds the channel values of each lane's codeword. Lanes without one take the first.
     void find_channels(const input* (&from)[lanes]) const
     {
         for (unsigned l = 0; l < lanes; ++l) {
@@ -237,8 +239,8 @@ private:
 
     vec limited(vec x) const
     {
-        const auto bound =
-            value(d_channel_limit); // first: else -fsanitize makes it an int
+        // A variable, because -fsanitize would make the sum an int.
+        const auto bound = value(d_channel_limit);
         const vec limit = vec{} + bound;
         return Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
     }
@@ -268,11 +270,11 @@ private:
         }
     }
 
-    // Lanes that are turned over together.
+    // Lanes that are transposed together.
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
 
-    // Sixteen bytes of each lane.
+    // Loads sixteen bytes of each lane.
     static void load_16(const input* const* from, std::uint32_t i, vec* to)
     {
         alignas(64) std::int8_t rows[16][lanes];
@@ -281,7 +283,7 @@ private:
             for (unsigned l = 0; l < group; ++l) {
                 __builtin_memcpy(&a[l], from[first + l] + i, 16);
             }
-            turn_over(a);
+            transpose(a);
             for (unsigned j = 0; j < 16; ++j) {
                 __builtin_memcpy(rows[j] + first, &a[j], group);
             }
@@ -293,7 +295,7 @@ private:
         }
     }
 
-    // Before the first iteration all messages are 0, and not in memory.
+    // Makes an iteration. Before the first one, all messages are 0 and not in memory.
     template <bool First>
     void iterate()
     {
@@ -318,7 +320,8 @@ private:
     {
         for (auto c = l.first; c < l.last; ++c) {
             const check& k = d_code.checks[c];
-            // Few layers defer edges, and compiling takes long.
+            // Layers that defer edges are rare, and special code for them takes long to
+            // compile.
             switch (Deferred ? 0 : k.degree) {
 #define GPUFEC_DEGREE(D)                          \
     case D: {                                     \
@@ -361,25 +364,25 @@ private:
         const auto old = [&](unsigned e) {
             return First ? vec{} : Arithmetic::widen(messages[e]);
         };
-        vec least = vec{} + Arithmetic::largest;
-        vec second = least, third = least;
+        vec min1 = vec{} + Arithmetic::largest;
+        vec min2 = min1, third = min1;
         vec signs{};
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = d_posterior[Deferred ? edges[e].from : bits[e]] - old(e);
             const vec m = Arithmetic::magnitude(t);
             inputs[e] = t;
             signs = Arithmetic::exclusive_or(signs, t);
-            third = Arithmetic::lesser(third, Arithmetic::greater(second, m));
-            second = Arithmetic::lesser(second, Arithmetic::greater(least, m));
-            least = Arithmetic::lesser(least, m);
+            third = Arithmetic::lesser(third, Arithmetic::greater(min2, m));
+            min2 = Arithmetic::lesser(min2, Arithmetic::greater(min1, m));
+            min1 = Arithmetic::lesser(min1, m);
         });
         const vec sign = Arithmetic::sign(signs);
-        const auto magnitudes = d_arithmetic.leaving(degree, least, second, third);
+        const auto magnitudes = d_arithmetic.check_to_variable(degree, min1, min2, third);
         const vec to_all = Arithmetic::with_sign(magnitudes.to_all, sign);
-        const vec to_least = Arithmetic::with_sign(magnitudes.to_least, sign);
+        const vec to_min1 = Arithmetic::with_sign(magnitudes.to_min1, sign);
         each_edge<Degree>(degree, [&](unsigned e) {
             const vec t = inputs[e];
-            const vec m = Arithmetic::magnitude(t) == least ? to_least : to_all;
+            const vec m = Arithmetic::magnitude(t) == min1 ? to_min1 : to_all;
             const vec r = Arithmetic::with_sign(m, Arithmetic::sign(t));
             const bool later = Deferred && e < 32 && k.deferred >> e & 1;
             d_posterior[Deferred ? edges[e].to : bits[e]] = later ? r - old(e) : t + r;
@@ -397,7 +400,7 @@ private:
         return Arithmetic::negative(sum);
     }
 
-    // Which lanes violate a check; all of those being decoded, or all there are.
+    // Returns the lanes that violate a check. Stops early if all live lanes do.
     flags violating() const
     {
         flags seen{};
@@ -424,11 +427,11 @@ private:
         return any;
     }
 
-    // How many checks each lane violates.
+    // Counts the checks that each lane violates.
     void count_violated()
     {
         for (std::uint32_t c = 0; c < d_code.check_count;) {
-            // As many as a flag of 16 bits can count.
+            // A flag of 16 bits can count as many.
             const auto end =
                 c + 30000 < d_code.check_count ? c + 30000 : d_code.check_count;
             flags count{};
@@ -441,7 +444,7 @@ private:
         }
     }
 
-    // Writes out the codewords that end with this iteration, and counts them.
+    // Writes the codewords that end with this iteration, and returns their number.
     unsigned finish(unsigned iteration)
     {
         const bool last = iteration == d_frames.max_iterations;
@@ -494,7 +497,7 @@ private:
         }
     }
 
-    // LLRs of the codewords that end, sixteen positions at a time.
+    // Writes the LLRs of the codewords that end, sixteen positions at a time.
     void write_llrs(flags open) const
     {
         if (!d_frames.soft[0]) {
@@ -517,7 +520,7 @@ private:
                 for (unsigned j = 0; j < 16; ++j) {
                     __builtin_memcpy(&a[j], rows[j] + first, group);
                 }
-                turn_over(a);
+                transpose(a);
                 for (unsigned k = 0; k < group; ++k) {
                     const auto l = first + k;
                     if (l < d_frames.count && d_live[l] && !open[l]) {
@@ -528,7 +531,7 @@ private:
         }
     }
 
-    // Of up to sixteen positions.
+    // Loads the channel values of up to sixteen positions.
     static void
     load_channels(const input* const* from, std::uint32_t i, unsigned count, vec* to)
     {
@@ -544,7 +547,7 @@ private:
         }
     }
 
-    // As soft_value() does. Beyond 2^23 a float has no fraction, and its lowest bits are
+    // Computes soft_value(). Above 2^23 a float has no fraction, and its lowest bits are
     // those of the integer.
     void llrs_of(vec x, std::int8_t* row) const
     {

@@ -18,20 +18,20 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * Posteriors are followed by a copy of those that a layer shares, made before the layer,
- * and by the differences that its deferred edges add after it. */
+ * Behind the posteriors are copies of those that a layer shares, made before the layer,
+ * and the differences that its deferred edges add after it. */
 struct edge {
-    std::uint32_t from; //!< where the posterior is read
-    std::uint32_t to;   //!< where posterior or difference is written
+    std::uint32_t from; //!< place of the posterior
+    std::uint32_t to;   //!< place for the new posterior or difference
 };
 
 struct layer {
     std::uint32_t first, last;             //!< checks
-    std::uint32_t first_copy, last_copy;   //!< in copies
-    std::uint32_t first_added, last_added; //!< in added
+    std::uint32_t first_copy, last_copy;   //!< range in code_view::copies
+    std::uint32_t first_added, last_added; //!< range in code_view::added
 };
 
-//! One of the layers' bits that are shared, or one that a difference is added to.
+//! A copy of a bit that a layer shares, or the addition of a difference to a bit.
 struct transfer {
     std::uint32_t from, to;
 };
@@ -39,7 +39,7 @@ struct transfer {
 struct check {
     std::uint32_t first_edge;
     std::uint32_t degree;
-    std::uint32_t deferred; //!< mask of deferred edges, of which only the first 32 can be
+    std::uint32_t deferred; //!< bit mask of deferred edges, among the first 32
 };
 
 struct code_view {
@@ -48,20 +48,20 @@ struct code_view {
     std::uint32_t edges;
     const layer* layers;
     std::uint32_t layer_count;
-    const check* checks; //!< in the order of decoding
+    const check* checks; //!< checks in the order of decoding
     std::uint32_t check_count;
-    const std::uint32_t* bits; //!< of each edge
-    const edge* edge_list;     //!< looked at in layers that add differences
+    const std::uint32_t* bits; //!< bit of each edge
+    const edge* edge_list;     //!< used in layers that add differences
     const transfer* copies;
     const transfer* added;
 };
 
-struct arithmetic { // of message_rule
+struct arithmetic { // see message_rule
     float offset;
     struct declining {
         float base, per_edge;
-        std::uint32_t most; //!< edges that count
-    } twice_to_all, twice_to_least;
+        std::uint32_t most; //!< largest degree that counts
+    } offset_x2_others, offset_x2_min;
     std::uint32_t kept_bits;
     float decline;
     float message_limit;
@@ -77,16 +77,16 @@ struct frames {
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
-    std::int8_t* soft[max_lanes]; //!< n LLRs go there, or to none
+    std::int8_t* soft[max_lanes]; //!< n LLRs; null: none
     float soft_factor[max_lanes];
-    bool extrinsic;                       //!< less the channel values
+    bool extrinsic;                       //!< LLRs less the channel values
     std::uint16_t iterations[max_lanes];  //!< written
     std::uint32_t unsatisfied[max_lanes]; //!< written, from 0
 };
 
 struct kernel {
     unsigned lanes;
-    //! Bytes of scratch memory, aligned to 64.
+    //! Returns the bytes of scratch memory, which is aligned to 64.
     std::size_t (*scratch_bytes)(const code_view&);
     void (*decode)(const code_view&, const arithmetic&, frames&, void* scratch);
 };

@@ -1,15 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A code as the lane-parallel decoder of the CPU wants it. */
+/* The tables of a code for the lane-parallel decoder of the CPU. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_LANE_CODE_H
-#define INCLUDED_GPUFEC_LDPC_LANE_CODE_H
+#ifndef INCLUDED_GPUFEC_LDPC_CPU_LANE_CODE_H
+#define INCLUDED_GPUFEC_LDPC_CPU_LANE_CODE_H
 
-#include "cpu_kernels.h"
-#include "layer_plan.h"
-#include "message_rule.h"
-#include "pipeline/cpu_variant.h"
+#include "common/cpu_variant.h"
+#include "kernels.h"
+#include "ldpc/model/layer_plan.h"
+#include "ldpc/model/message_rule.h"
 #include <vector>
 
 namespace gr::gpufec::ldpc {
@@ -34,7 +34,7 @@ private:
     std::vector<lanes::transfer> d_copies;
     std::vector<lanes::transfer> d_added;
     std::uint32_t d_places;               // posteriors, copies and differences
-    std::vector<std::uint32_t> d_copy_of; // of a bit in the layer at hand, or 0
+    std::vector<std::uint32_t> d_copy_of; // place of a bit's copy in the layer, or 0
     lanes::code_view d_view;
 };
 
@@ -49,11 +49,11 @@ inline lanes::arithmetic lane_arithmetic(const message_rule& r)
     const auto of = [](const declining_offset& o) {
         return lanes::arithmetic::declining{ o.base, o.per_edge, o.most };
     };
-    return { r.offset,        of(r.twice_to_all), of(r.twice_to_least),
-             kept_bits,       r.decline,          r.message_limit,
-             r.channel_limit, r.normalization,    r.sixteenths };
+    return { r.offset,    of(r.offset_x2_others), of(r.offset_x2_min), kept_bits,
+             r.decline,   r.message_limit,        r.channel_limit,     r.normalization,
+             r.sixteenths };
 }
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_LANE_CODE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CPU_LANE_CODE_H */

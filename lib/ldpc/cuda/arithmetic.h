@@ -1,48 +1,50 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of message_rule.h on a device, one value per thread; nothing is
- * contracted, so that floats come out as they do on the CPU. */
+/* The arithmetic of message_rule.h on a device, one value per thread. Nothing is
+ * contracted, so that floats are the same as on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 
-#include "cuda_kernels.h"
+#include "kernels.h"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Magnitudes to the edge with the least, and to others.
+// Magnitudes of the messages to the edge with min1, and to all others.
 template <class Value>
-struct outgoing {
-    Value to_least, to_all;
+struct message_magnitudes {
+    Value to_min1, to_all;
 };
 
-// In float, of a check with these least magnitudes, and twice its offsets; before what is
-// kept of them.
-__device__ inline outgoing<float> unkept_floats_leaving(float least,
-                                                        float second,
-                                                        float third,
-                                                        float twice_to_all,
-                                                        float twice_to_least,
-                                                        float decline,
-                                                        float normalization)
+// Returns the float magnitudes of a check, from its three minima and twice its offsets,
+// before they are stored with fewer bits.
+__device__ inline message_magnitudes<float>
+check_to_variable_without_stored_floats(float min1,
+                                        float min2,
+                                        float third,
+                                        float offset_x2_others,
+                                        float offset_x2_min,
+                                        float decline,
+                                        float normalization)
 {
-    // Products are exact, or nothing is subtracted from them: they may be contracted.
+    // Products are exact, or nothing is subtracted from them, so that contraction is
+    // harmless.
     const auto after = [decline, normalization](float m, float next, float twice) {
         const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
         return __saturatef(fmaf(m, normalization, -__fmul_rn(twice, near)));
     };
-    const float after_second = after(second, third, twice_to_least);
-    const float after_least = after(least, after_second, twice_to_all);
-    return { least < second ? after_second : after_least, after_least };
+    const float after_min2 = after(min2, third, offset_x2_min);
+    const float after_min1 = after(min1, after_min2, offset_x2_others);
+    return { min1 < min2 ? after_min2 : after_min1, after_min1 };
 }
 
 template <class Message>
 struct integer_values {
-    using message = Message;        // as stored, channel values too
-    using posterior = std::int16_t; // as stored
-    using value = int;              // as computed
+    using message = Message;        // type of stored messages and channel values
+    using posterior = std::int16_t; // type of stored posteriors
+    using value = int;              // type for computations
     static constexpr value largest = 32767;
 
     static __device__ value add(value a, value b) { return a + b; }
@@ -50,14 +52,14 @@ struct integer_values {
     static __device__ value magnitude(value a) { return abs(a); }
     static __device__ value smaller(value a, value b) { return min(a, b); }
     static __device__ value larger(value a, value b) { return max(a, b); }
-    static __device__ outgoing<value>
-    leaving(unsigned, value least, value second, value, const device_arithmetic& a)
+    static __device__ message_magnitudes<value>
+    check_to_variable(unsigned, value min1, value min2, value, const device_arithmetic& a)
     {
         const auto magnitude = [&a](value m) {
             const int x = max(0, min(m - int(a.offset), int(a.message_limit)));
             return (x * a.sixteenths + 8) >> 4;
         };
-        return { magnitude(second), magnitude(least) };
+        return { magnitude(min2), magnitude(min1) };
     }
 };
 
@@ -72,11 +74,8 @@ struct float_values {
     static __device__ value magnitude(value a) { return fabsf(a); }
     static __device__ value smaller(value a, value b) { return fminf(a, b); }
     static __device__ value larger(value a, value b) { return fmaxf(a, b); }
-    static __device__ outgoing<value> leaving(unsigned degree,
-                                              value least,
-                                              value second,
-                                              value third,
-                                              const device_arithmetic& a)
+    static __device__ message_magnitudes<value> check_to_variable(
+        unsigned degree, value min1, value min2, value third, const device_arithmetic& a)
     {
         const auto of = [degree](const declining_offset& o) {
             return fmaf(o.per_edge, float(min(degree, o.most)), o.base); // exact
@@ -84,43 +83,45 @@ struct float_values {
         const auto kept = [](float x) {
             return __uint_as_float(__float_as_uint(x) & kept_bits);
         };
-        const auto x = unkept_floats_leaving(least,
-                                             second,
-                                             third,
-                                             of(a.twice_to_all),
-                                             of(a.twice_to_least),
-                                             a.decline,
-                                             a.normalization);
-        return { kept(x.to_least), kept(x.to_all) };
+        const auto x = check_to_variable_without_stored_floats(min1,
+                                                               min2,
+                                                               third,
+                                                               of(a.offset_x2_others),
+                                                               of(a.offset_x2_min),
+                                                               a.decline,
+                                                               a.normalization);
+        return { kept(x.to_min1), kept(x.to_all) };
     }
 };
 
-//! What a check has heard.
+//! The minima and the sign product of a check's variable-to-check messages.
 template <class Values>
-struct heard {
+struct check_input {
     using value = typename Values::value;
-    value least = Values::largest, second = least, third = least;
+    value min1 = Values::largest, min2 = min1, third = min1;
     bool negative = false;
     unsigned degree = 0;
 
-    __device__ void take(value t)
+    __device__ void add(value t)
     {
         ++degree;
         const value m = Values::magnitude(t);
-        third = Values::smaller(third, Values::larger(second, m));
-        second = Values::smaller(second, Values::larger(least, m));
-        least = Values::smaller(least, m);
+        third = Values::smaller(third, Values::larger(min2, m));
+        min2 = Values::smaller(min2, Values::larger(min1, m));
+        min1 = Values::smaller(min1, m);
         negative ^= t < 0;
     }
-    __device__ outgoing<value> leaving(const device_arithmetic& a) const
+    __device__ message_magnitudes<value>
+    check_to_variable(const device_arithmetic& a) const
     {
-        return Values::leaving(degree, least, second, third, a);
+        return Values::check_to_variable(degree, min1, min2, third, a);
     }
-    //! The new message of the edge that said \p t.
-    __device__ value answer(value t, const outgoing<value>& magnitudes) const
+    //! Returns the check-to-variable message for variable-to-check message \p t.
+    __device__ value message_to(value t,
+                                const message_magnitudes<value>& magnitudes) const
     {
         const value m =
-            Values::magnitude(t) == least ? magnitudes.to_least : magnitudes.to_all;
+            Values::magnitude(t) == min1 ? magnitudes.to_min1 : magnitudes.to_all;
         return negative != (t < 0) ? -m : m;
     }
 };

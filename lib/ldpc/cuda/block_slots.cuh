@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the blocks of a block_plan share. */
+/* Helpers that the thread blocks of a persistent_grid share. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
 
-#include "cuda_block_plan.h"
+#include "persistent_grid.h"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// x, which the compiler cannot make anew, and so keeps: what it would read again in a
-// loop, there waits for whatever is being fetched.
+// Returns x in a form that the compiler cannot recompute and so keeps in a register.
+// Reading it again in a loop would wait for all loads in flight.
 __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -22,8 +22,8 @@ __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 #endif
 }
 
-// The same for what is equal in all threads, where the compiler is not to know that
-// either: an instruction with such an operand has no room for a constant.
+// Does the same for values that are equal in all threads, and hides that from the
+// compiler: an instruction with a uniform operand cannot encode a constant.
 __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -35,15 +35,15 @@ __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 #endif
 }
 
-// A slot of the messages' memory that no other block has; for one thread.
+// Takes a slot that no other block uses; called by one thread of a block.
 __device__ inline unsigned take_slot(const block_arguments& a)
 {
     unsigned i = blockIdx.x;
-    if (gridDim.x > a.slots) { // what the last block here had is free, likely
+    if (gridDim.x > a.slots) { // the slot of the last block here is free, most likely
 #ifdef __CUDA_ARCH__
         asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
 #endif
-        i = i * a.slots_each % a.slots;
+        i = i * a.slots_per_sm % a.slots;
     }
     while (atomicExch(a.taken + i, 1u)) {
         i = i + 1 < a.slots ? i + 1 : 0;
@@ -51,8 +51,8 @@ __device__ inline unsigned take_slot(const block_arguments& a)
     return i;
 }
 
-// What is the same in all of a warp, where the compiler would not know it.
-__device__ inline unsigned agreed(unsigned x)
+// Returns x, equal in the whole warp, in a form that tells the compiler so.
+__device__ inline unsigned warp_uniform(unsigned x)
 {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(~0u, x);

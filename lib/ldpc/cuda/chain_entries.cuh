@@ -7,21 +7,21 @@
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_ENTRIES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_ENTRIES_CUH
 
-#include "chain_table.h"
-#include "cuda_block_slots.cuh"
+#include "block_slots.cuh"
+#include "ldpc/model/chain_table.h"
 #include <cuda_runtime.h>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A block's shared memory, which begins with posteriors.
+// Returns a block's shared memory, which begins with posteriors.
 __device__ inline std::uint32_t* shared_words()
 {
     extern __shared__ uint4 shared_memory[];
     return reinterpret_cast<std::uint32_t*>(shared_memory);
 }
-// By its address, as instructions for shared memory take it: a pointer would be that and
-// what it has to be added to. Without a cluster it is below 2^23.
+// Reads and writes words of shared memory by address, as instructions take it; a pointer
+// needs an addition. Without a cluster, addresses are below 2^23.
 __device__ inline std::uint32_t get_shared(std::uint32_t address)
 {
 #ifdef __CUDA_ARCH__
@@ -66,14 +66,14 @@ __device__ inline std::uint32_t shared_address(const std::uint32_t* word)
     return shared_begin() + 4 * std::uint32_t(word - shared_words());
 }
 
-// A thread's number, and the address of its posterior in group 0 for a shift of 0, as
-// least floats. A thread without a check has one place for all, \p spare.
+// A thread's index, and the address of its posterior in group 0 at shift 0, in units of
+// the smallest float. A thread without a check uses the word \p spare for all edges.
 template <bool SomeSpare>
 struct chain_thread {
     float j, address, factor;
     __device__ chain_thread(unsigned number, bool has_check, std::uint32_t* spare)
     {
-        const auto kept = [](std::uint32_t x) {
+        const auto in_register = [](std::uint32_t x) {
             return __uint_as_float(kept_in_register(x));
         };
         if (!SomeSpare || has_check) {
@@ -83,19 +83,19 @@ struct chain_thread {
             j = 1e9f;
             address = __uint_as_float(shared_address(spare));
         }
-        j = kept(__float_as_uint(j));
-        address = kept(__float_as_uint(address));
+        j = in_register(__float_as_uint(j));
+        address = in_register(__float_as_uint(address));
         if constexpr (SomeSpare) {
-            factor = kept(__float_as_uint(has_check ? 1.0f : 0.0f));
+            factor = in_register(__float_as_uint(has_check ? 1.0f : 0.0f));
         }
     }
 };
 
-// A layer: edges, head, up to whole vectors.
-template <unsigned MessageEdges, bool Folded = false>
+// The entry of a layer: edges and head, padded to whole vectors.
+template <unsigned MessageEdges, bool TwoChecksPerWord = false>
 struct chain_entry {
-    static constexpr unsigned words = chain_entry_words(MessageEdges, Folded);
-    static constexpr unsigned edge_words = chain_edge_words(Folded);
+    static constexpr unsigned words = chain_entry_words(MessageEdges, TwoChecksPerWord);
+    static constexpr unsigned edge_words = chain_edge_words(TwoChecksPerWord);
     std::uint32_t word[words];
 
     __device__ float shift(unsigned e) const
@@ -108,34 +108,36 @@ struct chain_entry {
     }
     __device__ std::uint32_t head() const { return word[edge_words * MessageEdges]; }
 
-    // Address of edge e's posterior.
+    // Returns the address of edge e's posterior.
     template <bool SomeSpare>
     __device__ std::uint32_t place(unsigned e, const chain_thread<SomeSpare>& t) const
     {
-        constexpr float all = chain_table::bytes / (Folded ? 2 : 1) * 0x1p-149f;
+        constexpr float all = chain_table::bytes / (TwoChecksPerWord ? 2 : 1) * 0x1p-149f;
         const float before = __saturatef(__fsub_rn(shift(e), t.j)); // 0 or 1
         const float first = SomeSpare ? fmaf(start(e), t.factor, t.address)
                                       : __fadd_rn(start(e), t.address);
         return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Folded, what to turn edge e's posterior by, in bits: 16 where its halves are to be
-    // exchanged, else 0, modulo 32.
+    // Returns by how many bits the word of edge e's posterior is rotated, modulo 32: 16
+    // if its halves are exchanged, else 0.
     template <bool SomeSpare>
-    __device__ std::uint32_t turn(unsigned e, const chain_thread<SomeSpare>& t) const
+    __device__ std::uint32_t next_shift(unsigned e,
+                                        const chain_thread<SomeSpare>& t) const
     {
-        static_assert(Folded);
+        static_assert(TwoChecksPerWord);
         const float before = __saturatef(__fsub_rn(shift(e), t.j));
-        const float turned = __uint_as_float(word[edge_words * e + 2]);
-        return __float_as_uint(fmaf(before, 16 * 0x1p-149f, turned));
+        const float swapped = __uint_as_float(word[edge_words * e + 2]);
+        return __float_as_uint(fmaf(before, 16 * 0x1p-149f, swapped));
     }
 
-    // Words of a copy of all layers: after the last, kernels read one that nobody writes.
+    // Returns the words of a copy of all layers. Kernels read an entry past the last
+    // layer, which is not written.
     __host__ __device__ static constexpr unsigned copy_words(unsigned q)
     {
         return (q + 1) * words;
     }
-    // Copies all layers to shared memory; a thread of so many.
+    // Copies all layers to shared memory, with \p threads threads.
     __device__ static void copy(const std::uint32_t* entries,
                                 unsigned q,
                                 std::uint32_t* to,
@@ -175,8 +177,8 @@ struct chain_entry {
     }
 };
 
-// Calls use(i, x) for each layer from \p first to \p end, with what load(i, x) has got of
-// it while those before it were used.
+// Calls use(i, x) for each layer from \p first to \p end, with x from load(i, x), which
+// ran ahead while earlier layers were used.
 template <class Loaded, unsigned Together, class Load, class Use>
 __device__ void each_loaded_ahead(unsigned first, unsigned end, Load&& load, Use&& use)
 {

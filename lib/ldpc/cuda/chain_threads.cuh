@@ -1,20 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The threads of a block that decodes codes with a parity chain: one for each check of a
- * layer, or for two, of two chains of layers twice, and their barriers. */
+/* The threads of a block that decodes codes with a parity chain, and their barriers. A
+ * thread does one or two checks of a layer; each of two chains of layers has threads of
+ * its own. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 
-#include "chain_table.h"
-#include "cuda_block_slots.cuh"
+#include "block_slots.cuh"
+#include "ldpc/model/chain_table.h"
 #include <cuda_runtime.h>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// What a layer's head says of barriers and of writes.
+// The flags of a layer's head that concern barriers and writes.
 struct layer_flags {
     bool barrier, phase, shares, last_of_phase;
 
@@ -25,8 +26,8 @@ struct layer_flags {
           last_of_phase(head & chain_table::last_of_phase)
     {
     }
-    // The same by the halves' signs and the highest bits of their exponents: two flags in
-    // an instruction, where the compiler takes three for a bit of what a warp shares.
+    // Reads the flags from signs and top exponent bits of halves: two flags with one
+    // instruction, where the compiler needs three for one bit that a warp shares.
     __device__ static layer_flags of_halves(std::uint32_t head)
     {
         layer_flags f(head);
@@ -54,22 +55,22 @@ struct layer_flags {
     }
 };
 
-// Of a chain, \p Each have checks.
-template <unsigned Chains, unsigned Each = chain_table::group>
+// The threads of a block's chains; \p PerChain threads of a chain have a check.
+template <unsigned Chains, unsigned PerChain = chain_table::group>
 class chain_threads
 {
 public:
-    //! Of a chain: with two, all of a warp, so that they meet at barriers.
-    static constexpr unsigned pitch = Chains > 1 ? (Each + 31) / 32 * 32 : Each;
+    //! Threads per chain; with two chains whole warps, which barriers need.
+    static constexpr unsigned pitch = Chains > 1 ? (PerChain + 31) / 32 * 32 : PerChain;
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< the same in a warp, as the compiler knows
-    const unsigned j;     //!< check of a layer, if it has one
+    const unsigned chain; //!< known to the compiler as equal in a warp
+    const unsigned j;     //!< the thread's check in a layer, if it has one
 
     __device__ chain_threads()
         : number(threadIdx.x),
-          chain(Chains > 1 ? agreed(threadIdx.x / pitch) : 0),
+          chain(Chains > 1 ? warp_uniform(threadIdx.x / pitch) : 0),
           j(kept_in_register(threadIdx.x - pitch * chain)),
           d_barrier(kept_in_each(chain + 1)),
           d_phase(kept_in_each(first_phase + chain)),
@@ -79,14 +80,17 @@ public:
     }
     //! Whether there is a check j. A thread without one does what the others do, with
     //! memory of its own.
-    __device__ bool has_check() const { return Chains == 1 || j < Each; }
+    __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
-    //! Words of shared memory that take the place of their posteriors.
-    static constexpr unsigned spare_words = Chains * (pitch - Each);
-    //! Of the thread's, if it has no check.
-    __device__ unsigned spare() const { return chain * (pitch - Each) + j - Each; }
+    //! Words of shared memory in place of the posteriors of threads without a check.
+    static constexpr unsigned spare_words = Chains * (pitch - PerChain);
+    //! Returns the index of the thread's spare word, if it has no check.
+    __device__ unsigned spare() const
+    {
+        return chain * (pitch - PerChain) + j - PerChain;
+    }
 
-    //! The barriers before a layer.
+    //! Waits at the barriers before a layer.
     __device__ void wait_before(const layer_flags& layer)
     {
         if (Chains > 1 && layer.phase) {
@@ -97,8 +101,8 @@ public:
             wait_for_chain();
         }
     }
-    //! When all posteriors of a layer are written, but for those of parity bits, which
-    //! the other chain uses phases later.
+    //! Tells the other chain that the posteriors of a layer are written. Parity bits may
+    //! follow, because the other chain uses them phases later.
     __device__ void written(const layer_flags& layer)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -116,11 +120,11 @@ public:
     }
 
 private:
-    // Barriers with numbers: other than __syncthreads(), these need not be one place in
-    // the program, unless all of a block wait there. So a chain says to the other one at
-    // the end of a phase that it has written, and waits before the next. There it has two
-    // in turn, since the other one may arrive for the next before all of this one have
-    // left the last.
+    // Numbered barriers: unlike __syncthreads(), threads can wait at one from different
+    // places in the program. A chain arrives at the other's barrier at the end of a phase
+    // and waits at its own before the next. Each chain alternates between two,
+    // because the other may arrive for the next phase before all threads of this one have
+    // left the last barrier.
     static constexpr std::uint32_t first_phase = 4, next_phase = 2;
 
 #if defined(GPUFEC_EMULATED)
@@ -136,8 +140,8 @@ private:
     }
     __device__ static void make_barriers() {}
 #elif defined(GPUFEC_CHECKED_BARRIERS)
-    // As objects in shared memory, which compute-sanitizer's racecheck knows, as it does
-    // not know barriers of some threads of a block.
+    // Barrier objects in shared memory. The racecheck of compute-sanitizer knows these,
+    // but no numbered barriers of a part of a block.
     template <unsigned>
     __device__ void sync(std::uint32_t barrier) const
     {
@@ -175,7 +179,7 @@ private:
         __shared__ std::uint64_t objects[barriers];
         return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
     }
-    mutable std::uint32_t d_waited = 0; // at each, modulo two
+    mutable std::uint32_t d_waited = 0; // waits at each barrier, modulo two
 #else
     template <unsigned Threads>
     __device__ static void sync(std::uint32_t barrier)
@@ -190,8 +194,9 @@ private:
     __device__ static void make_barriers() {}
 #endif
 
-    const std::uint32_t d_barrier;           // of the chain
-    std::uint32_t d_phase, d_phase_of_other; // where it waits, and where it arrives
+    const std::uint32_t d_barrier; // the chain's barrier
+    // Barriers between phases, where the chain waits and where it arrives.
+    std::uint32_t d_phase, d_phase_of_other;
 };
 
 } // namespace device

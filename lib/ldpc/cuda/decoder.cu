@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The CUDA backend: slots in flight on a device, each on a stream of its own. Kernels of
- * all slots run one after the other, so that they share their scratch memory and what of
- * it the L2 cache holds; copies of one slot run beside the kernels of another. */
+ * all slots run one after the other, so that they share scratch memory and the L2 cache;
+ * copies of one slot run beside the kernels of another. */
 
 #include "cuda/device_decoder.h"
-#include "cuda_kernels.h"
-#include "cuda_symbols.h"
-#include "room.h"
+#include "kernels.h"
+#include "ldpc/cuda/input/symbols.h"
+#include "ldpc/stream/traits.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -19,15 +19,15 @@ using namespace device;
 
 struct ldpc_slot : cuda::device_slot {
     ldpc_slot(const batch_limits& l, std::size_t decoded_bytes)
-        : input(decoded_bytes), output(l.output_bytes), status(l.pieces)
+        : input(decoded_bytes), output(l.output_bytes), status(l.work_items)
     {
         output.clear();
     }
-    cuda::event decoded; // kernels are through, the copies back may not be
+    cuda::event decoded; // kernels are done, copies to the host may not be
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
-    std::unique_ptr<cuda::buffer<std::uint8_t>> raw; // what is lent
+    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format; // borrowed input
 };
 
 class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>
@@ -46,7 +46,7 @@ public:
             decoded = d_limits.table_bytes + codewords * decoded;
         }
         d_limits.device_bytes = decoded + d_limits.output_bytes + d_limits.status_bytes +
-                                (setup.symbols ? d_limits.raw_bytes : 0);
+                                (setup.symbols ? d_limits.caller_item_bytes : 0);
         cuda::need_memory(slots * d_limits.device_bytes);
         for (unsigned i = 0; i < slots; ++i) {
             d_slots.emplace_back(d_limits, decoded);
@@ -54,18 +54,19 @@ public:
         if (setup.symbols) {
             d_demapper = std::make_unique<symbol_demapper>(setup, codewords);
             for (auto& s : d_slots) {
-                s.raw = std::make_unique<cuda::buffer<std::uint8_t>>(d_limits.raw_bytes);
+                s.caller_format = std::make_unique<cuda::buffer<std::uint8_t>>(
+                    d_limits.caller_item_bytes);
             }
         }
         prepare(0);
     }
 
-    ~cuda_ldpc() override { settle(); }
+    ~cuda_ldpc() override { wait_idle(); }
 
-    bool take_raw() noexcept override
+    bool reserve_conversion_buffers() noexcept override
     {
-        return d_demapper || // it was made there
-               take(&ldpc_slot::raw, d_limits.raw_bytes);
+        return d_demapper || // made in the constructor
+               take(&ldpc_slot::caller_format, d_limits.caller_item_bytes);
     }
 
 private:
@@ -79,14 +80,15 @@ private:
             prepare(run.code);
         }
         mark("");
-        if (job.raw_bytes > 0) {
-            copy_in(s, s.input.get(), memory.table, job::values_offset(d_limits.pieces));
-            copy_in(s, s.raw->get(), memory.input, job.raw_bytes);
+        if (job.caller_item_bytes > 0) {
+            copy_in(
+                s, s.input.get(), memory.table, job::values_offset(d_limits.work_items));
+            copy_in(s, s.caller_format->get(), memory.input, job.caller_item_bytes);
             mark("copy_in");
-            make_steps(reinterpret_cast<const raw_frame*>(
-                           s.input.get() + job::raw_offset(d_limits.pieces)),
-                       job.codewords,
-                       s);
+            convert_input(reinterpret_cast<const caller_frame*>(
+                              s.input.get() + job::caller_offset(d_limits.work_items)),
+                          job.codewords,
+                          s);
             mark("steps");
         } else {
             copy_in(s, s.input.get(), memory.input, job.input_bytes);
@@ -107,14 +109,16 @@ private:
         mark("copy_out");
     }
 
-    // What is lent, or symbols, as the kernels take it.
-    void make_steps(const raw_frame* frames, std::uint32_t count, ldpc_slot& s)
+    // Converts borrowed input or symbols to the kernels' input.
+    void convert_input(const caller_frame* frames, std::uint32_t count, ldpc_slot& s)
     {
         const auto stream = s.queue.get();
         if (d_demapper) {
-            d_demapper->launch(frames, count, s.raw->get(), s.input.get(), stream);
+            d_demapper->launch(
+                frames, count, s.caller_format->get(), s.input.get(), stream);
         } else {
-            launch_steps(frames, count, s.raw->get(), d_setup, s.input.get(), stream);
+            launch_quantise(
+                frames, count, s.caller_format->get(), d_setup, s.input.get(), stream);
         }
     }
 
@@ -135,8 +139,8 @@ private:
         d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
     }
 
-    // The tables of a code, made when it is first used, and scratch memory for it; before
-    // a batch's first kernel, which may use the scratch memory there is.
+    // Makes the tables of a code when it is first used, and scratch memory for it, before
+    // the first kernel of a batch, which may use the scratch memory.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -148,17 +152,18 @@ private:
                                        d_setup.soft != ldpc_soft_output::none,
                                        d_setup.schedule,
                                        d_device);
-        const auto bytes = launch->scratch_bytes(d_limits.pieces);
+        const auto bytes = launch->scratch_bytes(d_limits.work_items);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            // What there is stays until there is more: codes that are prepared use it,
-            // and kernels in flight, for which nobody waits: they might not end.
+            // The old memory stays until the new one exists, because prepared codes use
+            // it. It stays longer if kernels in flight may use it. Nothing waits for
+            // those: they might never end.
             const bool unused = !d_scratch || idle();
             if (unused) {
                 d_outgrown.clear();
             }
             cuda::need_memory(bytes);
             auto larger = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
-            larger->clear(); // kernels load ahead what they do not use yet
+            larger->clear(); // fetches ahead read memory that was never written
             if (!unused) {
                 d_outgrown.push_back(std::move(d_scratch));
             }
@@ -180,17 +185,19 @@ private:
     }
 
     const setup d_setup;
-    std::unique_ptr<symbol_demapper> d_demapper; // of symbols
+    std::unique_ptr<symbol_demapper> d_demapper; // null without symbols
     std::vector<std::unique_ptr<launch_plan>> d_codes;
-    const ldpc_slot* d_last = nullptr; // whose kernels were submitted last
+    const ldpc_slot* d_last = nullptr; // the slot whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
-    std::vector<std::unique_ptr<cuda::buffer<std::uint8_t>>> d_outgrown; // in use yet
+    // Former scratch memory that may still be in use.
+    std::vector<std::unique_ptr<cuda::buffer<std::uint8_t>>> d_outgrown;
 };
 
 } // namespace
 
-// Whole waves of two blocks per multiprocessor, within the memory to be locked.
-std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
+// Returns whole waves of two blocks per multiprocessor, as far as the memory to pin
+// allows.
+std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);
     int multiprocessors = 0;
@@ -199,22 +206,23 @@ std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    const std::size_t wave = 2 * multiprocessors; // of pairs, a pair per block
+    const std::size_t wave = 2 * multiprocessors; // codewords, two per block
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
-    const auto room = fit(cuda::page_locked_bytes);
-    if (room >= wave) {
-        return room / wave * wave;
+    const auto capacity = fit(cuda::page_locked_bytes);
+    if (capacity >= wave) {
+        return capacity / wave * wave;
     }
-    // More than half a wave takes as long as a whole one. Symbols take more than LLRs,
-    // and a ring for what is lent may be of 256 MB.
-    if (2 * room >= wave || (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
+    // More than half a wave takes as long as a whole one. Symbols need more memory than
+    // LLRs, and a ring of borrowed input may have 256 MB.
+    if (2 * capacity >= wave ||
+        (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;
     }
-    return std::max<std::size_t>(1, room);
+    return std::max<std::size_t>(1, capacity);
 }
 
-room::decoder
-room::make_cuda(const setup& s, std::size_t codewords, unsigned slots, int device)
+traits::decoder
+traits::make_cuda(const setup& s, std::size_t codewords, unsigned slots, int device)
 {
     return std::make_unique<cuda_ldpc>(s, codewords, slots, device);
 }

@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum in two kernels, checks and bits, codewords interleaved, one thread a
- * node of a codeword: the decoder of Feltrin's thesis, for any code. */
+/* Flooding min-sum for any code after Feltrin's thesis, in one kernel for check nodes and
+ * one for variable nodes. Codewords are interleaved; a thread updates a node of a
+ * codeword. */
 
-#include "cuda_arithmetic.h"
-#include "cuda_soft.cuh"
+#include "arithmetic.h"
+#include "soft_output.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// Rows of checks and of bits; an edge of a bit is the place of its message.
+// The bits of each check, and the edges of each bit, which are places of messages.
 struct graph {
     const std::uint32_t* check_begin;
     const std::uint32_t* check_bits;
@@ -24,13 +25,13 @@ struct graph {
     std::uint32_t n, checks, edges;
 };
 
-// Of a batch: value i of codeword w is at i·width + w.
+// Arrays of a batch: value i of codeword w is at i·width + w.
 template <class Values>
 struct batch {
     typename Values::message* channel;
     typename Values::message* messages;
     typename Values::posterior* posteriors;
-    std::uint32_t* violated; // of each codeword
+    std::uint32_t* violated; // violated checks of each codeword
     std::uint32_t* done;     // iterations made by a codeword that has stopped, else 0
     std::uint32_t width;     // codewords
 };
@@ -65,7 +66,7 @@ __global__ void begin(graph g, device_frames frames, batch<Values> b)
 
 template <class Values>
 __global__ void
-renew_checks(graph g, device_arithmetic arithmetic, batch<Values> b, bool first)
+update_checks(graph g, device_arithmetic arithmetic, batch<Values> b, bool first)
 {
     const auto w = lane(b.width), c = node(b.width);
     if (c >= g.checks || b.done[w]) {
@@ -78,18 +79,18 @@ renew_checks(graph g, device_arithmetic arithmetic, batch<Values> b, bool first)
                                 first ? typename Values::value(0)
                                       : typename Values::value(b.messages[message]));
     };
-    heard<Values> h;
+    check_input<Values> h;
     for (auto e = g.check_begin[c]; e < g.check_begin[c + 1]; ++e) {
-        h.take(input(e));
+        h.add(input(e));
     }
-    const auto magnitudes = h.leaving(arithmetic);
+    const auto magnitudes = h.check_to_variable(arithmetic);
     for (auto e = g.check_begin[c]; e < g.check_begin[c + 1]; ++e) {
-        b.messages[std::size_t(e) * b.width + w] = h.answer(input(e), magnitudes);
+        b.messages[std::size_t(e) * b.width + w] = h.message_to(input(e), magnitudes);
     }
 }
 
 template <class Values>
-__global__ void renew_bits(graph g, batch<Values> b)
+__global__ void update_bits(graph g, batch<Values> b)
 {
     const auto w = lane(b.width), bit = node(b.width);
     if (bit >= g.n || b.done[w]) {
@@ -211,9 +212,9 @@ public:
         begin<Values><<<grid(g.n), threads, 0, stream>>>(g, frames, b);
         for (std::uint32_t i = 1; i <= stop.max_iterations; ++i) {
             const bool last = i == stop.max_iterations;
-            renew_checks<Values>
+            update_checks<Values>
                 <<<grid(g.checks), threads, 0, stream>>>(g, d_arithmetic, b, i == 1);
-            renew_bits<Values><<<grid(g.n), threads, 0, stream>>>(g, b);
+            update_bits<Values><<<grid(g.n), threads, 0, stream>>>(g, b);
             if (last || stop.early_stop) {
                 count_violated<Values><<<grid(g.checks), threads, 0, stream>>>(g, b);
                 judge<Values><<<grid(1), threads, 0, stream>>>(frames, b, i, last);
@@ -254,7 +255,7 @@ private:
                  d_edges };
     }
 
-    // Where things lie in scratch memory, and its bytes.
+    // Returns the arrays in scratch memory, and their bytes.
     std::pair<batch<Values>, std::size_t> layout(std::uint8_t* scratch,
                                                  std::size_t codewords) const
     {

@@ -1,15 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels of the CUDA backend, as their launchers see them. */
+/* The interface of the CUDA kernels: arguments, launch plans and their makers. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_KERNELS_H
 
 #include "cuda/runtime.h"
-#include "job.h"
-#include "layer_plan.h"
-#include "setup.h"
+#include "ldpc/model/job.h"
+#include "ldpc/model/layer_plan.h"
+#include "ldpc/model/setup.h"
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,16 +19,16 @@ namespace device {
 
 //! The codewords of one run, in device memory.
 struct device_frames {
-    const frame_place* table; //!< of the run
+    const frame_place* table; //!< its frames
     std::uint32_t count;
-    const std::uint8_t* input; //!< what the table counts from
+    const std::uint8_t* input; //!< the table's offsets count from here
     std::uint8_t* output;
     frame_status* status;
 };
 
 struct device_arithmetic {
     float offset;
-    declining_offset twice_to_all, twice_to_least;
+    declining_offset offset_x2_others, offset_x2_min;
     float decline;
     float message_limit;
     float normalization;
@@ -45,18 +45,18 @@ struct stopping {
 
 inline device_arithmetic arithmetic_of(const message_rule& r)
 {
-    return { r.offset,        r.twice_to_all,  r.twice_to_least, r.decline,
-             r.message_limit, r.normalization, r.sixteenths };
+    return { r.offset,        r.offset_x2_others, r.offset_x2_min, r.decline,
+             r.message_limit, r.normalization,    r.sixteenths };
 }
 
-//! A table of a code, there.
+//! Returns a copy of a code's table on the device.
 template <class T>
 cuda::buffer<T> to_device(const std::vector<T>& table)
 {
     return cuda::uploaded(table, "copy of a code's tables");
 }
 
-//! How kernels decode a code on a device: its tables there, and how to launch.
+//! The tables of a code on a device, and the launch of kernels that decode it.
 class launch_plan
 {
 public:
@@ -69,7 +69,7 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! The first of those below that takes a code. \p soft: it gives LLRs.
+//! Returns the first plan below that does not decline the code. \p soft: with LLR output.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
                                               bool soft,
@@ -79,52 +79,59 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // The makers decline with nullptr where code or device do not suit their kernels; the
 // last two take every code.
 
-//! Layered, codes of DVB-S2: in int8 a folded plan where each codeword has a
-//! multiprocessor to itself, for more one of pairs; else one of singles.
+//! Returns a layered plan for DVB-S2 codes. In int8 it puts two checks of a codeword in a
+//! word while each codeword has a multiprocessor, and two codewords for larger batches;
+//! in int16 and float it has one codeword per block.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Of those, for int8: a pair of codewords per block.
-std::unique_ptr<launch_plan>
-make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
-
-//! Of those, for int8: a codeword per block, folded: two of its checks in a word.
-std::unique_ptr<launch_plan>
-make_folded_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
-
-//! Of those, for int16 and float: a codeword per block.
-std::unique_ptr<launch_plan>
-make_singles_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
-
-//! Layered, codes of circulants without a chain, int8: a pair of codewords per team of
-//! threads.
-std::unique_ptr<launch_plan> make_circulants_plan(const ldpc_code& code,
+//! Returns the int8 plan for those codes with two codewords per block.
+std::unique_ptr<launch_plan> make_dvb_int8x2_plan(const ldpc_code& code,
                                                   const message_rule& rule,
                                                   bool soft,
                                                   int device);
 
-//! Layered, codes without structure, int8: a pair of codewords per block.
-std::unique_ptr<launch_plan> make_any_pairs_plan(const ldpc_code& code,
+//! Returns the int8 plan with one codeword per block and two of its checks per word.
+std::unique_ptr<launch_plan> make_two_checks_per_word_plan(const ldpc_code& code,
+                                                           const message_rule& rule,
+                                                           bool soft,
+                                                           int device);
+
+//! Returns the int16 or float plan with one codeword per block.
+std::unique_ptr<launch_plan> make_dvb_float_plan(const ldpc_code& code,
                                                  const message_rule& rule,
                                                  bool soft,
                                                  int device);
 
-//! Layered, any code.
+//! Returns the layered int8 plan for quasi-cyclic codes without a parity chain, with two
+//! codewords per team of threads.
+std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
+                                                    const message_rule& rule,
+                                                    bool soft,
+                                                    int device);
+
+//! Returns the layered int8 plan for codes without structure, two codewords per block.
+std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
+                                                           const message_rule& rule,
+                                                           bool soft,
+                                                           int device);
+
+//! Returns a layered plan for any code.
 std::unique_ptr<launch_plan>
 make_layered_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Flooding, any code.
+//! Returns a flooding plan for any code.
 std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
                                                 const message_rule& rule);
 
-//! What is lent at \p raw becomes what the kernels decode at \p input, \p count
-//! codewords.
-void launch_steps(const raw_frame* frames,
-                  std::uint32_t count,
-                  const std::uint8_t* raw,
-                  const setup& setup,
-                  std::uint8_t* input,
-                  cudaStream_t stream);
+//! Quantises the borrowed values of \p count codewords at \p caller_format to the
+//! kernels' input at \p input.
+void launch_quantise(const caller_frame* frames,
+                     std::uint32_t count,
+                     const std::uint8_t* caller_format,
+                     const setup& setup,
+                     std::uint8_t* input,
+                     cudaStream_t stream);
 
 } // namespace device
 } // namespace gr::gpufec::ldpc

@@ -1,15 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum for any code and precision: a block of threads decodes a codeword, a
- * thread per check of the layer. Posteriors are in shared memory where they fit, messages
- * in device memory. Much of the time is waiting for memory, so that what counts is how
- * many threads a multiprocessor holds: codes whose checks have few bits, and none whose
- * edges are deferred, have kernels of fewer registers, in blocks of the size that fits
- * best. */
+/* Layered min-sum for any code and precision: a thread block decodes one codeword, with
+ * one thread per check of a layer. Posteriors are in shared memory if they fit, messages
+ * in device memory. The kernel waits for memory most of the time, so that its speed
+ * depends on the threads that a multiprocessor holds. Codes with checks of few bits and
+ * without deferred edges therefore have kernels that need fewer registers, in blocks of
+ * the size that fits best. */
 
-#include "cuda_arithmetic.h"
-#include "cuda_soft.cuh"
+#include "arithmetic.h"
+#include "soft_output.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -17,23 +17,23 @@ namespace device {
 
 namespace {
 
-constexpr unsigned most_threads = 512;
-// Of kernels for any check: at least the 360 of a layer that has rounds.
+constexpr unsigned max_threads = 512;
+// Threads of kernels for any check; a layer with rounds has 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
-constexpr unsigned any_check = 32; // bits of those that registers hold
+constexpr unsigned any_check = 32; // bits per check that fit in registers
 constexpr std::uint32_t nothing = ~0u;
 constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 
 struct device_layer {
-    std::uint32_t first_edge; // in the table
+    std::uint32_t first_edge; // index in the table
     std::uint32_t checks;
     std::uint32_t degree; // the largest
     std::uint32_t rounds;
 };
 
-/* Edges of a layer, edge e of all its checks next to each other: bit and round, nothing
- * where a check has fewer edges than others. Messages lie in the same order. */
+/* The edges of a layer, as bit and round: edge e of all its checks is contiguous, with
+ * \c nothing where a check has fewer edges than others. Messages have the same order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;
@@ -42,9 +42,9 @@ struct code_tables {
     std::uint32_t n;
 };
 
-// Places for those of deferred edges.
+// The number of places for changes by deferred edges.
 template <unsigned MostBits>
-constexpr unsigned differences = MostBits == any_check ? any_check_threads * 32 : 0;
+constexpr unsigned changes = MostBits == any_check ? any_check_threads * 32 : 0;
 
 struct scratch_view {
     std::uint32_t* counter;
@@ -53,31 +53,31 @@ struct scratch_view {
     bool posteriors_in_shared;
 };
 
-// Of checks with at most MostBits; any_check stands for any.
+// A block's decoder, for checks of at most MostBits bits; any_check means any.
 template <class Values, unsigned MostBits>
-class decoder
+class layered_kernel
 {
 public:
     using value = typename Values::value;
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    __device__ decoder(const code_tables& code,
-                       const device_frames& frames,
-                       const device_arithmetic& arithmetic,
-                       const stopping& stop,
-                       const scratch_view& scratch)
+    __device__ layered_kernel(const code_tables& code,
+                              const device_frames& frames,
+                              const device_arithmetic& arithmetic,
+                              const stopping& stop,
+                              const scratch_view& scratch)
         : d_code(code), d_frames(frames), d_arithmetic(arithmetic), d_stop(stop)
     {
         extern __shared__ std::uint32_t shared[];
         auto* const mine = scratch.blocks + blockIdx.x * scratch.bytes_a_block;
         d_flags = shared;
         d_message = reinterpret_cast<message*>(mine);
-        d_difference = reinterpret_cast<posterior*>(
+        d_change = reinterpret_cast<posterior*>(
             mine + (std::size_t(code.edge_places) * sizeof(message) + 15) / 16 * 16);
         d_posterior = scratch.posteriors_in_shared
                           ? reinterpret_cast<posterior*>(shared + 4)
-                          : d_difference + differences<MostBits>;
+                          : d_change + changes<MostBits>;
     }
 
     __device__ void run(std::uint32_t* counter)
@@ -102,7 +102,7 @@ private:
         const auto* const channel =
             reinterpret_cast<const message*>(d_frames.input + frame.input);
         for (std::uint32_t i = threadIdx.x; i < d_code.n; i += blockDim.x) {
-            d_posterior[i] = Values::add(channel[i], 0); // 0 for the float −0
+            d_posterior[i] = Values::add(channel[i], 0); // 0 for a float −0
         }
         __syncthreads();
         std::uint32_t i = 1;
@@ -172,7 +172,7 @@ private:
         }
     }
 
-    // Everything of a check in registers, so that nothing waits for anything else.
+    // Updates checks that fit in registers, so that loads do not wait for each other.
     template <unsigned Most>
     __device__ void do_short_checks(const device_layer& l, bool first)
     {
@@ -185,19 +185,19 @@ private:
                 t[e] = edge[e] != nothing && !first ? value(d_message[place(l, e, c)])
                                                     : value(0);
             }
-            heard<Values> h;
+            check_input<Values> h;
 #pragma unroll
             for (unsigned e = 0; e < Most; ++e) {
                 if (edge[e] != nothing) {
                     t[e] = Values::subtract(d_posterior[edge[e]], t[e]);
-                    h.take(t[e]);
+                    h.add(t[e]);
                 }
             }
-            const auto magnitudes = h.leaving(d_arithmetic);
+            const auto magnitudes = h.check_to_variable(d_arithmetic);
 #pragma unroll
             for (unsigned e = 0; e < Most; ++e) {
                 if (edge[e] != nothing) {
-                    const value r = h.answer(t[e], magnitudes);
+                    const value r = h.message_to(t[e], magnitudes);
                     d_posterior[edge[e]] = Values::add(t[e], r);
                     d_message[place(l, e, c)] = r;
                 }
@@ -208,42 +208,43 @@ private:
     __device__ void do_long_checks(const device_layer& l, bool first)
     {
         for (unsigned c = threadIdx.x; c < l.checks; c += blockDim.x) {
-            const auto h = listen(l, c, first);
-            const auto magnitudes = h.leaving(d_arithmetic);
+            const auto h = input_of(l, c, first);
+            const auto magnitudes = h.check_to_variable(d_arithmetic);
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 const value t = input(edge, at, first);
-                const value r = h.answer(t, magnitudes);
+                const value r = h.message_to(t, magnitudes);
                 d_posterior[edge & bit_mask] = Values::add(t, r);
                 d_message[at] = r;
             });
         }
     }
 
-    __device__ heard<Values> listen(const device_layer& l, unsigned c, bool first) const
+    __device__ check_input<Values>
+    input_of(const device_layer& l, unsigned c, bool first) const
     {
-        heard<Values> h;
+        check_input<Values> h;
         each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
-            h.take(input(edge, at, first));
+            h.add(input(edge, at, first));
         });
         return h;
     }
 
-    // A layer of at most one check per thread, in which bits take part more than once.
+    // Updates a layer that has bits more than once, with at most one check per thread.
     __device__ void do_shared_layer(const device_layer& l, bool first)
     {
         const unsigned c = threadIdx.x;
-        heard<Values> h;
-        outgoing<value> magnitudes{};
+        check_input<Values> h;
+        message_magnitudes<value> magnitudes{};
         if (c < l.checks) {
-            h = listen(l, c, first);
-            magnitudes = h.leaving(d_arithmetic);
+            h = input_of(l, c, first);
+            magnitudes = h.check_to_variable(d_arithmetic);
             unsigned e = 0;
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 if (edge >> round_shift) {
                     const value t = input(edge, at, first);
-                    const value r = h.answer(t, magnitudes);
+                    const value r = h.message_to(t, magnitudes);
                     const value old = first ? value(0) : value(d_message[at]);
-                    d_difference[e * any_check_threads + c] = Values::subtract(r, old);
+                    d_change[e * any_check_threads + c] = Values::subtract(r, old);
                     d_message[at] = r;
                 }
                 ++e;
@@ -254,7 +255,7 @@ private:
             each_edge(l, c, [&](std::uint32_t edge, std::uint32_t at) {
                 if (edge >> round_shift == 0) {
                     const value t = input(edge, at, first);
-                    const value r = h.answer(t, magnitudes);
+                    const value r = h.message_to(t, magnitudes);
                     d_posterior[edge] = Values::add(t, r);
                     d_message[at] = r;
                 }
@@ -267,7 +268,7 @@ private:
                 each_edge(l, c, [&](std::uint32_t edge, std::uint32_t) {
                     if (edge >> round_shift == round) {
                         auto& p = d_posterior[edge & bit_mask];
-                        p = Values::add(p, d_difference[e * any_check_threads + c]);
+                        p = Values::add(p, d_change[e * any_check_threads + c]);
                     }
                     ++e;
                 });
@@ -333,22 +334,21 @@ private:
     const device_frames& d_frames;
     const device_arithmetic& d_arithmetic;
     const stopping& d_stop;
-    std::uint32_t* d_flags; // the frame at hand; violated checks
+    std::uint32_t* d_flags; // index of the frame; the count of violated checks
     message* d_message;
-    posterior* d_difference; // of deferred edges, by place in the check
+    posterior* d_change; // changes by deferred edges, by place in the check
     posterior* d_posterior;
 };
 
 template <class Values, unsigned MostBits>
-__global__ void __launch_bounds__(MostBits == any_check ? any_check_threads
-                                                        : most_threads)
+__global__ void __launch_bounds__(MostBits == any_check ? any_check_threads : max_threads)
     decode_layered(code_tables code,
                    device_frames frames,
                    device_arithmetic arithmetic,
                    stopping stop,
                    scratch_view scratch)
 {
-    decoder<Values, MostBits>(code, frames, arithmetic, stop, scratch)
+    layered_kernel<Values, MostBits>(code, frames, arithmetic, stop, scratch)
         .run(scratch.counter);
 }
 
@@ -406,7 +406,7 @@ public:
         d_in_shared = posteriors + 16 <= p.sharedMemPerBlockOptin;
         d_shared_bytes = 16 + (d_in_shared ? posteriors : 0);
         d_bytes_a_block = (d_places * sizeof(message) + 15) / 16 * 16 +
-                          differences<MostBits> * sizeof(posterior) +
+                          changes<MostBits> * sizeof(posterior) +
                           (d_in_shared ? 0 : (posteriors + 15) / 16 * 16);
         d_bytes_a_block = (d_bytes_a_block + 255) / 256 * 256;
         if (d_in_shared) {
@@ -445,12 +445,12 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    // As many as a multiprocessor can hold, in the smallest blocks.
+    // Chooses the most threads that a multiprocessor can hold, in the smallest blocks.
     void choose_threads(int multiprocessors)
     {
         int most = 0;
         const unsigned first = MostBits == any_check ? any_check_threads : 128;
-        for (auto threads = first; threads <= most_threads; threads *= 2) {
+        for (auto threads = first; threads <= max_threads; threads *= 2) {
             int resident = 0;
             cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                             &resident,
@@ -477,7 +477,7 @@ private:
     const device_arithmetic d_arithmetic;
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
-    unsigned d_threads = any_check_threads; // of a block
+    unsigned d_threads = any_check_threads; // per block
     int d_blocks = 1;                       // resident at once
 };
 

@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the launch plans share whose blocks keep their messages in scratch memory. */
+/* The base of launch plans whose thread blocks store messages in scratch memory. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_PLAN_H
-#define INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_PLAN_H
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PERSISTENT_GRID_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_PERSISTENT_GRID_H
 
-#include "cuda_kernels.h"
+#include "kernels.h"
 #include <algorithm>
 #include <cstdint>
 
@@ -16,39 +16,39 @@ namespace device {
 struct block_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state;     // of blocks at once
-    std::uint32_t* taken;     // of its parts, one where a block has it
-    std::uint32_t slots;      // parts
-    std::uint32_t slots_each; // of a multiprocessor
+    std::uint32_t* state;       // the slots
+    std::uint32_t* taken;       // a flag per slot, 1 while a block uses it
+    std::uint32_t slots;        // number of slots
+    std::uint32_t slots_per_sm; // per multiprocessor
 };
 
 /*!
- * \brief A plan whose blocks keep their messages in scratch memory.
+ * \brief A plan whose blocks store their messages in scratch memory.
  *
- * It has a slot for each block that runs at once, and before the slots a flag for each,
- * which is set where a block has it.
+ * Scratch memory has a slot for each resident block. Flags before the slots say which of
+ * them blocks use.
  */
-class block_plan : public launch_plan
+class persistent_grid : public launch_plan
 {
 protected:
-    //! \p each: blocks at once, of a multiprocessor.
-    block_plan(unsigned each, unsigned multiprocessors)
-        : d_each(each), d_blocks(each * multiprocessors)
+    //! Makes a grid with \p per_sm resident blocks per multiprocessor.
+    persistent_grid(unsigned per_sm, unsigned multiprocessors)
+        : d_per_sm(per_sm), d_blocks(per_sm * multiprocessors)
     {
     }
 
-    //! Blocks at once, of the device.
+    //! Returns the resident blocks of the device.
     unsigned blocks() const { return d_blocks; }
-    unsigned multiprocessors() const { return d_blocks / d_each; }
+    unsigned multiprocessors() const { return d_blocks / d_per_sm; }
 
-    //! Bytes for \p codewords whose blocks keep \p words each.
+    //! Returns the scratch bytes for \p codewords, with \p words per slot.
     std::size_t scratch_for(std::size_t codewords, std::size_t words) const
     {
         const auto slots = slots_for(codewords);
         return flag_bytes(slots) + slots * words * sizeof(std::uint32_t);
     }
 
-    //! Clears the flags, too.
+    //! Returns the arguments, and clears the flags on \p stream.
     block_arguments arguments(const device_frames& frames,
                               const stopping& stop,
                               void* scratch,
@@ -58,7 +58,7 @@ protected:
         auto* const taken = static_cast<std::uint32_t*>(scratch);
         cuda::check(cudaMemsetAsync(taken, 0, flag_bytes(slots), stream), "memset");
         return { frames, stop,  taken + flag_bytes(slots) / sizeof(*taken),
-                 taken,  slots, d_each };
+                 taken,  slots, d_per_sm };
     }
 
 private:
@@ -71,10 +71,10 @@ private:
         return (slots * sizeof(std::uint32_t) + 255) / 256 * 256;
     }
 
-    const unsigned d_each, d_blocks;
+    const unsigned d_per_sm, d_blocks;
 };
 
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_PLAN_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PERSISTENT_GRID_H */

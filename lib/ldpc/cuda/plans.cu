@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which launch plan a code gets. */
+/* Selection of the launch plan for a code. */
 
 #include "cuda/first_plan.h"
-#include "cuda_kernels.h"
+#include "kernels.h"
 
 namespace gr::gpufec::ldpc::device {
 
@@ -17,12 +17,14 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
     if (schedule == ldpc_schedule::flooding) {
         return make_flooding_plan(code, rule);
     }
-    return cuda::first_plan(
-        { make_dvbs2_plan, make_circulants_plan, make_any_pairs_plan, make_layered_plan },
-        code,
-        rule,
-        soft,
-        device);
+    return cuda::first_plan({ make_dvbs2_plan,
+                              make_quasi_cyclic_plan,
+                              make_unstructured_int8x2_plan,
+                              make_layered_plan },
+                            code,
+                            rule,
+                            soft,
+                            device);
 }
 
 } // namespace gr::gpufec::ldpc::device

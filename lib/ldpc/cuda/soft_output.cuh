@@ -1,21 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft output of message_rule.h on a device. */
+/* Writing of soft output on a device, by the rule of message_rule.h. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_SOFT_CUH
-#define INCLUDED_GPUFEC_LDPC_CUDA_SOFT_CUH
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_SOFT_OUTPUT_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_SOFT_OUTPUT_CUH
 
-#include "cuda_kernels.h"
+#include "kernels.h"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! Where the LLRs of a codeword go, and how they are made.
+//! Writes the LLRs of a codeword.
 class soft_writer
 {
 public:
-    //! \p unit of posteriors: steps that they count are so small.
+    //! Makes a writer for posteriors in which a step is \p unit.
     __device__ soft_writer(const device_frames& frames,
                            const frame_place& place,
                            const stopping& stop,
@@ -28,7 +28,8 @@ public:
     {
     }
 
-    //! A byte of a posterior, in units, of a position whose channel value is a \p T.
+    //! Returns the output byte for a posterior, in units; channel values are of type \p
+    //! T.
     template <class T>
     __device__ std::uint32_t byte(unsigned position, float posterior) const
     {
@@ -47,7 +48,7 @@ public:
         d_to[position] = std::uint8_t(byte<T>(position, posterior));
     }
 
-    //! Four positions from a multiple of four on.
+    //! Writes four positions, the first a multiple of four.
     template <class T>
     __device__ void write_four(unsigned first, const float (&posterior)[4]) const
     {
@@ -59,7 +60,7 @@ public:
         reinterpret_cast<std::uint32_t*>(d_to)[first / 4] = word;
     }
 
-    //! Positions that follow each other, written in words as far as they fill them.
+    //! Writes successive positions, in whole words where possible.
     template <class T>
     class run
     {
@@ -107,4 +108,4 @@ private:
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_SOFT_CUH */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_SOFT_OUTPUT_CUH */

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What input_format makes of one value, on a device. */
+/* Quantisation of a channel value on a device, as in input_format. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH
@@ -16,7 +16,7 @@ namespace device {
 template <class To>
 __device__ To step_of(float value, float factor, float limit)
 {
-    // +0: −0 becomes 0, as on the CPU.
+    // Adding 0 turns −0 into 0, as on the CPU.
     const float x = __fadd_rn(__fmul_rn(value, factor), 0.0f);
     const float within = fminf(fmaxf(x, -limit), limit);
     return std::is_same<To, float>::value ? To(within) : To(__float2int_rn(within));

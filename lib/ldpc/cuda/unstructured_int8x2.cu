@@ -1,11 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Pairs of codewords of codes without structure, int8: the table of a code, and the
- * launch. */
+/* Launch plan for codes without structure in int8: a code's table, and the launch. */
 
-#include "cuda_any_pairs.cuh"
-#include "cuda_pair_plan.h"
+#include "ldpc/cuda/dvb_int8x2/plan.h"
+#include "unstructured_int8x2.cuh"
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -16,40 +15,42 @@ namespace device {
 
 namespace {
 
-using any_pairs::lanes;
+using unstructured_int8x2::lanes;
 
-struct any_variant {
-    void (*kernel)(any_table, pair_arguments) = nullptr;
-    unsigned most_degree = 0;
-    unsigned most_warps = 0; // of all blocks on a multiprocessor, by their registers
+struct unstructured_variant {
+    void (*kernel)(unstructured_table, int8x2_arguments) = nullptr;
+    unsigned max_degree = 0;
+    unsigned max_warps = 0; // warps per multiprocessor, limited by registers
 };
 
-template <unsigned Most, unsigned Warps>
-any_variant variant()
+template <unsigned MaxDegree, unsigned Warps>
+unstructured_variant variant()
 {
-    return { any_pairs::decode_any<Most, Warps * lanes>, Most, Warps };
+    return { unstructured_int8x2::decode_unstructured_int8x2<MaxDegree, Warps * lanes>,
+             MaxDegree,
+             Warps };
 }
 
-any_variant choose(unsigned degree)
+unstructured_variant choose(unsigned degree)
 {
     return degree <= 8    ? variant<8, 32>()
            : degree <= 10 ? variant<10, 24>()
            : degree <= 12 ? variant<12, 24>()
            : degree <= 20 ? variant<20, 20>()
            : degree <= 32 ? variant<32, 16>()
-                          : any_variant{};
+                          : unstructured_variant{};
 }
 
 // A unit of a layer.
 struct unit {
-    std::vector<std::array<std::uint32_t, 32>> places; // of each check
-    unsigned degree = 0;                               // that there is code for
+    std::vector<std::array<std::uint32_t, 32>> places; // places of each check
+    unsigned degree = 0;                               // padded
 };
 
-constexpr unsigned banks = 32; // of shared memory
+constexpr unsigned banks = 32; // banks of shared memory
 
-// Which of its edges the lanes of a unit take at the same time: so that few of these are
-// in one bank.
+// Orders the edges of each check, so that few bits that the lanes read together are in
+// one bank.
 void arrange(unit& u)
 {
     constexpr unsigned rounds = 6;
@@ -88,11 +89,12 @@ void arrange(unit& u)
     }
 }
 
-// Which checks of a layer are a unit: so that few of their bits are in one bank. Those of
-// one degree stay together. Of a small layer the last units would have what is left.
+// Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
+// degree stay together. A small layer is left as it is: its last units would get the
+// worst checks.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
-    constexpr unsigned window = 256; // of those left that are looked at
+    constexpr unsigned window = 256; // remaining checks that are tried
     if (checks.size() < window) {
         return;
     }
@@ -104,7 +106,8 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
         if (at % lanes == 0) {
             count.fill(0);
         }
-        // With v bits in a bank another adds to their fourth powers.
+        // The cost of a bank is the fourth power of its bits; one more of v bits adds
+        // this.
         const auto added = [&](std::uint32_t check) {
             long long sum = 0;
             for (auto e = plan.edge_begin[check]; e < plan.edge_begin[check + 1]; ++e) {
@@ -114,12 +117,12 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
             return sum;
         };
         auto best = at;
-        auto least = added(checks[at]);
+        auto smallest = added(checks[at]);
         const auto end = std::min<std::size_t>(at + window, checks.size());
         for (auto i = at + 1; i < end && degree_of(checks[i]) == degree_of(checks[at]);
              ++i) {
-            if (const auto sum = added(checks[i]); sum < least) {
-                least = sum;
+            if (const auto sum = added(checks[i]); sum < smallest) {
+                smallest = sum;
                 best = i;
             }
         }
@@ -133,19 +136,19 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 
 struct host_table {
     std::vector<std::uint32_t> places;
-    std::vector<unsigned> degrees;     // of units
-    std::vector<unsigned> layer_begin; // unit, and the end
+    std::vector<unsigned> degrees;     // degrees of units
+    std::vector<unsigned> layer_begin; // first units of layers, and the end
     unsigned n = 0, spare_place = 0, words = 0;
 
-    // Appends those for blocks of so many warps, and returns their number.
-    unsigned add_steps(unsigned warps, std::vector<any_table::step>& all) const
+    // Appends the steps for blocks of \p warps warps, and returns their number.
+    unsigned add_steps(unsigned warps, std::vector<unstructured_table::step>& all) const
     {
         const auto before = all.size();
         for (std::size_t l = 0; l + 1 < layer_begin.size(); ++l) {
             for (auto u = layer_begin[l]; u < layer_begin[l + 1]; u += warps) {
                 const auto units = std::min(warps, layer_begin[l + 1] - u);
                 const auto degree = *std::max_element(&degrees[u], &degrees[u] + units);
-                using step = any_table::step;
+                using step = unstructured_table::step;
                 const bool same = all.size() > before && all.back().degree() == degree;
                 all.push_back(
                     { u,
@@ -154,10 +157,10 @@ struct host_table {
                           std::uint32_t(same) << step::same_at | degree });
             }
         }
-        all.insert(all.end(), 2, any_table::step{});
+        all.insert(all.end(), 2, unstructured_table::step{});
         return unsigned(all.size() - before - 2);
     }
-    unsigned most_units() const // of a layer
+    unsigned max_units() const // per layer
     {
         unsigned most = 0;
         for (std::size_t l = 0; l + 1 < layer_begin.size(); ++l) {
@@ -167,13 +170,14 @@ struct host_table {
     }
 };
 
-// Layers as in the plan; false for a code that the kernels are not made for.
+// Makes the table, with layers as in the plan. Returns false for a code that no kernel
+// supports.
 bool make_table(const ldpc_code& code, unsigned most, host_table& made)
 {
     const auto plan = make_layer_plan(code);
     made.n = code.n();
     made.spare_place = (code.n() + 3) / 4 * 4;
-    unsigned spare = lanes; // places
+    unsigned spare = lanes; // spare places
     for (std::size_t l = 0; l < plan.layers(); ++l) {
         if (plan.rounds[l] > 0) {
             return false;
@@ -188,14 +192,14 @@ bool make_table(const ldpc_code& code, unsigned most, host_table& made)
             return degree_of(a) > degree_of(b);
         });
         gather(plan, order);
-        const auto degree = any_pairs::padded_degree(degree_of(order[0]), most);
-        unsigned lacking = 0; // units so far that have places of their own
+        const auto degree = unstructured_int8x2::padded_degree(degree_of(order[0]), most);
+        unsigned lacking = 0; // units so far with spare places of their own
         made.layer_begin.push_back(unsigned(made.degrees.size()));
         for (unsigned first = 0; first < order.size(); first += lanes) {
             const auto last = std::min<unsigned>(first + lanes, order.size());
             unit u;
-            u.degree = any_pairs::padded_degree(degree_of(order[first]), most);
-            // What is written belongs to one lane alone.
+            u.degree = unstructured_int8x2::padded_degree(degree_of(order[first]), most);
+            // Spare places that are written belong to one lane alone.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;
             const auto own = made.spare_place + lanes * (lacks ? lacking++ : 0);
@@ -210,12 +214,12 @@ bool make_table(const ldpc_code& code, unsigned most, host_table& made)
                 }
             }
             arrange(u);
-            const auto words = any_pairs::place_words(most);
+            const auto words = unstructured_int8x2::place_words(most);
             const auto at = made.places.size();
             made.places.resize(at + lanes * words);
             for (unsigned lane = 0; lane < lanes; ++lane) {
                 for (unsigned w = 0; w < words; ++w) {
-                    made.places[at + any_pairs::place_at(most, w, lane)] =
+                    made.places[at + unstructured_int8x2::place_at(most, w, lane)] =
                         u.places[lane][2 * w] | u.places[lane][2 * w + 1] << 16;
                 }
             }
@@ -228,25 +232,25 @@ bool make_table(const ldpc_code& code, unsigned most, host_table& made)
     return made.words <= 0xffff;
 }
 
-// How a code is launched with blocks of so many warps.
-struct any_shape {
+// A launch configuration, with blocks of so many warps.
+struct unstructured_shape {
     unsigned warps;
-    unsigned each; // blocks of a multiprocessor
+    unsigned per_sm; // blocks per multiprocessor
     unsigned first, steps;
     std::size_t shared; // bytes
 };
 
-class any_pairs_plan : public pair_plan
+class unstructured_int8x2_plan : public int8x2_plan
 {
 public:
-    any_pairs_plan(const host_table& made,
-                   const pair_outgoing& rule,
-                   const any_variant& v,
-                   const std::vector<any_table::step>& steps,
-                   std::vector<any_shape> shapes,
-                   unsigned each,
-                   unsigned multiprocessors)
-        : pair_plan(rule, each, multiprocessors),
+    unstructured_int8x2_plan(const host_table& made,
+                             const int8x2_message_rule& rule,
+                             const unstructured_variant& v,
+                             const std::vector<unstructured_table::step>& steps,
+                             std::vector<unstructured_shape> shapes,
+                             unsigned per_sm,
+                             unsigned multiprocessors)
+        : int8x2_plan(rule, per_sm, multiprocessors),
           d_multiprocessors(multiprocessors),
           d_degree(*std::max_element(made.degrees.begin(), made.degrees.end())),
           d_places(to_device(made.places)),
@@ -267,7 +271,7 @@ public:
     {
         return scratch_for(codewords,
                            std::size_t(d_table.unit_count) * lanes *
-                               any_pairs::message_words(d_variant.most_degree));
+                               unstructured_int8x2::message_words(d_variant.max_degree));
     }
 
     void launch(const device_frames& frames,
@@ -276,87 +280,93 @@ public:
                 cudaStream_t stream) const override
     {
         const auto* best = &d_shapes[0];
-        unsigned at_once = 1;
+        unsigned codewords_per_word = 1;
         const auto blocks_of = [&frames](unsigned codewords) {
             return (frames.count + codewords - 1) / codewords;
         };
         for (const auto& s : d_shapes) {
             for (const unsigned codewords : { 1, 2 }) {
-                if (clocks(s, blocks_of(codewords)) < clocks(*best, blocks_of(at_once))) {
+                if (clocks(s, blocks_of(codewords)) <
+                    clocks(*best, blocks_of(codewords_per_word))) {
                     best = &s;
-                    at_once = codewords;
+                    codewords_per_word = codewords;
                 }
             }
         }
         auto table = d_table;
         table.steps = d_steps.get() + best->first;
         table.step_count = best->steps;
-        const auto blocks = std::min(blocks_of(at_once), best->each * d_multiprocessors);
+        const auto blocks =
+            std::min(blocks_of(codewords_per_word), best->per_sm * d_multiprocessors);
         const auto kernel = d_variant.kernel;
-        const auto of_launch = arguments(frames, stop, scratch, at_once, false, stream);
+        const auto of_launch =
+            arguments(frames, stop, scratch, codewords_per_word, false, stream);
         kernel<<<blocks, best->warps * lanes, best->shared, stream>>>(table, of_launch);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
 
 private:
-    // Roughly what an iteration of so many blocks takes: by instructions, of which warps
-    // without a unit have some, or, where few warps are there, by the time of a step.
-    double clocks(const any_shape& s, unsigned blocks) const
+    // Estimates the time of an iteration of \p blocks blocks, from the instructions, a
+    // few of which are in warps without a unit, or for few warps from the latency of a
+    // step.
+    double clocks(const unstructured_shape& s, unsigned blocks) const
     {
         const double per_clock = 3;
         const double instructions =
             d_table.unit_count * (10 + 16.0 * d_degree) + s.steps * s.warps * 30.0;
         const double waits = s.steps * (400 + 40.0 * d_degree);
         const auto wave = [&](unsigned count) {
-            const auto each = (count + d_multiprocessors - 1) / d_multiprocessors;
-            return std::max(each * instructions / per_clock, waits);
+            const auto per_sm = (count + d_multiprocessors - 1) / d_multiprocessors;
+            return std::max(per_sm * instructions / per_clock, waits);
         };
-        const unsigned at_once = s.each * d_multiprocessors;
-        const auto rest = blocks % at_once;
-        return blocks / at_once * wave(at_once) + (rest ? wave(rest) : 0);
+        const unsigned resident = s.per_sm * d_multiprocessors;
+        const auto rest = blocks % resident;
+        return blocks / resident * wave(resident) + (rest ? wave(rest) : 0);
     }
 
     const unsigned d_multiprocessors;
     const unsigned d_degree; // the largest
     const cuda::buffer<std::uint32_t> d_places;
-    const cuda::buffer<any_table::step> d_steps; // of all shapes
-    const any_variant d_variant;
-    const std::vector<any_shape> d_shapes;
-    const any_table d_table;
+    const cuda::buffer<unstructured_table::step> d_steps; // steps of all shapes
+    const unstructured_variant d_variant;
+    const std::vector<unstructured_shape> d_shapes;
+    const unstructured_table d_table;
 };
 
 } // namespace
 
-std::unique_ptr<launch_plan>
-make_any_pairs_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
+std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
+                                                           const message_rule& rule,
+                                                           bool,
+                                                           int device)
 {
-    // Halves hold integers up to 2048, of which one is added to a magnitude; violated
-    // checks are counted in 16 bits.
+    // A half holds integers up to 2048, and 1 is added to magnitudes; violated checks are
+    // counted in 16 bits.
     if (rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) > 2047 ||
         code.checks() > 0xffff || code.n() > 0xffff) {
         return nullptr;
     }
-    const pair_outgoing values(rule);
+    const int8x2_message_rule values(rule);
     const auto v = choose(code.largest_check_degree());
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     host_table made;
-    if (p.major < pairs::first_capability || !v.kernel || !values.follows(rule) ||
+    if (p.major < dvb_int8x2::first_capability || !v.kernel || !values.follows(rule) ||
         4 * code.n() > p.sharedMemPerBlockOptin ||
-        !make_table(code, v.most_degree, made)) {
+        !make_table(code, v.max_degree, made)) {
         return nullptr;
     }
-    std::vector<any_table::step> steps;
-    std::vector<any_shape> shapes;
-    unsigned each = 0;
-    const auto most_warps = std::min(v.most_warps, made.most_units());
-    // As many on each of the four schedulers of a multiprocessor, if there are more.
-    for (unsigned warps = 1; warps <= most_warps; warps += warps < 4 ? warps : 4) {
+    std::vector<unstructured_table::step> steps;
+    std::vector<unstructured_shape> shapes;
+    unsigned per_sm = 0;
+    const auto max_warps = std::min(v.max_warps, made.max_units());
+    // From four warps on, the four schedulers of a multiprocessor get equal numbers.
+    for (unsigned warps = 1; warps <= max_warps; warps += warps < 4 ? warps : 4) {
         const auto first = unsigned(steps.size());
         const auto count = made.add_steps(warps, steps);
-        const auto shared = (count + 2) * sizeof(any_table::step) +
-                            4 * std::size_t(made.words + any_pairs::flag_words);
+        const auto shared = (count + 2) * sizeof(unstructured_table::step) +
+                            4 * std::size_t(made.words + unstructured_int8x2::flag_words);
         if (shared > p.sharedMemPerBlockOptin) {
             continue;
         }
@@ -367,14 +377,14 @@ make_any_pairs_plan(const ldpc_code& code, const message_rule& rule, bool, int d
                     "occupancy");
         if (resident > 0) {
             shapes.push_back({ warps, unsigned(resident), first, count, shared });
-            each = std::max(each, unsigned(resident));
+            per_sm = std::max(per_sm, unsigned(resident));
         }
     }
     if (shapes.empty()) {
         return nullptr;
     }
-    return std::make_unique<any_pairs_plan>(
-        made, values, v, steps, std::move(shapes), each, p.multiProcessorCount);
+    return std::make_unique<unstructured_int8x2_plan>(
+        made, values, v, steps, std::move(shapes), per_sm, p.multiProcessorCount);
 }
 
 } // namespace device

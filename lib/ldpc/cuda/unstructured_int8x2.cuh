@@ -1,32 +1,31 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for codes without structure: a block of threads decodes two
- * codewords in the halves of a half2, with the arithmetic of cuda_pairs.cuh.
+/* Layered min-sum in int8 for codes without structure. A thread block decodes two
+ * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * A layer is cut into units of 32 checks, one for each lane of a warp, and a step is as
+ * A layer is divided into units of 32 checks, one for each lane of a warp; a step is as
  * many units as the block has warps. Shared memory holds the posteriors of all bits, and
- * behind them places that are no bit's, of infinite magnitude, for edges that a check
- * lacks: no sum changes them, so nothing asks whether an edge is there. Each check reads
- * where its bits are from a table, for which one entry serves both codewords. The table
- * is in the L1 and L2 caches, as are the messages, which are kept compressed; both are
- * fetched a step ahead. */
+ * behind them spare places of infinite magnitude, to which edges lead that a check lacks:
+ * no sum changes them, so that no edge needs a test. Each check reads the places of its
+ * bits from a table, whose entries serve both codewords. The table is in the L1 and L2
+ * caches, as are the compressed messages; both are fetched a step ahead. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_ANY_PAIRS_CUH
-#define INCLUDED_GPUFEC_LDPC_CUDA_ANY_PAIRS_CUH
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
 
-#include "cuda_chain_entries.cuh"
-#include "cuda_pairs.cuh"
+#include "chain_entries.cuh"
+#include "ldpc/cuda/dvb_int8x2/check_node_update.cuh"
+#include "soft_output.cuh"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-struct any_table {
-    //! Two without units after the last.
+struct unstructured_table {
+    //! A step; two without units follow the last.
     struct alignas(8) step {
-        // From the highest bit: units, one for each warp from the first on; whether it
-        // begins a layer, and whether its degree is that of the step before; that
-        // degree, for which there is code.
+        // From the highest bit: the number of units, which the first warps take; whether
+        // a layer begins; whether the step before has the same degree; the padded degree.
         static constexpr unsigned units_at = 24, barrier_at = 9, same_at = 8;
         std::uint32_t first; //!< unit
         std::uint32_t head;
@@ -36,26 +35,27 @@ struct any_table {
         __host__ __device__ bool same() const { return head >> same_at & 1; }
         __host__ __device__ unsigned degree() const { return head & 0xffu; }
     };
-    const std::uint32_t* places; //!< of a unit's edges, two in a word
+    const std::uint32_t* places; //!< places of edges, two per word
     const step* steps;
     std::uint32_t step_count;
     std::uint32_t n;           //!< bits
-    std::uint32_t spare_place; //!< the first behind them
-    std::uint32_t words;       //!< of posteriors and what is behind them
+    std::uint32_t spare_place; //!< the first spare place
+    std::uint32_t words;       //!< posteriors and spare places
     std::uint32_t unit_count;
 };
 
-namespace any_pairs {
+namespace unstructured_int8x2 {
 
-using pairs::all;
-using pairs::bits;
-using pairs::value_of;
+using dvb_int8x2::all;
+using dvb_int8x2::bits;
+using dvb_int8x2::value_of;
 
 constexpr unsigned lanes = 32;     // checks of a unit
-constexpr unsigned flag_words = 4; // the pair at hand; violated checks
+constexpr unsigned flag_words = 4; // the first codeword; the count of violated checks
 constexpr std::uint32_t infinite = 0x7c007c00u;
 
-// Words of a check's messages, and of the places of its edges, in a kernel for as many.
+// Words of a check's messages, and of the places of its edges, in a kernel for up to \p
+// most edges.
 __host__ __device__ constexpr unsigned message_words(unsigned most)
 {
     return (most + 7) / 8 + 1;
@@ -64,8 +64,8 @@ __host__ __device__ constexpr unsigned place_words(unsigned most)
 {
     return (most + 1) / 2;
 }
-// The places of a lane are in vectors of four words, and after those of all lanes the
-// one or two words that are left.
+// Returns the index of a word of places. The vectors of four words of all lanes come
+// first, then the one or two words that are left of each.
 __host__ __device__ constexpr unsigned
 place_at(unsigned most, unsigned word, unsigned lane)
 {
@@ -74,7 +74,7 @@ place_at(unsigned most, unsigned word, unsigned lane)
                           : vectors * lanes + rest * lane + word - vectors;
 }
 
-// There is code for some degrees in a kernel, and others are filled up to the next.
+// Returns the next degree that has code in a kernel. Missing edges are filled up.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned most)
 {
     return most == 8    ? degree < 3 ? 3 : degree
@@ -87,9 +87,9 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned m
                         : (degree + 7) / 8 * 8;
 }
 
-// A pointer that the compiler does not make anew, as kept_in_register().
+// Returns a pointer that stays in registers, as kept_in_register() does it.
 template <class T>
-__device__ T* kept(T* pointer)
+__device__ T* in_registers(T* pointer)
 {
     const auto x = reinterpret_cast<std::uintptr_t>(pointer);
     const auto high = kept_in_register(std::uint32_t(std::uint64_t(x) >> 32));
@@ -97,34 +97,36 @@ __device__ T* kept(T* pointer)
         std::uintptr_t(std::uint64_t(high) << 32 | kept_in_register(std::uint32_t(x))));
 }
 
-// Most: edges of a check.
-template <unsigned Most>
-class decoder
+// MaxDegree: the largest degree of a check.
+template <unsigned MaxDegree>
+class unstructured_kernel
 {
-    static constexpr unsigned parts = message_words(Most) - 1;
-    static constexpr unsigned rest = place_words(Most) % 4;
-    static constexpr unsigned vectors = place_words(Most) / 4;
+    static constexpr unsigned parts = message_words(MaxDegree) - 1;
+    static constexpr unsigned rest = place_words(MaxDegree) % 4;
+    static constexpr unsigned vectors = place_words(MaxDegree) / 4;
     static_assert(rest != 3, "a lane's words of places in vectors");
 
-    // What a lane needs for its check in a step: messages, magnitudes first, and places.
+    // A lane's data for its check in a step: messages, magnitudes first, and places.
     struct fetched {
         std::uint32_t* state;
         std::uint32_t word[parts + 1];
-        std::uint32_t place[place_words(Most)];
+        std::uint32_t place[place_words(MaxDegree)];
     };
 
 public:
-    __device__ decoder(const any_table& table, const pair_arguments& a)
+    __device__ unstructured_kernel(const unstructured_table& table,
+                                   const int8x2_arguments& a)
         : d_table(table),
           d_args(a),
           d_j(kept_in_register(threadIdx.x)),
-          d_below(kept_in_register(threadIdx.x / lanes << any_table::step::units_at |
-                                   ((1u << any_table::step::units_at) - 1))),
+          d_below(
+              kept_in_register(threadIdx.x / lanes << unstructured_table::step::units_at |
+                               ((1u << unstructured_table::step::units_at) - 1))),
           d_begin(kept_in_each(shared_begin())),
           d_constants(a)
     {
         auto* const words = shared_words();
-        using step = any_table::step;
+        using step = unstructured_table::step;
         d_steps = reinterpret_cast<const step*>(words + table.words);
         auto* const steps = reinterpret_cast<step*>(words + table.words);
         d_flags = reinterpret_cast<std::uint32_t*>(steps + table.step_count + 2);
@@ -136,35 +138,36 @@ public:
         }
         const unsigned lane = d_j % lanes, warp = d_j / lanes;
         d_block_state = a.state + std::size_t(blockIdx.x) * table.unit_count * unit_words;
-        d_state = kept(d_block_state + warp * unit_words + 2 * lane);
+        d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);
         d_after = 2 * lanes - lane;
-        const auto* const places = table.places + warp * lanes * place_words(Most);
-        d_vectors = kept(places + place_at(Most, 0, lane));
-        d_rest = kept(places + place_at(Most, 4 * vectors, lane));
+        const auto* const places = table.places + warp * lanes * place_words(MaxDegree);
+        d_vectors = in_registers(places + place_at(MaxDegree, 0, lane));
+        d_rest = in_registers(places + place_at(MaxDegree, 4 * vectors, lane));
     }
 
-    // Blocks stay, and count the pairs that they take.
+    // Blocks are persistent and take pairs of codewords by a counter.
     __device__ void run()
     {
         for (;;) {
             __syncthreads();
             if (d_j == 0) {
-                d_flags[0] = atomicAdd(d_args.taken, d_args.at_once);
+                d_flags[0] = atomicAdd(d_args.taken, d_args.codewords_per_word);
             }
             __syncthreads();
-            const unsigned first = agreed(d_flags[0]);
+            const unsigned first = warp_uniform(d_flags[0]);
             if (first >= d_args.frames.count) {
                 return;
             }
-            const bool both = d_args.at_once == 2 && first + 1 < d_args.frames.count;
+            const bool both =
+                d_args.codewords_per_word == 2 && first + 1 < d_args.frames.count;
             decode(first, both ? 3 : 1);
         }
     }
 
 private:
-    static constexpr unsigned unit_words = lanes * message_words(Most);
+    static constexpr unsigned unit_words = lanes * message_words(MaxDegree);
 
-    // \p active: which codewords of the pair are not done.
+    // Decodes the pair's codewords in the bit mask \p active.
     __device__ void decode(std::uint32_t first, unsigned active)
     {
         const frame_place frame[2] = { d_args.frames.table[first],
@@ -174,7 +177,7 @@ private:
         for (std::uint32_t i = 1;; ++i) {
             iterate();
             if (d_args.stop.early_stop) {
-                const auto valid = agreed(satisfied(active));
+                const auto valid = warp_uniform(satisfied(active));
                 for (unsigned w = 0; w < 2; ++w) {
                     if (valid >> w & 1) {
                         finish(w, frame[w], i, 0);
@@ -207,26 +210,26 @@ private:
         }
         write_decisions(w, d_args.frames.output + frame.output);
         if (d_args.stop.soft != ldpc_soft_output::none) {
-            const soft_writer llrs(d_args.frames, frame, d_args.stop, pairs::unit);
+            const soft_writer llrs(d_args.frames, frame, d_args.stop, dvb_int8x2::unit);
             for (unsigned i = 4 * d_j; i < d_table.n; i += 4 * blockDim.x) {
                 const auto x = reinterpret_cast<const uint4*>(shared_words())[i / 4];
-                const float four[] = { pairs::of_codeword(x.x, w),
-                                       pairs::of_codeword(x.y, w),
-                                       pairs::of_codeword(x.z, w),
-                                       pairs::of_codeword(x.w, w) };
+                const float four[] = { dvb_int8x2::of_codeword(x.x, w),
+                                       dvb_int8x2::of_codeword(x.y, w),
+                                       dvb_int8x2::of_codeword(x.z, w),
+                                       dvb_int8x2::of_codeword(x.w, w) };
                 llrs.write_four<std::int8_t>(i, four);
             }
         }
-        __syncthreads(); // the other codeword may go on, and this one's posteriors with
-                         // it
+        // The other codeword may go on, and the posteriors of this one change with it.
+        __syncthreads();
     }
 
-    // Four bits at a time; input is padded to whole vectors.
+    // Loads four bits at a time; input is padded to whole vectors.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
         const auto* const and_from = reinterpret_cast<const std::uint32_t*>(b);
-        constexpr unsigned together = 4; // so that many loads are on their way
+        constexpr unsigned together = 4; // loads in flight
         const unsigned count = (d_table.n + 3) / 4;
         for (unsigned i = d_j; i < count; i += together * blockDim.x) {
             std::uint32_t x[together], y[together];
@@ -240,7 +243,7 @@ private:
             for (unsigned k = 0; k < together; ++k) {
                 if (i + k * blockDim.x < count) {
                     reinterpret_cast<uint4*>(shared_words())[i + k * blockDim.x] =
-                        pairs::four_posteriors(d_constants, x[k], y[k]);
+                        dvb_int8x2::four_posteriors(d_constants, x[k], y[k]);
                 }
             }
         }
@@ -249,17 +252,19 @@ private:
         }
     }
 
-    // Ahead by units of so many words, in one instruction.
+    // Returns a pointer that is \p units units of \p words words ahead, in one
+    // instruction.
     template <class T>
     __device__ static T* ahead(T* from, unsigned units, unsigned words)
     {
         return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(from) +
                                     std::uint64_t(units) * (words * sizeof(T)));
     }
-    __device__ void fetch_places(const any_table::step& step,
-                                 std::uint32_t (&place)[place_words(Most)]) const
+    __device__ void fetch_places(const unstructured_table::step& step,
+                                 std::uint32_t (&place)[place_words(MaxDegree)]) const
     {
-        const auto* const from = ahead(d_vectors, step.first, lanes * place_words(Most));
+        const auto* const from =
+            ahead(d_vectors, step.first, lanes * place_words(MaxDegree));
 #pragma unroll
         for (unsigned v = 0; v < vectors; ++v) {
             const auto four = __ldg(reinterpret_cast<const uint4*>(from + v * 4 * lanes));
@@ -268,7 +273,8 @@ private:
             place[4 * v + 2] = four.z;
             place[4 * v + 3] = four.w;
         }
-        const auto* const after = ahead(d_rest, step.first, lanes * place_words(Most));
+        const auto* const after =
+            ahead(d_rest, step.first, lanes * place_words(MaxDegree));
         if constexpr (rest == 2) {
             const auto two = __ldg(reinterpret_cast<const uint2*>(after));
             place[4 * vectors] = two.x;
@@ -277,18 +283,18 @@ private:
             place[4 * vectors] = __ldg(after);
         }
     }
-    // Of an edge, from its word in the table.
+    // Returns the address of an edge's bit, from its word in the table.
     __device__ std::uint32_t address(std::uint32_t two, unsigned which) const
     {
         return __dp2a_lo(two, which ? 0x0400u : 0x0004u, d_begin);
     }
 
     // Whether the warp has a unit in a step.
-    __device__ bool takes_part(const any_table::step& step) const
+    __device__ bool takes_part(const unstructured_table::step& step) const
     {
         return d_below < step.head;
     }
-    __device__ void fetch(const any_table::step& step, fetched& f) const
+    __device__ void fetch(const unstructured_table::step& step, fetched& f) const
     {
         f.state = ahead(d_state, step.first, unit_words);
         if (takes_part(step)) {
@@ -310,11 +316,11 @@ private:
         fetch(c.step, f);
         while (c.step.units() > 0) {
             switch (c.step.degree()) {
-#define GPUFEC_DEGREE(D)                                          \
-    case D:                                                       \
-        if constexpr (D <= Most && padded_degree(D, Most) == D) { \
-            steps<D>(c, f);                                       \
-        }                                                         \
+#define GPUFEC_DEGREE(D)                                                    \
+    case D:                                                                 \
+        if constexpr (D <= MaxDegree && padded_degree(D, MaxDegree) == D) { \
+            steps<D>(c, f);                                                 \
+        }                                                                   \
         break;
                 GPUFEC_DEGREE(3)
                 GPUFEC_DEGREE(4)
@@ -338,13 +344,13 @@ private:
         __syncthreads();
     }
 
-    // The step to do, and the one after it, which is read ahead too.
+    // The current step and the one after it, which is read ahead too.
     struct upcoming {
-        const any_table::step* at;
-        any_table::step step, next;
+        const unstructured_table::step* at;
+        unstructured_table::step step, next;
     };
 
-    // Those that follow each other with one degree.
+    // Processes successive steps that have one degree.
     template <unsigned Degree>
     __device__ void steps(upcoming& c, fetched& f)
     {
@@ -356,12 +362,14 @@ private:
         } while (c.step.same());
     }
 
-    // Of a step; what comes is fetched when it is known where this one's bits are.
+    // Processes the checks of a step. The coming step is fetched once the addresses of
+    // this one's bits are known.
     template <unsigned Degree>
-    __device__ void
-    checks(const any_table::step& step, const any_table::step& coming, fetched& f)
+    __device__ void checks(const unstructured_table::step& step,
+                           const unstructured_table::step& coming,
+                           fetched& f)
     {
-        using messages = pairs::messages<Degree>;
+        using messages = dvb_int8x2::messages<Degree>;
         messages m;
         m.word[messages::parts - 1] = 0;
 #pragma unroll
@@ -387,19 +395,20 @@ private:
         for (unsigned e = 0; e < Degree; ++e) {
             t[e] = value_of(get_shared(at[e]));
         }
-        const half2 least = m.least(d_constants), second = m.second(d_constants);
+        const half2 first = m.first(d_constants), second = m.second(d_constants);
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            t[e] = m.without(t[e], e, least, second);
+            t[e] = m.variable_to_check(t[e], e, first, second);
         }
-        const auto heard = pairs::least_of(t);
-        pairs::renewal<Degree> renewed(heard.least, heard.second, d_args, d_constants);
+        const auto minima = dvb_int8x2::min1_of(t);
+        dvb_int8x2::check_node_update<Degree> updated(
+            minima.min1, minima.min2, d_args, d_constants);
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            set_shared(at[e], bits(renewed.posterior(e, t[e])));
+            set_shared(at[e], bits(updated.posterior(e, t[e])));
         }
-        renewed.finish(all(0));
-        const auto& fresh = renewed.fresh.word;
+        updated.finish(all(0));
+        const auto& fresh = updated.fresh.word;
         __stcg(reinterpret_cast<uint2*>(to),
                make_uint2(fresh[messages::parts], fresh[0]));
 #pragma unroll
@@ -408,25 +417,25 @@ private:
         }
     }
 
-    // Signs of what the bits of this lane's check in a step sum to.
-    __device__ std::uint32_t sum_of(const any_table::step& step) const
+    // Returns the parity of the lane's check in a step, in the sign bits.
+    __device__ std::uint32_t sum_of(const unstructured_table::step& step) const
     {
         std::uint32_t sum = 0;
         if (takes_part(step)) {
-            std::uint32_t place[place_words(Most)];
+            std::uint32_t place[place_words(MaxDegree)];
             fetch_places(step, place);
 #pragma unroll
-            for (unsigned e = 0; e < Most; ++e) { // what is lacking is positive
+            for (unsigned e = 0; e < MaxDegree; ++e) { // spare places are positive
                 sum ^= get_shared(address(place[e / 2], e % 2));
             }
         }
-        return sum & pairs::signs;
+        return sum & dvb_int8x2::signs;
     }
 
-    // Which of the codewords in \p candidates satisfy every check.
+    // Returns the codewords in \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
-        // The first step alone says no where there is still much to correct.
+        // The first step alone shows that many errors are left.
         for (unsigned s = 0, end = 1; s < d_table.step_count;
              end = min(end + 12, d_table.step_count)) {
             std::uint32_t sum = 0;
@@ -446,7 +455,7 @@ private:
         return candidates;
     }
 
-    // Of both codewords, in half words.
+    // Counts violated checks of both codewords, in the halves of the word.
     __device__ std::uint32_t count_violated()
     {
         if (d_j == 0) {
@@ -464,7 +473,7 @@ private:
         return d_flags[1];
     }
 
-    // Packs signs of codeword w, first bit most significant; a warp those of a word.
+    // Writes the decisions of codeword w, first bit most significant, a word per warp.
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const
     {
         const unsigned out_bits = d_args.stop.out_bits;
@@ -478,34 +487,35 @@ private:
         }
     }
 
-    const any_table& d_table;
-    const pair_arguments& d_args;
+    const unstructured_table& d_table;
+    const int8x2_arguments& d_args;
     const unsigned d_j;
-    const std::uint32_t d_below; // the head of a step with a unit for the warp
+    // Less than the head of a step that has a unit for the warp.
+    const std::uint32_t d_below;
     const std::uint32_t d_begin; // address of shared memory
-    const pairs::constants d_constants;
-    const any_table::step* d_steps;
+    const dvb_int8x2::constants d_constants;
+    const unstructured_table::step* d_steps;
     std::uint32_t* d_flags;
     std::uint32_t* d_block_state;
-    // Of the lane, in the warp's unit of a step that begins with the first: its messages,
-    // and words from there on to the third of them; its places, and the last of these.
+    // The lane's data in a step that begins with unit 0: its messages, and the distance
+    // to their third word; the vectors of its places, and its last places.
     std::uint32_t* d_state;
     unsigned d_after;
     const std::uint32_t *d_vectors, *d_rest;
 };
 
-template <unsigned Most, unsigned Threads>
+template <unsigned MaxDegree, unsigned Threads>
 __global__ void __launch_bounds__(Threads, 1)
-    decode_any(const __grid_constant__ any_table table,
-               const __grid_constant__ pair_arguments arguments)
+    decode_unstructured_int8x2(const __grid_constant__ unstructured_table table,
+                               const __grid_constant__ int8x2_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
-    decoder<Most>(table, arguments).run();
+    unstructured_kernel<MaxDegree>(table, arguments).run();
 #endif
 }
 
-} // namespace any_pairs
+} // namespace unstructured_int8x2
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_ANY_PAIRS_CUH */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH */

@@ -11,19 +11,19 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Two chains are for layers of few edges, whose code is too short to hide what it waits
-// for, in frames of which a multiprocessor has room for one.
-constexpr unsigned most_edges = 7; // of a check
-constexpr unsigned least_bits = 32401, least_layers = 40;
+// Two chains are for layers of few edges, whose code is too short to hide latency, in
+// frames of which only one fits on a multiprocessor.
+constexpr unsigned max_edges = 7; // per check
+constexpr unsigned min_bits = 32401, min_layers = 40;
 
-// What a layer and a barrier take.
+// Relative costs of a layer and a barrier.
 constexpr unsigned layer_cost = 10, barrier_cost = 2;
 
-using groups = std::bitset<180>; // of message bits
+using groups = std::bitset<180>; // set of groups of message bits
 
 struct layer {
     groups used;
-    unsigned cost = layer_cost; // with barriers of its own
+    unsigned cost = layer_cost; // including barriers of its own
 };
 
 std::vector<layer> layers_of(const ldpc_code& code)
@@ -41,8 +41,8 @@ std::vector<layer> layers_of(const ldpc_code& code)
 
 // Successive layers of a chain.
 struct run {
-    groups used;       // by any
-    groups since_last; // by those after the last barrier
+    groups used;       // groups of any layer
+    groups since_last; // groups since the last barrier
     unsigned cost = 0;
 
     void add(const layer& l)
@@ -57,18 +57,18 @@ struct run {
     }
 };
 
-// Phases, and what they cost together.
+// Phases and their total cost.
 struct plan {
     std::vector<std::array<unsigned, 2>> phases;
     unsigned cost = std::numeric_limits<unsigned>::max();
 };
 
-// The cheapest of a first chain of so many layers; there may be none.
+// Returns the cheapest plan with \p first layers in the first chain; there may be none.
 plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
-    constexpr unsigned most = 12; // layers of a chain in a phase
+    constexpr unsigned most = 12; // layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
-    // To have done so many layers of each.
+    // The cheapest way to a number of finished layers in each chain.
     struct way {
         unsigned cost = plan().cost;
         std::array<unsigned, 2> last;
@@ -119,8 +119,8 @@ plan cheapest(const std::vector<layer>& layers, unsigned first)
 chain_order::chain_order(const ldpc_code& code)
     : begins{ 0, code.q(), code.q() }, phases{ { code.q(), 0 } }
 {
-    if (code.q() < least_layers || code.n() < least_bits ||
-        code.largest_check_degree() > most_edges ||
+    if (code.q() < min_layers || code.n() < min_bits ||
+        code.largest_check_degree() > max_edges ||
         code.addresses().size() > groups().size()) {
         return;
     }

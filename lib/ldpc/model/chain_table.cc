@@ -38,12 +38,12 @@ chain_layers::chain_layers(const ldpc_code& code)
         least = std::min(least, layer.size());
     }
     d_irregular = least != d_largest;
-    if (least == 0) { // no kernel does checks of parity bits alone
+    if (least == 0) { // no kernel supports checks of parity bits alone
         d_largest = 0;
     }
 }
 
-// Whether layers have a barrier; \p used: the groups since the last one.
+// Finds the layers that need a barrier, from the groups used since the last one.
 class chain_layers::barriers
 {
 public:
@@ -60,7 +60,8 @@ public:
         for (const auto& e : layer) {
             d_used[e.group] = true;
         }
-        if (layer.front().round) { // has its own, after which only these are used
+        // The barrier of deferred edges leaves only the groups of shared bits in use.
+        if (layer.front().round) {
             passed();
             for (const auto& e : layer) {
                 d_used[e.group] = d_used[e.group] || e.shared;
@@ -76,7 +77,7 @@ private:
 
 namespace {
 
-// \p first: offset of the group.
+// Returns an edge; \p first: offset of the group in bytes.
 chain_table::edge to_bytes(unsigned first, unsigned shift)
 {
     const int start = int(first) - 4 * int(shift);
@@ -87,7 +88,7 @@ chain_table::edge to_group(unsigned group, unsigned shift)
     return to_bytes(chain_table::bytes * group, shift);
 }
 
-// The group's offset.
+// Returns the offset of an edge's group.
 unsigned first_of(const chain_table::edge& e)
 {
     const int start = int(e.start & 0x7fffffffu);
@@ -96,16 +97,17 @@ unsigned first_of(const chain_table::edge& e)
 
 } // namespace
 
-std::vector<std::uint32_t> chain_table::entries(unsigned message_edges, bool folded) const
+std::vector<std::uint32_t> chain_table::entries(unsigned message_edges,
+                                                bool two_checks_per_word) const
 {
-    const auto words = chain_entry_words(message_edges, folded);
-    const auto edge_words = chain_edge_words(folded);
+    const auto words = chain_entry_words(message_edges, two_checks_per_word);
+    const auto edge_words = chain_edge_words(two_checks_per_word);
     std::vector<std::uint32_t> all(q * words, 0);
     for (unsigned i = 0; i < q; ++i) {
         auto* const at = &all[i * words];
         for (unsigned k = 0; k < message_edges; ++k) {
             auto e = edges[i * message_edges + k];
-            if (folded) {
+            if (two_checks_per_word) {
                 const unsigned half = group / 2, shift = unsigned(e.shift);
                 e = to_bytes(first_of(e) / 2, shift % half);
                 at[edge_words * k + 2] = shift < half ? 0 : 16;
@@ -117,12 +119,13 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges, bool fol
     return all;
 }
 
-void chain_layers::set_barriers(chain_table& table, bool folded) const
+void chain_layers::set_barriers(chain_table& table, bool two_checks_per_word) const
 {
-    // What a chain's first layer leaves of the bit before it is fetched so many layers
-    // before the last one of the chain that ends there: of two chains phases later.
+    // The bit before a chain is stored by the chain's first layer. The chain that ends
+    // with this bit fetches it so many layers before its last one; with two chains, that
+    // is phases later.
     constexpr unsigned ahead = 4;
-    const unsigned passed = folded ? chain_table::passed_after : 1;
+    const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);
     const bool one = d_order.chains() == 1;
     for (unsigned c = 0; c < d_order.chains(); ++c) {
@@ -155,14 +158,14 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
     }
     const unsigned before_end =
         chains() == 2 ? d_order.begins[1] - d_order.phases.back()[0] : q - 1;
-    if (f.folded && before_end < chain_table::passed_after) {
+    if (f.two_checks_per_word && before_end < chain_table::passed_after) {
         return nullptr;
     }
     const unsigned groups = d_message_bits / chain_table::group;
     table->q = q;
     table->message_bits = d_message_bits;
     table->shared_groups = groups - f.external;
-    set_barriers(*table, f.folded);
+    set_barriers(*table, f.two_checks_per_word);
     for (unsigned i = 0; i < q; ++i) {
         auto layer = d_layers[i];
         std::uint32_t head = unsigned(layer.size()) | chain_table::not_zero;
@@ -177,7 +180,7 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
             deferred += e.round > 0;
             shared += e.shared;
         }
-        if (shared > f.most_shared || deferred > f.most_deferred) {
+        if (shared > f.max_shared || deferred > f.max_deferred) {
             return nullptr;
         }
         head |= deferred << chain_table::deferred_at;

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The message edges of a DVB-S2 code's layers, for kernels in which thread j does check
- * j·q + i in layer i: small enough to be a parameter of the kernel. */
+/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j does
+ * check j·q + i in layer i. The table is small enough to be a parameter of the kernel. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
-#define INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
 
 #include "chain_order.h"
 #include <gnuradio/gpufec/ldpc.h>
@@ -17,73 +17,80 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 /*!
- * Thread j of a circulant of shift s wants bit (j − s) mod 360 of its group. Its byte
- * offset is that of the group and 4·(j − s), and 1440 more where j is less than s. These
- * are sums of floats, since the pipe of integers is the fuller one: an offset n is n
- * times the least float there is, whose bits are n. So kernels must not take such floats
- * for 0 (--ftz), and the host, which may be told to, does not compute with them.
+ * \brief The message edges of a code's layers.
  *
- * Folded, bits m and m + 180 of a group share a word, and a thread j < 180 does checks j
- * and j + 180. With s' = s mod 180 it wants word (j − s') mod 180, which is found in the
- * same way, its halves exchanged where either j < s' or s ≥ 180.
+ * Thread j uses bit (j − s) mod 360 of its group in a circulant of shift s. The byte
+ * offset of its posterior is that of the group plus 4·(j − s), plus 1440 if j is less
+ * than s. These sums are computed in floats, because integer units are busier: an offset
+ * n is n times the smallest float, whose bits are n. So kernels must not flush such
+ * floats to 0 (--ftz), and the host, which might, does not compute with them.
  *
- * A layer begins with its deferred edges, in the order of their rounds (layer_plan.h),
- * and the edges that write the same bits follow.
+ * With two checks per word, bits m and m + 180 of a group share a word, and thread j <
+ * 180 does checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180, whose
+ * halves are exchanged if either j < s' or s ≥ 180.
+ *
+ * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
+ * edges that write the same bits follow.
  */
 struct chain_table {
     struct edge {
         float shift; //!< s
-        //! The offset of the group less 4·s, as bits of such a float.
+        //! The offset of the group less 4·s, as the bits of such a float.
         std::uint32_t start;
     };
-    static constexpr unsigned group = 360;       //!< bits, and checks of a layer
-    static constexpr unsigned bytes = 4 * group; //!< of a group's posteriors
-    // Of a layer: degree in the lowest byte; deferred edges; what follows. Kernels may
-    // compare the halves of this word as numbers (layer_flags), of which neither is 0 or
-    // NaN.
+    static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
+    static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
+    // The head of a layer: degree in the lowest byte, number of deferred edges, flags.
+    // Kernels may compare its halves as numbers (layer_flags); neither is 0 or NaN.
     static constexpr unsigned deferred_at = 8, round_at = 16;
-    //! Some deferred edges are of a group's third edge or a later one.
+    //! There are deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
-    //! The last edge is to the group in device memory.
+    //! The last edge leads to the group in device memory.
     static constexpr std::uint32_t external = 1u << 13;
     //! There are deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
-    //! Bits of this layer were in use since the last barrier: a barrier of its chain.
+    //! A barrier of the chain: bits of the layer were in use since the last one.
     static constexpr std::uint32_t barrier = 1u << 15;
-    // From round_at on, a bit for each deferred edge: the first of a round but the first.
-    //! In every layer.
+    // From round_at on, a bit for each deferred edge: it begins round 2 or a later one.
+    //! Set in every layer.
     static constexpr std::uint32_t not_zero = 1u << 25;
-    //! The last layer of a phase but the last.
+    //! The last layer of a phase, in all phases but the last.
     static constexpr std::uint32_t last_of_phase = 1u << 30;
-    //! The first layer of a phase but the first: a barrier of all chains.
+    //! A barrier of all chains: the first layer of a phase, in all phases but the first.
     static constexpr std::uint32_t phase = 1u << 31;
-    //! Folded, what the first layer leaves of the last one's bits is passed to the thread
-    //! whose they are only after so many layers.
+    //! With two checks per word, the first layer's change of the last layer's bits passes
+    //! to the threads of these bits only after so many layers.
     static constexpr unsigned passed_after = 4;
 
-    //! Layers as chain_entry has them.
-    std::vector<std::uint32_t> entries(unsigned message_edges, bool folded = false) const;
+    //! Returns the layers in the form of chain_entry.
+    std::vector<std::uint32_t> entries(unsigned message_edges,
+                                       bool two_checks_per_word = false) const;
 
     std::uint32_t q;
-    std::uint32_t begins[3]; //!< of the chains, see chain_order.h
+    //! First layers of the chains, and the end; see chain_order.h.
+    std::uint32_t begins[3];
     std::uint32_t message_bits;
-    std::uint32_t shared_groups; //!< posteriors of these are in shared memory
+    std::uint32_t shared_groups; //!< groups whose posteriors are in shared memory
     edge edges[880];
     std::uint32_t layer[144];
 };
 
-//! Words of an edge: folded, a third says how it is turned.
-constexpr unsigned chain_edge_words(bool folded) { return folded ? 3 : 2; }
-
-//! Words of a layer's entry: edges, head, up to whole vectors of four.
-constexpr unsigned chain_entry_words(unsigned message_edges, bool folded = false)
+//! Returns the words of an edge; with two checks per word, the third is a rotation.
+constexpr unsigned chain_edge_words(bool two_checks_per_word)
 {
-    return (chain_edge_words(folded) * message_edges + 1 + 3) / 4 * 4;
+    return two_checks_per_word ? 3 : 2;
 }
 
-//! The most edges of a layer, of so many message edges, to bits that have several there,
-//! for which kernels have code: what the standards' codes need.
-constexpr unsigned chain_most_shared(unsigned message_edges)
+//! Returns the words of a layer's entry: edges and head, padded to vectors of four.
+constexpr unsigned chain_entry_words(unsigned message_edges,
+                                     bool two_checks_per_word = false)
+{
+    return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
+}
+
+//! Returns for how many edges to bits that occur in a layer more than once kernels have
+//! code, as the codes of standards need it.
+constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
            : message_edges <= 8  ? 4
@@ -95,8 +102,8 @@ constexpr unsigned chain_most_shared(unsigned message_edges)
                                  : 8;
 }
 
-//! How many of them are deferred.
-constexpr unsigned chain_most_deferred(unsigned message_edges)
+//! Returns for how many deferred edges kernels have code.
+constexpr unsigned chain_max_deferred(unsigned message_edges)
 {
     return message_edges <= 5    ? 1
            : message_edges <= 8  ? 2
@@ -113,22 +120,23 @@ class chain_layers
 public:
     explicit chain_layers(const ldpc_code& code);
 
-    //! What a kernel has code for.
+    //! The form of table that a kernel has code for.
     struct form {
-        unsigned message_edges = 0; //!< of a layer
-        unsigned most_shared = 0;   //!< edges of a layer to bits that have several
-        unsigned most_deferred = 0; //!< of those
+        unsigned message_edges = 0; //!< per layer
+        unsigned max_shared = 0;    //!< edges per layer to bits that have several
+        unsigned max_deferred = 0;  //!< deferred ones of those
         bool external = false;      //!< the last group is in device memory
-        //! Edges that a layer lacks are to a group after those in shared memory.
+        //! Edges that a layer lacks lead to a group behind those in shared memory.
         bool filled = false;
-        bool folded = false; //!< two checks of a codeword in the halves of a word
+        bool two_checks_per_word = false;
     };
-    //! None where the code does not suit the form.
+    //! Returns null if the code does not suit the form.
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
-    unsigned message_bits() const { return d_message_bits; } //!< shortened ones too
-    unsigned largest() const { return d_largest; } //!< message edges of a layer; 0: none
+    unsigned message_bits() const { return d_message_bits; } //!< including shortened ones
+    //! Returns the most message edges of a layer; 0 if no kernel suits.
+    unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
 
 private:
@@ -138,9 +146,10 @@ private:
     };
     class barriers;
 
-    void set_barriers(chain_table& table, bool folded) const;
+    void set_barriers(chain_table& table, bool two_checks_per_word) const;
 
-    // Deferred edges by their rounds, those that write the same bits, the others.
+    // Edges of each layer: deferred ones by round, those that write the same bits,
+    // others.
     std::vector<std::vector<edge>> d_layers;
     chain_order d_order;
     unsigned d_message_bits, d_largest = 0;
@@ -150,4 +159,4 @@ private:
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CHAIN_TABLE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H */

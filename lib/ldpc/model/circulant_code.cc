@@ -8,8 +8,8 @@ namespace gr::gpufec::ldpc {
 
 std::unique_ptr<circulant_code> circulant_code::of(const ldpc_code& code)
 {
-    const bool fits = code.q() >= 2 && code.lifting() == circulants::size &&
-                      code.largest_check_degree() <= circulants::most_edges;
+    const bool fits = code.q() >= 2 && code.lifting() == dvb_single_codeword::size &&
+                      code.largest_check_degree() <= dvb_single_codeword::max_edges;
     return std::unique_ptr<circulant_code>(fits ? new circulant_code(code) : nullptr);
 }
 
@@ -17,10 +17,11 @@ circulant_code::circulant_code(const ldpc_code& code)
 {
     const unsigned q = code.q();
     const auto groups = std::uint32_t(code.addresses().size());
-    std::vector<std::vector<circulants::edge>> added(q), edges(q);
+    std::vector<std::vector<dvb_single_codeword::edge>> added(q), edges(q);
     for (std::uint32_t g = 0; g < groups; ++g) {
         for (const unsigned x : code.addresses()[g]) {
-            const auto shift = (circulants::size - x / q) % circulants::size;
+            const auto shift =
+                (dvb_single_codeword::size - x / q) % dvb_single_codeword::size;
             auto& own = edges[x % q];
             auto& to = !own.empty() && own.back().group == g ? added[x % q] : own;
             to.push_back({ std::uint16_t(g), std::uint16_t(shift) });
@@ -34,9 +35,9 @@ circulant_code::circulant_code(const ldpc_code& code)
         auto& e = edges[i];
         e.insert(e.begin(), added[i].begin(), added[i].end());
         const auto before = std::uint16_t(groups + (i + q - 1) % q);
-        const auto turned = std::uint16_t(i == 0 ? circulants::size - 1 : 0);
+        const auto shifted = std::uint16_t(i == 0 ? dvb_single_codeword::size - 1 : 0);
         e.push_back({ std::uint16_t(groups + i), 0 });
-        e.push_back({ before, turned });
+        e.push_back({ before, shifted });
         d_layers.push_back({ std::uint32_t(d_edges.size()),
                              std::uint32_t(e.size()),
                              std::uint32_t(added[i].size()) });
@@ -48,7 +49,7 @@ circulant_code::circulant_code(const ldpc_code& code)
     };
 }
 
-compiled_variants<circulants::kernel> circulants::variants()
+compiled_variants<dvb_single_codeword::kernel> dvb_single_codeword::variants()
 {
     return GPUFEC_VARIANTS(int8);
 }

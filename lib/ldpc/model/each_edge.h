@@ -1,16 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A loop over the edges of a check, for sources that are compiled for several instruction
- * sets: each of them has it for itself. */
+/* A loop over the edges of a check. Sources that are compiled for several instruction
+ * sets each have a copy. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_EACH_EDGE_H
-#define INCLUDED_GPUFEC_LDPC_EACH_EDGE_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_EACH_EDGE_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_EACH_EDGE_H
 
 namespace gr::gpufec::ldpc {
 namespace {
 
-// Calls action for each edge; a degree known when this is compiled is unrolled.
+// Calls action for each edge; the loop is unrolled if \p Degree is not 0.
 template <unsigned Degree, class Action>
 inline __attribute__((always_inline)) void each_edge(unsigned degree, Action&& action)
 {
@@ -29,4 +29,4 @@ inline __attribute__((always_inline)) void each_edge(unsigned degree, Action&& a
 } // namespace
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_EACH_EDGE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_EACH_EDGE_H */

@@ -1,69 +1,71 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which codeword lies where in a batch. */
+/* Positions of the codewords in a batch. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_JOB_H
-#define INCLUDED_GPUFEC_LDPC_JOB_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
 
 #include "setup.h"
 #include <vector>
 
 namespace gr::gpufec::ldpc {
 
-//! Where a codeword lies, in bytes from the beginning of input and output.
+//! The place of a codeword, in bytes from the beginning of input and output.
 struct frame_place {
     std::uint32_t input;
     std::uint32_t output;
-    std::uint32_t status; //!< its index in the status
-    float soft_factor;    //!< of message_rule.h, where LLRs are given
+    std::uint32_t status; //!< index in the status
+    float soft_factor;    //!< see message_rule.h; for LLR output
 };
 
-//! What became of a codeword.
+//! The result of decoding a codeword.
 struct frame_status {
     std::uint32_t iterations;
     std::uint32_t unsatisfied; //!< checks that the decisions violate
 };
 
-//! A codeword as its caller has it, and how its values become steps.
-struct raw_frame {
-    std::uint32_t from;   //!< bytes from the beginning of what is lent
-    std::uint32_t to;     //!< and of the input that is decoded
-    std::uint32_t values; //!< of the codeword
+//! A codeword in the caller's format, and how its values are quantised.
+struct caller_frame {
+    std::uint32_t from;   //!< bytes from the beginning of borrowed input
+    std::uint32_t to;     //!< bytes from the beginning of the decoder's input
+    std::uint32_t values; //!< number of values
     float factor, limit;
-    std::uint32_t constellation; //!< of symbols: in the setup
-    std::int32_t level;          //!< of symbols: their Es/N0, or demap::estimated
+    std::uint32_t constellation; //!< for symbols: index in the setup
+    std::int32_t level;          //!< for symbols: level of Es/N0, or demap::estimated
 };
 
 /*!
  * \brief One batch of codewords.
  *
- * The input begins with a table of frame_place, codewords of one code next to each other,
- * and goes on with the channel values from values_offset() on. Decisions are packed,
- * first bit most significant; LLRs, if any, are setup::soft_offset() behind them.
+ * The input begins with a table of frame_place, codewords of one code next to each other.
+ * Channel values follow from values_offset() on. Decisions are packed, first bit most
+ * significant; LLRs, if any, are setup::soft_offset() behind them.
  *
- * A raw batch has its channel values, or symbols, as its caller has them, elsewhere, and
- * a second table, of raw_frame, after the first. Batches of symbols are all raw.
+ * A batch in the caller's format has its channel values, or symbols, elsewhere, and a
+ * second table, of caller_frame, behind the first. All batches of symbols are in this
+ * format.
  */
 struct job {
     struct run {
-        std::uint32_t code;  //!< in the setup
-        std::uint32_t first; //!< in the table
+        std::uint32_t code;  //!< index in the setup
+        std::uint32_t first; //!< index in the table
         std::uint32_t count;
     };
     std::vector<run> runs;
     std::size_t input_bytes = 0; //!< used, the table included
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
-    std::size_t raw_bytes = 0; //!< of a raw batch: all that is lent; else 0
+    std::size_t caller_item_bytes = 0; //!< all input in the caller's format; 0: none
 
-    //! Bytes of the tables of a full batch of \p codewords.
+    //! Returns the bytes of the tables of a full batch of \p codewords.
     static std::size_t values_offset(std::size_t codewords)
     {
-        return (raw_offset(codewords) + codewords * sizeof(raw_frame) + 255) / 256 * 256;
+        return (caller_offset(codewords) + codewords * sizeof(caller_frame) + 255) / 256 *
+               256;
     }
-    //! Where its second table is.
-    static std::size_t raw_offset(std::size_t codewords)
+    //! Returns the offset of the second table.
+    static std::size_t caller_offset(std::size_t codewords)
     {
         return (codewords * sizeof(frame_place) + 15) / 16 * 16;
     }
@@ -71,4 +73,4 @@ struct job {
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_JOB_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_JOB_H */

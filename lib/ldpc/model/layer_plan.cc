@@ -10,14 +10,14 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Of layers whose edges may be deferred: what decoders have room for.
-constexpr unsigned most_checks = 360, most_degree = 32;
+// Limits of decoders on layers with deferred edges.
+constexpr unsigned max_checks = 360, max_degree = 32;
 
-// Parts of each row of circulants, so that no part has a bit twice; 0 where they would
-// have to be too small.
+// Returns into how many parts each row of circulants is divided so that no part has a bit
+// twice; 0 if parts would be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
-    constexpr unsigned least = 32; // checks of a part
+    constexpr unsigned least = 32; // checks per part
     const unsigned z = code.lifting();
     std::vector<unsigned> parts(code.checks() / z, 1);
     const auto& all = code.circulants();
@@ -34,7 +34,7 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
     return parts;
 }
 
-// Whether layers of circulants will do.
+// Whether a code has layers of circulants.
 bool by_circulants(const ldpc_code& code)
 {
     const auto z = code.lifting();
@@ -45,14 +45,14 @@ bool by_circulants(const ldpc_code& code)
     const bool defers = std::any_of(parts.begin(), parts.end(), [&code](auto p) {
         return code.q() ? p != 1 : p == 0;
     });
-    return !defers || (code.largest_check_degree() <= most_degree &&
-                       (!code.q() || z <= most_checks));
+    return !defers ||
+           (code.largest_check_degree() <= max_degree && (!code.q() || z <= max_checks));
 }
 
-// Rows of circulants in the order of their layers.
+// Returns the rows of circulants in the order of their layers.
 std::vector<unsigned> order_of_rows(const ldpc_code& code)
 {
-    constexpr std::size_t looked_at = 64;
+    constexpr std::size_t max_candidates = 64;
     const unsigned z = code.lifting();
     std::vector<std::vector<unsigned>> columns(code.checks() / z);
     for (const auto& c : code.circulants()) {
@@ -70,7 +70,7 @@ std::vector<unsigned> order_of_rows(const ldpc_code& code)
         });
     };
     while (!left.empty()) {
-        const auto most = left.begin() + std::min(looked_at, left.size());
+        const auto most = left.begin() + std::min(max_candidates, left.size());
         auto next = std::find_if(left.begin(), most, [&](auto row) {
             return columns[row].size() < columns[left[0]].size() || !waits(row);
         });
@@ -89,7 +89,7 @@ std::vector<unsigned> order_of_rows(const ldpc_code& code)
     return order;
 }
 
-// The layer of each check.
+// Returns the layer of each check.
 std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
@@ -104,14 +104,14 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
     }
     const unsigned z = code.lifting();
     auto parts = parts_of_rows(code);
-    std::replace(parts.begin(), parts.end(), 0u, (z + most_checks - 1) / most_checks);
-    std::uint32_t first = 0; // layer of a row
+    std::replace(parts.begin(), parts.end(), 0u, (z + max_checks - 1) / max_checks);
+    std::uint32_t first = 0; // first layer of a row
     for (const auto row : order_of_rows(code)) {
-        const unsigned each = (z + parts[row] - 1) / parts[row];
+        const unsigned size = (z + parts[row] - 1) / parts[row];
         for (unsigned j = 0; j < z; ++j) {
-            layer[row * z + j] = first + j / each;
+            layer[row * z + j] = first + j / size;
         }
-        first += (z + each - 1) / each;
+        first += (z + size - 1) / size;
     }
     return layer;
 }
@@ -120,7 +120,7 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    std::vector<std::uint32_t> taken_by; // the last check that found the layer taken
+    std::vector<std::uint32_t> taken_by; // the last check with a bit of the layer
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {
             for (const auto l : layers_of_bit[bit]) {
@@ -140,7 +140,8 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
     return layer;
 }
 
-// Gives the edges of the layer that begins at first their rounds; returns their number.
+// Sets the rounds of the edges of the layer that begins at \p first, and returns their
+// number.
 std::uint8_t
 mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {

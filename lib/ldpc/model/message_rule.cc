@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "code_tables.h"
+#include "common/refuse.h"
+#include "ldpc/code/code_tables.h"
 #include "message_rule.h"
-#include "pipeline/refuse.h"
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +11,11 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// In float, nats that decline to nothing over a distance of two: found for 16 codes of
-// all rates and standards, 0.05 to 0.2 dB above the thresholds of sum-product. They
-// need 1.02 to 1.17 times its iterations.
+// Float offsets in nats, which decline to 0 over a distance of two. They were found for
+// 16 codes of all rates and standards, 0.05 to 0.2 dB above the thresholds of
+// sum-product, and need 1.02 to 1.17 times its iterations.
 constexpr declining_offset to_all{ 44 / 128.0f, 3 / 128.0f };
-constexpr declining_offset to_least{ 76 / 128.0f, 5 / 128.0f };
+constexpr declining_offset to_min1{ 76 / 128.0f, 5 / 128.0f };
 constexpr float declines_over = 2;
 
 struct rate_values {
@@ -23,8 +23,9 @@ struct rate_values {
     code_tuning tuning;
 };
 
-// Found for the codes of DVB-S2, at 0.1 dB above their thresholds in EN 302 307-1: the
-// values with the fewest frame errors, and of those the fewest iterations.
+// Returns the tuning of a code. The table has the values with the fewest frame errors,
+// then the fewest iterations, for the codes of DVB-S2 at 0.1 dB above their thresholds in
+// EN 302 307-1.
 code_tuning tuning_of(const ldpc_code& code)
 {
     if (const auto& own = ldpc_code_access::of(code).tuning) {
@@ -45,8 +46,8 @@ code_tuning tuning_of(const ldpc_code& code)
         ->tuning;
 }
 
-// Kernels for codes with a parity chain have no degree of a check at hand: that of the
-// code.
+// Kernels for codes with a parity chain know no check's degree, so they get the offset
+// for the largest.
 declining_offset twice(const declining_offset& nats, const ldpc_code& code, float scale)
 {
     if (code.q() > 0) {
@@ -83,7 +84,7 @@ message_rule make_message_rule(const ldpc_code& code,
     case ldpc_precision::int8:
         rule.scale = v.int8_scale;
         rule.message_limit = v.int8_limit;
-        // A channel value and one message fit in a byte together.
+        // The sum of a channel value and a message fits in a byte.
         rule.channel_limit = 127 - v.int8_limit;
         break;
     case ldpc_precision::int16:
@@ -93,23 +94,23 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        rule.message_limit = 1; // for checks of a single bit, and what would grow forever
+        rule.message_limit = 1; // limits checks of a single bit, and endless growth
         rule.channel_limit = 4096 * rule.scale;
         break;
     }
     // Posteriors are integers of 16 bits.
-    const float room = (32767 - rule.channel_limit) / code.largest_bit_degree();
-    if (precision != ldpc_precision::float32 && room < rule.message_limit) {
-        rule.message_limit = std::floor(room);
+    const float capacity = (32767 - rule.channel_limit) / code.largest_bit_degree();
+    if (precision != ldpc_precision::float32 && capacity < rule.message_limit) {
+        rule.message_limit = std::floor(capacity);
     }
     const bool exact = precision == ldpc_precision::float32;
     rule.offset = std::rint(nats * rule.scale);
     rule.decline = 0;
-    rule.twice_to_all = rule.twice_to_least = { 2 * float(nats) * rule.scale, 0 };
+    rule.offset_x2_others = rule.offset_x2_min = { 2 * float(nats) * rule.scale, 0 };
     if (exact && offsets && offset < 0) {
         rule.decline = 1 / (2 * declines_over * rule.scale);
-        rule.twice_to_all = twice(to_all, code, rule.scale);
-        rule.twice_to_least = twice(to_least, code, rule.scale);
+        rule.offset_x2_others = twice(to_all, code, rule.scale);
+        rule.offset_x2_min = twice(to_min1, code, rule.scale);
     }
     rule.normalization = float(factor);
     rule.sixteenths = int(std::rint(factor * 16));

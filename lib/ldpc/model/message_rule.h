@@ -4,46 +4,46 @@
 /* The arithmetic of the fast decoders: steps, clamps, rounding. The reference and both
  * backends follow it to the last bit.
  *
- * A decoder holds, in steps of which \c scale make a nat: channel values, clamped to
- * ±channel_limit; a posterior a bit, never clamped; a message an edge, whose magnitude
- * never exceeds message_limit. With t = posterior − old message, the new message of an
- * edge has the product of the signs of the other edges' t, zero counting as positive,
- * and in int8 and int16 the magnitude
+ * A decoder holds channel values, clamped to ±channel_limit, one unclamped posterior per
+ * bit and one message per edge, whose magnitude never exceeds message_limit. All are in
+ * steps, \c scale of them per nat. With the variable-to-check message t = posterior − old
+ * message, the new message of an edge has the product of the signs of the other edges' t,
+ * zero counting as positive, and in int8 and int16 the magnitude
  *
  *     m = min |t| over the other edges
  *     x = max(0, min(m − offset, message_limit))
  *     magnitude = (x · sixteenths + 8) >> 4
  *
- * In float it follows from the three least |t| of the check, a ≤ b ≤ c, those that it
- * lacks being unheard, with every step rounded and x clamped to 0 … 1 by sat(x):
+ * In float it follows from the three smallest |t| of the check, a ≤ b ≤ c (very large
+ * ones in place of missing ones), with every step rounded and x clamped to 0 … 1 by
+ * sat(x):
  *
  *     after(m, next, offset) =
  *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
- *     second = after(b, c, offset to the least, of the check's degree)
+ *     second = after(b, c, offset to the smallest, of the check's degree)
  *     first = after(a, second, offset to all, of the check's degree)
  *     magnitude = kept(second)     to an edge that alone has a
  *     magnitude = kept(first)      to all others
  *
  * where kept(x) has the sixteen highest significant bits of x, rounded towards zero, so
- * that kernels have room for the signs in the words of two magnitudes.
+ * that kernels can store signs in the words of the two magnitudes.
  *
- * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), but for a
- * term that matters where both are small. Offsets that decline with the distance follow
- * it, of three magnitudes; that they are larger where there are more edges makes up for
- * the other magnitudes. Where nothing declines, this is offset min-sum.
+ * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), and a term
+ * that matters only if both are small. Offsets that decline with the distance approximate
+ * it, from three magnitudes; they grow with the degree to make up for the other
+ * magnitudes. Without a decline, this is offset min-sum.
  *
- * The posterior becomes t + new message. In int8 and int16 all of them are integers.
+ * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *
- * After each iteration, where decoding may stop early, a codeword stops as soon as the
- * signs of its posteriors (negative means bit 1) satisfy every check; its decisions are
- * those signs.
+ * With early stop, a codeword stops after the first iteration in which the signs of its
+ * posteriors (negative means bit 1) satisfy every check; its decisions are those signs.
  *
- * Soft output is of the same posteriors, of all bits: posterior, or posterior less
- * channel value (in float rounded), times a factor (rounded to a float), clamped to
- * ±soft_limit, rounded to an integer, ties to even. */
+ * Soft output is the posterior of each bit, or the posterior less the channel value
+ * (rounded in float), times a factor (rounded to a float), clamped to ±soft_limit,
+ * rounded to an integer, ties to even. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
-#define INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_MESSAGE_RULE_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_MESSAGE_RULE_H
 
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
@@ -53,8 +53,9 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Float: an offset that grows with a check's degree up to \c most. Both numbers are
-//! small multiples of one power of two, or the second is 0, so that nothing is rounded.
+//! Float: an offset that grows with a check's degree, up to degree \c most. Both numbers
+//! are small multiples of one power of two, or the second is 0, so that nothing is
+//! rounded.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;
@@ -67,16 +68,16 @@ struct declining_offset {
 
 struct message_rule {
     ldpc_precision precision;
-    float scale;         //!< steps a nat; in float 2^-20, so that 1 is beyond reach
+    float scale; //!< steps per nat; in float 2^-20, so that no magnitude reaches 1
     float channel_limit; //!< steps
     float message_limit; //!< steps; 1 in float
     float offset;        //!< int8 and int16: steps, a whole number
-    declining_offset twice_to_all, twice_to_least; //!< float: steps
+    declining_offset offset_x2_others, offset_x2_min; //!< float: steps
     float decline;       //!< float: 0, or a power of two, so that products are exact
     float normalization; //!< float: 1 where there is an offset
     int sixteenths;      //!< int8 and int16: the normalization
 
-    //! The largest magnitude of a posterior of a bit of \p degree checks.
+    //! Returns the largest magnitude of the posterior of a bit with \p degree checks.
     float posterior_limit(unsigned degree) const
     {
         return channel_limit + degree * message_limit;
@@ -84,10 +85,10 @@ struct message_rule {
 };
 
 /*!
- * \brief The rule for a code.
+ * \brief Returns the rule for a code.
  *
- * \p offset (nats) and \p normalization: negative for the values of the code's rate or,
- * in float, offsets that decline.
+ * Negative values of \p offset (nats) and \p normalization stand for those of the code's
+ * rate or, in float, for offsets that decline.
  * \throws std::invalid_argument
  */
 message_rule make_message_rule(const ldpc_code& code,
@@ -96,21 +97,21 @@ message_rule make_message_rule(const ldpc_code& code,
                                double offset,
                                double normalization);
 
-//! Float: a magnitude beyond all.
-constexpr float unheard = 3.4e38f;
+//! Float: a magnitude larger than all others.
+constexpr float no_message = 3.4e38f;
 
-//! Float: the bits of a magnitude that are kept of it.
+//! Float: the bits of a magnitude that are stored.
 constexpr std::uint32_t kept_bits = 0xffffff00u;
 
-//! Float: magnitudes that leave a check, to an edge that alone has the least and to
-//! others.
-struct outgoing {
-    float to_least, to_all;
+//! Float: magnitudes of check-to-variable messages, to an edge that alone has min1 and to
+//! all others.
+struct message_magnitudes {
+    float to_min1, to_all;
 };
 
-//! Of a check of \p degree edges, whose least magnitudes are \p a ≤ \p b ≤ \p c.
-inline outgoing
-leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
+//! Returns the magnitudes for a check of \p degree edges with minima \p a ≤ \p b ≤ \p c.
+inline message_magnitudes
+check_to_variable(const message_rule& rule, unsigned degree, float a, float b, float c)
 {
     const auto sat = [](float x) { return std::clamp(x, 0.0f, 1.0f); };
     const auto after = [&](float m, float next, float twice) {
@@ -124,22 +125,22 @@ leaving(const message_rule& rule, unsigned degree, float a, float b, float c)
         std::memcpy(&x, &bits, sizeof(x));
         return x;
     };
-    const float second = after(b, c, rule.twice_to_least.of(degree));
-    const float first = after(a, second, rule.twice_to_all.of(degree));
+    const float second = after(b, c, rule.offset_x2_min.of(degree));
+    const float first = after(a, second, rule.offset_x2_others.of(degree));
     return { kept(a < b ? second : first), kept(first) };
 }
 
 constexpr float soft_limit = 127;
 
-//! What makes an LLR of \p soft_scale steps per nat of a step of the rule, with the sign
-//! that says \p positive_bit.
+//! Returns the factor from the rule's steps to LLRs of \p soft_scale steps per nat, with
+//! the sign that \p positive_bit asks for.
 inline float
 soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
 {
     return (positive_bit ? -1 : 1) * soft_scale / rule.scale;
 }
 
-//! The LLR of \p x steps.
+//! Returns the LLR for \p x steps.
 inline std::int8_t soft_value(float x, float factor)
 {
     return std::int8_t(std::nearbyint(std::clamp(x * factor, -soft_limit, soft_limit)));
@@ -147,4 +148,4 @@ inline std::int8_t soft_value(float x, float factor)
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_MESSAGE_RULE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_MESSAGE_RULE_H */

@@ -21,7 +21,8 @@ std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
     return bits;
 }
 
-// Calls iterate(posteriors) until the decisions satisfy every check, or for good.
+// Calls iterate(posteriors) until the decisions satisfy every check, or all iterations
+// are made.
 template <class Value, class Iterate>
 result repeat(const ldpc_code& code,
               std::vector<Value> posteriors,
@@ -41,7 +42,8 @@ result repeat(const ldpc_code& code,
     return result;
 }
 
-// All checks, then all bits; Check renews the messages of a check from its inputs.
+// Updates all check nodes, then all bits. check() returns the new messages of a check
+// node from its variable-to-check messages.
 template <class Value, class Check>
 result flood(const ldpc_code& code,
              const std::vector<Value>& channel,
@@ -58,18 +60,18 @@ result flood(const ldpc_code& code,
             for (const auto bit : code.check(c)) {
                 inputs.push_back(posteriors[bit] - messages[edge + inputs.size()]);
             }
-            const auto renewed = check(inputs);
-            for (std::size_t i = 0; i < renewed.size(); ++i) {
-                messages[edge + i] = renewed[i];
-                sums[code.check(c).begin()[i]] += renewed[i];
+            const auto updated = check(inputs);
+            for (std::size_t i = 0; i < updated.size(); ++i) {
+                messages[edge + i] = updated[i];
+                sums[code.check(c).begin()[i]] += updated[i];
             }
-            edge += renewed.size();
+            edge += updated.size();
         }
         posteriors = sums;
     });
 }
 
-// Layer after layer, as layer_plan.h says.
+// Decodes layer after layer, as layer_plan.h says.
 template <class Value, class Check>
 result layer_by_layer(const ldpc_code& code,
                       const layer_plan& plan,
@@ -95,16 +97,16 @@ result layer_by_layer(const ldpc_code& code,
                 for (auto e = first; e < plan.edge_begin[i + 1]; ++e) {
                     inputs.push_back(read[plan.edges[e].bit] - messages[e]);
                 }
-                const auto renewed = check(inputs);
-                for (std::size_t e = 0; e < renewed.size(); ++e) {
+                const auto updated = check(inputs);
+                for (std::size_t e = 0; e < updated.size(); ++e) {
                     const auto& edge = plan.edges[first + e];
                     if (edge.round > 0) {
                         deferred.push_back(
-                            { edge.round, edge.bit, renewed[e] - messages[first + e] });
+                            { edge.round, edge.bit, updated[e] - messages[first + e] });
                     } else {
-                        posteriors[edge.bit] = inputs[e] + renewed[e];
+                        posteriors[edge.bit] = inputs[e] + updated[e];
                     }
-                    messages[first + e] = renewed[e];
+                    messages[first + e] = updated[e];
                 }
             }
             std::stable_sort(
@@ -120,7 +122,7 @@ result layer_by_layer(const ldpc_code& code,
 
 std::vector<double> sum_product_check(const std::vector<double>& inputs)
 {
-    // The product of all but one, from both sides, so that nothing is divided.
+    // The product of all but one is formed from both sides, without division.
     const auto n = inputs.size();
     std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -130,27 +132,28 @@ std::vector<double> sum_product_check(const std::vector<double>& inputs)
         above[i] = above[i + 1] * std::tanh(inputs[i] / 2);
     }
     for (std::size_t i = 0; i < n; ++i) {
-        // Where tanh has rounded to 1, some 40 nats say the same.
+        // If tanh has rounded to 1, the message is about 40 nats.
         messages[i] = std::clamp(2 * std::atanh(below[i] * above[i + 1]), -40.0, 40.0);
     }
     return messages;
 }
 
-// The message that leaves on each edge: Weigh maps the least magnitude of the others.
+// Returns the new message of each edge. weigh() maps the smallest magnitude of the
+// others.
 template <class Value, class Weigh>
 std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh)
 {
     std::vector<Value> messages(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        Value least = std::numeric_limits<Value>::infinity();
+        Value smallest = std::numeric_limits<Value>::infinity();
         bool negative = false;
         for (std::size_t j = 0; j < inputs.size(); ++j) {
             if (j != i) {
-                least = std::min(least, std::abs(inputs[j]));
+                smallest = std::min(smallest, std::abs(inputs[j]));
                 negative ^= inputs[j] < 0;
             }
         }
-        const Value m = weigh(least);
+        const Value m = weigh(smallest);
         messages[i] = negative ? -m : m;
     }
     return messages;
@@ -159,21 +162,21 @@ std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh
 std::vector<float> rule_check(const message_rule& rule, const std::vector<float>& inputs)
 {
     if (rule.precision != ldpc_precision::float32) {
-        return min_sum_check(inputs, [&rule](float least) -> float {
+        return min_sum_check(inputs, [&rule](float min1) -> float {
             const float x =
-                std::max(0.0f, std::min(least - rule.offset, rule.message_limit));
+                std::max(0.0f, std::min(min1 - rule.offset, rule.message_limit));
             return std::floor((x * rule.sixteenths + 8) / 16);
         });
     }
-    std::vector<float> sorted(3, unheard);
+    std::vector<float> sorted(3, no_message);
     for (const auto t : inputs) {
         sorted.push_back(std::abs(t));
     }
     std::sort(sorted.begin(), sorted.end());
     const auto magnitudes =
-        leaving(rule, unsigned(inputs.size()), sorted[0], sorted[1], sorted[2]);
-    return min_sum_check(inputs, [&](float least_of_others) {
-        return least_of_others > sorted[0] ? magnitudes.to_least : magnitudes.to_all;
+        check_to_variable(rule, unsigned(inputs.size()), sorted[0], sorted[1], sorted[2]);
+    return min_sum_check(inputs, [&](float min_of_others) {
+        return min_of_others > sorted[0] ? magnitudes.to_min1 : magnitudes.to_all;
     });
 }
 
@@ -225,7 +228,7 @@ result min_sum(const ldpc_code& code,
                bool early_stop)
 {
     return flood(code, llr, max_iterations, early_stop, [](const auto& inputs) {
-        return min_sum_check(inputs, [](double least) { return least; });
+        return min_sum_check(inputs, [](double min1) { return min1; });
     });
 }
 

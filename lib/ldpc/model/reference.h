@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The plain LDPC decoders that the fast ones answer to: sum-product and the min-sum of
- * the thesis in double precision, and the bit-true model of both backends. */
+/* Plain LDPC decoders, against which the fast ones are tested: sum-product and the
+ * min-sum of Feltrin's thesis in double precision, and the bit-true model of both
+ * backends. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_REFERENCE_H
-#define INCLUDED_GPUFEC_LDPC_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
 
 #include "layer_plan.h"
 #include "message_rule.h"
@@ -19,12 +20,12 @@ struct result {
     std::vector<std::uint8_t> bits; //!< decisions, n of them, one per byte
     unsigned iterations = 0;        //!< iterations made
     unsigned unsatisfied = 0;       //!< checks that the decisions violate
-    std::vector<double> posteriors; //!< n, nats or steps, as channel values are given
+    std::vector<double> posteriors; //!< n, in nats or steps like the channel values
 };
 
 /*!
- * \brief Soft output by the rule, of a decoded codeword.
- * \param channel that it was decoded from, for extrinsic LLRs
+ * \brief Returns the soft output of a decoded codeword, by the rule.
+ * \param channel values from which it was decoded, for extrinsic LLRs
  * \param factor soft_factor()
  */
 std::vector<std::int8_t> soft_output(const result& decoded,
@@ -70,9 +71,9 @@ result layered(const ldpc_code& code,
 /*!
  * \brief The bit-true model of the flooding decoders.
  *
- * In each iteration all checks renew their messages from the posteriors, by the rule;
- * then the posterior of each bit becomes its channel value plus its messages, added in
- * the order of its checks.
+ * In each iteration all check nodes update their messages from the posteriors, by the
+ * rule; then the posterior of each bit becomes its channel value plus its messages, added
+ * in the order of its checks.
  */
 result flooding(const ldpc_code& code,
                 const message_rule& rule,
@@ -80,10 +81,10 @@ result flooding(const ldpc_code& code,
                 unsigned max_iterations,
                 bool early_stop);
 
-//! Checks that bits (one per byte) violate.
+//! Returns the number of checks that bits (one per byte) violate.
 unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits);
 
 } // namespace reference
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H */

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "pipeline/refuse.h"
-#include "room.h"
+#include "common/refuse.h"
+#include "ldpc/stream/traits.h"
 #include "setup.h"
 #include <algorithm>
 
@@ -78,31 +78,31 @@ setup make_setup(const ldpc_options& o)
 
 batch_limits setup::limits(std::size_t codewords) const
 {
-    std::size_t input = 0, output = 0, raw = 0;
+    std::size_t input = 0, output = 0, caller_format = 0;
     for (const auto& code : codes) {
         input = std::max(input, frame_input_bytes(code));
         output = std::max(output, frame_output_bytes(code));
-        raw = std::max<std::size_t>(raw, raw_values(code, 0));
+        caller_format = std::max<std::size_t>(caller_format, caller_values(code, 0));
         for (unsigned c = 1; c < constellations.size(); ++c) {
-            raw = std::max<std::size_t>(raw, raw_values(code, c));
+            caller_format = std::max<std::size_t>(caller_format, caller_values(code, c));
         }
     }
-    raw = raw * raw_value_bytes();
-    if (symbols) { // each begins at a whole vector, and slots hold them as they are
-        raw = (raw + 15) / 16 * 16;
-        input = raw;
+    caller_format = caller_format * caller_value_bytes();
+    if (symbols) { // each begins at a whole vector
+        caller_format = (caller_format + 15) / 16 * 16;
+        input = caller_format;
     }
     batch_limits l;
-    l.pieces = codewords;
+    l.work_items = codewords;
     l.input_bytes = job::values_offset(codewords) + codewords * input;
     l.output_bytes = codewords * output;
     l.status_bytes = codewords * sizeof(frame_status);
     l.table_bytes = job::values_offset(codewords);
-    l.raw_bytes = codewords * raw;
+    l.caller_item_bytes = codewords * caller_format;
     return l;
 }
 
-std::string room::describe(const setup& s)
+std::string traits::describe(const setup& s)
 {
     const auto more = s.codes.size() - 1;
     return printable(s.codes[0].name()) +

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is constant over all batches: the codes and the arithmetic. */
+/* The setup that is constant over all batches: the codes and the arithmetic. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_SETUP_H
-#define INCLUDED_GPUFEC_LDPC_SETUP_H
+#ifndef INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
+#define INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
 
 #include "demap/rule.h"
 #include "message_rule.h"
@@ -15,7 +15,7 @@
 namespace gr::gpufec::ldpc {
 
 struct setup {
-    std::vector<ldpc_code> codes; //!< a job names them by their index
+    std::vector<ldpc_code> codes; //!< jobs name them by index
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
@@ -23,52 +23,55 @@ struct setup {
     double normalization = -1; //!< negative: the code's own
     unsigned max_iterations = 25;
     bool early_stop = true;
-    llr_format format = llr_format::int8; //!< what the caller has
-    bool message_only = true; //!< of a code whose message comes first, nothing more
-    bool bits = true;         //!< decisions are given out
-    ldpc_soft_output soft = ldpc_soft_output::none; //!< so are LLRs, behind them
-    // Of symbols, which come in place of channel values:
+    llr_format format = llr_format::int8; //!< format of the caller's values
+    bool message_only = true; //!< decisions on parity bits are left out if possible
+    bool bits = true;         //!< decisions are written
+    ldpc_soft_output soft = ldpc_soft_output::none; //!< LLRs written behind them
+    // The following describe symbol input, in place of channel values:
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
-    std::vector<demap::constellation> constellations; //!< a raw frame names them by index
-    //! The index there of each that the options name: rates may share one.
+    std::vector<demap::constellation> constellations; //!< named by index, too
+    //! The index of each of the options' constellations in \c constellations; rates may
+    //! share one.
     std::vector<unsigned> constellation_of;
 
     message_rule rule(const ldpc_code& code) const
     {
         return make_message_rule(code, algorithm, precision, offset, normalization);
     }
-    //! Bytes of a channel value: int8, int16 or float, in steps of the code's rule.
+    //! Returns the bytes of a channel value: int8, int16 or float, in steps of the code's
+    //! rule.
     std::size_t value_bytes() const
     {
         return precision == ldpc_precision::int8    ? 1
                : precision == ldpc_precision::int16 ? 2
                                                     : 4;
     }
-    //! Bytes of a channel value, or symbol, as the caller has it.
-    std::size_t raw_value_bytes() const
+    //! Returns the bytes of a channel value, or symbol, in the caller's format.
+    std::size_t caller_value_bytes() const
     {
-        return symbols                      ? demap::symbol_bytes(*symbols)
-               : format == llr_format::int8 ? 1
-                                            : sizeof(float);
+        return symbols                         ? demap::symbol_bytes(*symbols)
+               : format == llr_format::float32 ? sizeof(float)
+                                               : 1;
     }
-    //! Channel values, or symbols, of a frame.
-    std::size_t raw_values(const ldpc_code& code, unsigned constellation) const
+    //! Returns the number of channel values, or symbols, in a frame.
+    std::size_t caller_values(const ldpc_code& code, unsigned constellation) const
     {
         if (!symbols) {
             return code.n();
         }
         const auto bits = constellations[constellation].bits;
         const auto count = (code.n() + bits - 1) / bits;
-        // Of 128APSK dummies fill a PLFRAME's last slot of 90 symbols.
+        // With 128APSK, dummy symbols fill a PLFRAME's last slot of 90.
         return bits == 7 ? (count + 89) / 90 * 90 : count;
     }
-    //! Decided bits of a codeword that are given out, counted from its first.
+    //! Returns how many decisions of a codeword are written, from its first bit on.
     unsigned output_bits(const ldpc_code& code) const
     {
         return !bits ? 0 : message_only && code.systematic_prefix() ? code.k() : code.n();
     }
-    //! Bytes from one codeword to the next: whole vectors in, whole words out.
+    //! Bytes from one codeword to the next: whole vectors of input, whole words of
+    //! output.
     std::size_t frame_input_bytes(const ldpc_code& code) const
     {
         return (code.n() * value_bytes() + 15) / 16 * 16;
@@ -83,19 +86,19 @@ struct setup {
     {
         return (output_bits(code) + 31) / 32 * 4;
     }
-    //! Where its LLRs begin in the output of a codeword.
+    //! Returns the offset of the LLRs in the output of a codeword.
     std::size_t soft_offset(const ldpc_code& code) const
     {
         return (decision_bytes(code) + 15) / 16 * 16;
     }
 
-    //! Host memory for a batch of \p codewords of any of the codes.
+    //! Returns the host memory for a batch of \p codewords of any of the codes.
     batch_limits limits(std::size_t codewords) const;
 };
 
-//! What a stream decoder of these options decodes. \throws std::invalid_argument
+//! Returns the setup for a stream decoder's options. \throws std::invalid_argument
 setup make_setup(const ldpc_options& options);
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_SETUP_H */
+#endif /* INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H */

@@ -22,9 +22,9 @@ job frame_batch::make_job(std::byte* input) const
     job.codewords = d_frames.size();
     job.input_bytes = d_input;
     job.output_bytes = d_output;
-    job.raw_bytes = d_raw_bytes;
-    auto* const raw =
-        reinterpret_cast<raw_frame*>(input + job::raw_offset(d_limits.pieces));
+    job.caller_item_bytes = d_caller_item_bytes;
+    auto* const caller_format =
+        reinterpret_cast<caller_frame*>(input + job::caller_offset(d_limits.work_items));
     auto* const table = reinterpret_cast<frame_place*>(input);
     for (std::uint32_t i = 0; i < by_code.size(); ++i) {
         const auto& f = d_frames[by_code[i]];
@@ -33,10 +33,10 @@ job frame_batch::make_job(std::byte* input) const
         }
         ++job.runs.back().count;
         table[i] = { f.input, f.output, by_code[i], f.soft_factor };
-        if (d_raw_bytes > 0) {
-            raw[i] = { f.raw,    f.input, d_setup.codes[f.code].n(),
-                       f.factor, f.limit, f.constellation,
-                       f.level };
+        if (d_caller_item_bytes > 0) {
+            caller_format[i] = { f.caller_format, f.input, d_setup.codes[f.code].n(),
+                                 f.factor,        f.limit, f.constellation,
+                                 f.level };
         }
     }
     return job;

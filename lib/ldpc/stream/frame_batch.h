@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The slot that is being filled with frames, and the job it becomes. */
+/* The frames of the slot that is being filled, and the job that they become. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_FRAME_BATCH_H
-#define INCLUDED_GPUFEC_LDPC_FRAME_BATCH_H
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
 
-#include "job.h"
+#include "ldpc/model/job.h"
 #include <cstdint>
 #include <vector>
 
@@ -17,11 +17,13 @@ class frame_batch
 public:
     struct frame {
         unsigned code;
-        std::uint32_t input, output; //!< bytes from the slot's beginnings
-        float soft_factor;           //!< of a frame_place
-        std::uint32_t raw = 0;       //!< where it is lent, bytes from the batch's first
-        float factor = 0, limit = 0; //!< that make steps of it then
-        unsigned constellation = 0;  //!< of symbols
+        std::uint32_t input, output; //!< bytes from the beginning of the slot's
+        float soft_factor;           //!< see frame_place
+        // In the caller's format: bytes from the batch's first frame, and quantisation.
+        std::uint32_t caller_format = 0;
+        float factor = 0, limit = 0;
+        // For symbols:
+        unsigned constellation = 0;
         int level = 0;
     };
 
@@ -32,9 +34,9 @@ public:
     }
 
     std::size_t size() const { return d_frames.size(); }
-    bool full() const { return size() == d_limits.pieces; }
+    bool full() const { return size() == d_limits.work_items; }
 
-    //! Makes room for one more frame: where its values go in the slot's input.
+    //! Adds a frame, and returns the offset of its values in the slot's input.
     std::size_t add(unsigned code, float soft_factor)
     {
         const auto at = d_input;
@@ -45,52 +47,55 @@ public:
         return at;
     }
 
-    //! The same for one that stays as it is, \p raw bytes from the batch's first.
-    void add_raw(unsigned code,
-                 float soft_factor,
-                 std::size_t raw,
-                 float factor,
-                 float limit,
-                 unsigned constellation,
-                 int level)
+    //! Adds a frame that stays in the caller's format, \p caller_format bytes from the
+    //! batch's first.
+    void add_caller_frame(unsigned code,
+                          float soft_factor,
+                          std::size_t caller_format,
+                          float factor,
+                          float limit,
+                          unsigned constellation,
+                          int level)
     {
         add(code, soft_factor);
         auto& f = d_frames.back();
-        f.raw = std::uint32_t(raw);
+        f.caller_format = std::uint32_t(caller_format);
         f.factor = factor;
         f.limit = limit;
         f.constellation = constellation;
         f.level = level;
-        d_raw_bytes = raw + raw_bytes(f);
+        d_caller_item_bytes = caller_format + caller_item_bytes(f);
     }
 
     const std::vector<frame>& frames() const { return d_frames; }
 
-    //! Where the next raw frame begins if it is copied: symbols at a whole vector.
-    std::size_t next_raw() const
+    //! Returns where the next frame in the caller's format begins if it is copied;
+    //! symbols begin at a whole vector.
+    std::size_t next_caller_frame() const
     {
-        return d_setup.symbols ? (d_raw_bytes + 15) / 16 * 16 : d_raw_bytes;
+        return d_setup.symbols ? (d_caller_item_bytes + 15) / 16 * 16
+                               : d_caller_item_bytes;
     }
 
-    //! The frames are not lent any more: their values are in the slot.
-    void end_lending() { d_raw_bytes = 0; }
-    //! Or they are there as they are, each where \p copy(from, to, bytes) has put it.
+    //! Ends in-place input, once the values of the frames are converted to the slot.
+    void copy_borrowed() { d_caller_item_bytes = 0; }
+    //! Ends in-place input, and has copy(from, to, bytes) copy each frame to the slot.
     template <class Copy>
-    void end_lending(Copy&& copy)
+    void copy_borrowed(Copy&& copy)
     {
-        d_raw_bytes = 0;
+        d_caller_item_bytes = 0;
         for (auto& f : d_frames) {
-            const auto to = next_raw();
-            copy(f.raw, to, raw_bytes(f));
-            f.raw = std::uint32_t(to);
-            d_raw_bytes = to + raw_bytes(f);
+            const auto to = next_caller_frame();
+            copy(f.caller_format, to, caller_item_bytes(f));
+            f.caller_format = std::uint32_t(to);
+            d_caller_item_bytes = to + caller_item_bytes(f);
         }
     }
 
-    //! The job of these frames; writes their tables to the slot's input.
+    //! Returns the job of these frames, and writes their tables to the slot's input.
     job make_job(std::byte* input) const;
 
-    //! Empties it, and gives what was in it.
+    //! Returns the frames, and empties the batch.
     std::vector<frame> take()
     {
         auto frames = std::move(d_frames);
@@ -102,24 +107,24 @@ public:
     void clear()
     {
         d_frames.clear();
-        d_input = job::values_offset(d_limits.pieces);
+        d_input = job::values_offset(d_limits.work_items);
         d_output = 0;
-        d_raw_bytes = 0;
+        d_caller_item_bytes = 0;
     }
 
 private:
-    std::size_t raw_bytes(const frame& f) const
+    std::size_t caller_item_bytes(const frame& f) const
     {
-        return d_setup.raw_values(d_setup.codes[f.code], f.constellation) *
-               d_setup.raw_value_bytes();
+        return d_setup.caller_values(d_setup.codes[f.code], f.constellation) *
+               d_setup.caller_value_bytes();
     }
 
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
-    std::size_t d_input, d_output, d_raw_bytes; // used
+    std::size_t d_input, d_output, d_caller_item_bytes; // bytes in use
 };
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_FRAME_BATCH_H */
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H */

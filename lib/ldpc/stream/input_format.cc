@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/cpu_variant.h"
 #include "input_format.h"
-#include "pipeline/cpu_variant.h"
 
 namespace gr::gpufec::ldpc {
 
@@ -15,7 +15,7 @@ input_format::input_format(const message_rule& rule,
     : d_format(format),
       d_precision(rule.precision),
       d_factor((positive_bit ? -1 : 1) *
-               (format == llr_format::int8 ? rule.scale / llr_scale : rule.scale)),
+               (format == llr_format::float32 ? rule.scale : rule.scale / llr_scale)),
       d_limit(rule.channel_limit),
       d_kernels(input::variants().of(""))
 {
@@ -52,10 +52,15 @@ void input_format::convert(const void* from,
                 values, count, d_factor, d_limit, reinterpret_cast<float*>(to));
         }
     };
-    if (d_format == llr_format::int8) {
-        convert_from(static_cast<const std::int8_t*>(from) + first, d_kernels.bytes);
-    } else {
-        convert_from(static_cast<const float*>(from) + first, d_kernels.floats);
+    switch (d_format) {
+    case llr_format::int8:
+        return convert_from(static_cast<const std::int8_t*>(from) + first,
+                            d_kernels.bytes);
+    case llr_format::uint8:
+        return convert_from(static_cast<const std::uint8_t*>(from) + first,
+                            d_kernels.offset_bytes);
+    case llr_format::float32:
+        return convert_from(static_cast<const float*>(from) + first, d_kernels.floats);
     }
 }
 

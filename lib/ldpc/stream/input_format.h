@@ -1,19 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Turns channel values as a caller has them into the steps of a code's rule. */
+/* Quantisation of channel values from the caller's format to steps. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
-#define INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_INPUT_FORMAT_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_INPUT_FORMAT_H
 
-#include "input_kernels.h"
-#include "message_rule.h"
+#include "ldpc/cpu/input_kernels.h"
+#include "ldpc/model/message_rule.h"
 #include <cstddef>
 
 namespace gr::gpufec::ldpc {
 
 /*!
- * \brief The conversion for one code.
+ * \brief The quantisation for one code.
  *
  * Values are scaled, rounded to the nearest step (ties to even; not in float) and
  * clamped. NaN and −0 become 0; −128 counts as −127.
@@ -21,14 +21,14 @@ namespace gr::gpufec::ldpc {
 class input_format
 {
 public:
-    //! The conversion that is done with these, of a raw_frame. With kernels that were
-    //! chosen before it takes no memory.
+    //! Makes it from the factor and limit of a caller_frame. If \p kernels are given, it
+    //! allocates nothing.
     input_format(ldpc_precision precision,
                  llr_format format,
                  float factor,
                  float limit,
                  const input::kernels& kernels = input::variants().of(""));
-    //! A positive value means \p positive_bit, and a positive step bit 0.
+    //! Makes it for a rule. Positive values mean \p positive_bit; positive steps mean 0.
     input_format(const message_rule& rule,
                  llr_format format,
                  float llr_scale,
@@ -51,4 +51,4 @@ private:
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_INPUT_FORMAT_H */
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_INPUT_FORMAT_H */

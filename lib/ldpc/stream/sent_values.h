@@ -1,21 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The channel values of a codeword from those of the bits that are sent. */
+/* The placement of the values of sent bits in a codeword. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_SENT_VALUES_H
-#define INCLUDED_GPUFEC_LDPC_SENT_VALUES_H
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_SENT_VALUES_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_SENT_VALUES_H
 
-#include "setup.h"
+#include "ldpc/model/setup.h"
 #include <cstddef>
 
 namespace gr::gpufec::ldpc {
 
 /*!
- * \brief Puts the converted values of sent bits where they belong in a codeword.
+ * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *
- * Nothing is known of punctured positions, 0; shortened ones are as certain as the rule
- * lets them be.
+ * Punctured positions get 0, shortened ones the rule's channel limit.
  */
 void spread_sent(const ldpc_code& code,
                  const setup& setup,
@@ -24,4 +23,4 @@ void spread_sent(const ldpc_code& code,
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_SENT_VALUES_H */
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_SENT_VALUES_H */

@@ -1,44 +1,44 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* LDPC codes. */
+/* The traits of the LDPC decoder. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_ROOM_H
-#define INCLUDED_GPUFEC_LDPC_ROOM_H
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_TRAITS_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_TRAITS_H
 
-#include "job.h"
+#include "ldpc/model/job.h"
 #include "pipeline/batch_decoder.h"
 #include <memory>
 #include <string>
 
 namespace gr::gpufec::ldpc {
 
-//! What the shared layers know of this room; pipeline/backends.h says what each is for.
-struct room {
+//! Traits of the LDPC decoder for the shared layers; see pipeline/backends.h.
+struct traits {
     using options = ldpc_options;
     using setup = ldpc::setup;
     using job = ldpc::job;
     using decoder = std::unique_ptr<batch_decoder<job>>;
 
-    static constexpr const char* piece = "codewords";
-    static constexpr std::size_t most_pieces = 1u << 14;
+    static constexpr const char* work_items_name = "codewords";
+    static constexpr std::size_t max_work_items = 1u << 14;
 
-    static std::size_t unit(const setup&) { return 1; }
+    static std::size_t batch_granularity(const setup&) { return 1; }
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! \p variant of cpu_variants(), "" for the best.
+    //! Makes the CPU's decoder. \p variant: one of cpu_variants(), "" for the best.
     static decoder make_cpu(const setup& s,
-                            std::size_t pieces,
+                            std::size_t work_items,
                             unsigned threads,
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
     //! \throws std::runtime_error that says what is missing
     static decoder
-    make_cuda(const setup& s, std::size_t pieces, unsigned slots, int device);
+    make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };
 
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_ROOM_H */
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_TRAITS_H */

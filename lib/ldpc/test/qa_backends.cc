@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast decoders against the bit-true model, to the last bit: each instruction set of
- * the CPU, and CUDA where there is a device. */
+/* The fast decoders against the bit-true model, to the last bit: all instruction sets of
+ * the CPU, and CUDA if there is a device. */
 
 #include "cuda/devices.h"
-#include "input_kernels.h"
+#include "ldpc/cpu/input_kernels.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
-#include "reference.h"
 #include <cstdlib>
 #include <map>
 
@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// \p each frames of each code near its threshold, and codes in turn, every second one
-// with few values.
+// Returns \p each frames of each code near its threshold, alternating between codes;
+// every second one has few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -34,12 +34,12 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
     for (unsigned i = 0; i < each; ++i) {
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
-            // Some 0.4 dB above the Shannon limit of its rate, for QPSK, and spread.
+            // From 0.4 dB above the Shannon limit of the rate on, for QPSK.
             const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
             const auto values =
-                qa::in_steps(qa::transmit(code, es, random).llr, setup.rule(code));
+                qa::in_quantised(qa::transmit(code, es, random).llr, setup.rule(code));
             frames.push_back(
                 { c, c % 2 ? qa::in_halves(values, setup.rule(code)) : values });
         }
@@ -109,7 +109,7 @@ const ldpc_precision precisions[] = { ldpc_precision::int8,
                                       ldpc_precision::int16,
                                       ldpc_precision::float32 };
 
-// Under a tool that is a thousand times slower: GPUFEC_TEST_SCALE=small.
+// Short runs for tools that are a thousand times slower: GPUFEC_TEST_SCALE=small.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -144,7 +144,7 @@ std::vector<ldpc_code> short_codes()
     return codes;
 }
 
-// Of each kind of structure: circulants of many sizes, several of them in a block, a
+// Returns codes of each structure: circulants of many sizes, several in a block, a
 // chain, punctured and shortened positions, rows of differing degrees.
 std::vector<ldpc_code> structured_codes()
 {
@@ -173,8 +173,8 @@ std::vector<ldpc_code> structured_codes()
     codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));
     codes.push_back(ldpc_code::standard("dvbt2", "short", "3/5"));
-    // Rows of few checks, a bit twice in them; layers of several parts; a chain of
-    // another size than 360.
+    // Rows of few checks that have a bit twice; layers of several parts; a chain with a
+    // lifting size other than 360.
     std::istringstream crowded("lifting 40\n0,3 1 5,6,7 0 -1\n-1 9 0,20 12,2 0\n");
     codes.push_back(ldpc_code::from_base_matrix(crowded, "crowded"));
     std::istringstream large("lifting 700\n0,3 1 5,600 7\n10 9 12,2 0\n");
@@ -184,7 +184,7 @@ std::vector<ldpc_code> structured_codes()
     return codes;
 }
 
-// Several setups: both ways to stop, all outputs, the other rules.
+// Returns several setups: both ways to stop, all outputs, the other rules.
 std::vector<setup> variants(const setup& base)
 {
     std::vector<setup> all(7, base);
@@ -223,9 +223,9 @@ bool cuda_missing()
 
 } // namespace
 
-// What a channel value becomes, by the rule.
+// Quantises a channel value by the rule.
 template <class To>
-To in_steps(double value, float factor, float limit)
+To in_quantised(double value, float factor, float limit)
 {
     const double x = std::isnan(value) ? 0.0f : float(value) * factor;
     const double clamped = std::clamp<double>(x, -limit, limit);
@@ -244,7 +244,7 @@ void check_conversion(input::converter<From, To> convert,
             for (std::size_t i = 0; i < values.size(); ++i) {
                 const double x =
                     values[i] == -128 && sizeof(From) == 1 ? -127 : values[i];
-                ASSERT_EQ(to[i], in_steps<To>(x, factor, limit)) << x;
+                ASSERT_EQ(to[i], in_quantised<To>(x, factor, limit)) << x;
             }
         }
     }
@@ -279,7 +279,7 @@ TEST(ldpc_cpu, equals_the_model)
             const auto wanted = by_model(setup, frames);
             for (const auto& name : cpu_variants()) {
                 SCOPED_TRACE(name);
-                auto decoder = room::make_cpu(setup, frames.size(), 2, name);
+                auto decoder = traits::make_cpu(setup, frames.size(), 2, name);
                 expect_equal(qa::decode(*decoder, setup, frames), wanted);
             }
         }
@@ -295,14 +295,14 @@ TEST(ldpc_cpu, structured_codes_equal_the_model)
             const auto wanted = by_model(setup, frames);
             for (const auto& name : cpu_variants()) {
                 SCOPED_TRACE(name);
-                auto decoder = room::make_cpu(setup, frames.size(), 2, name);
+                auto decoder = traits::make_cpu(setup, frames.size(), 2, name);
                 expect_equal(qa::decode(*decoder, setup, frames), wanted);
             }
         }
     }
 }
 
-// The largest offset there is, of values that fill a byte and posteriors that do not fit.
+// The largest offset, with values that fill a byte and posteriors that exceed one.
 TEST(ldpc_cpu, large_offsets_equal_the_model)
 {
     for (const char* rate : { "1/4", "3/5" }) {
@@ -317,7 +317,7 @@ TEST(ldpc_cpu, large_offsets_equal_the_model)
         const auto wanted = by_model(setup, frames);
         for (const auto& name : cpu_variants()) {
             SCOPED_TRACE(name);
-            auto decoder = room::make_cpu(setup, frames.size(), 1, name);
+            auto decoder = traits::make_cpu(setup, frames.size(), 1, name);
             expect_equal(qa::decode(*decoder, setup, frames), wanted);
         }
     }
@@ -330,7 +330,7 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
     setup.soft = ldpc_soft_output::extrinsic;
     // More frames than lanes, a last group that is not full.
     const auto frames = noisy_frames(setup, 37, 1.0, 12);
-    auto decoder = room::make_cpu(setup, 64, 1);
+    auto decoder = traits::make_cpu(setup, 64, 1);
     const auto got = qa::decode(*decoder, setup, frames);
     expect_equal(got, by_model(setup, frames));
     std::vector<unsigned> stops;
@@ -341,7 +341,7 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
               *std::max_element(stops.begin(), stops.end()));
 }
 
-// They go to kernels with fewer lanes, where there are any.
+// Small groups go to kernels with fewer lanes, if there are any.
 TEST(ldpc_cpu, groups_that_are_not_full_equal_the_model)
 {
     for (const auto precision : precisions) {
@@ -349,7 +349,7 @@ TEST(ldpc_cpu, groups_that_are_not_full_equal_the_model)
         setup.max_iterations = 6;
         for (const std::size_t count : { 1, 4, 5, 8, 9, 16, 17 }) {
             const auto frames = noisy_frames(setup, count, 0.9, unsigned(count));
-            auto decoder = room::make_cpu(setup, 32, 1);
+            auto decoder = traits::make_cpu(setup, 32, 1);
             expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
         }
     }
@@ -365,13 +365,13 @@ TEST(ldpc_cpu, flooding_equals_the_model)
             setup.schedule = ldpc_schedule::flooding;
             setup.max_iterations = std::min(setup.max_iterations, 8u);
             const auto frames = noisy_frames(setup, 2, 1.2, 13);
-            auto decoder = room::make_cpu(setup, frames.size(), 2);
+            auto decoder = traits::make_cpu(setup, frames.size(), 2);
             expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
         }
     }
 }
 
-// Frames that are right long before the last iteration.
+// Frames that decode long before the last iteration.
 TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
 {
     for (const auto precision : precisions) {
@@ -384,7 +384,7 @@ TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
                 setup.early_stop = early;
                 setup.max_iterations = 12;
                 const auto frames = noisy_frames(setup, 2, 4.0, 14);
-                auto decoder = room::make_cpu(setup, frames.size(), 2);
+                auto decoder = traits::make_cpu(setup, frames.size(), 2);
                 const auto got = qa::decode(*decoder, setup, frames);
                 expect_equal(got, by_model(setup, frames));
                 for (const auto& g : got) {
@@ -407,7 +407,7 @@ TEST(ldpc_cpu, a_check_without_bits_is_satisfied)
             const std::vector<qa::frame> frames(3, { 0, sent });
             for (const auto& set : cpu_variants()) {
                 SCOPED_TRACE(set);
-                auto decoder = room::make_cpu(setup, frames.size(), 1, set);
+                auto decoder = traits::make_cpu(setup, frames.size(), 1, set);
                 const auto got = qa::decode(*decoder, setup, frames);
                 expect_equal(got, by_model(setup, frames));
                 for (const auto& g : got) {
@@ -427,7 +427,7 @@ TEST(device, a_check_without_bits_is_satisfied)
             auto setup = setup_of({ qa::code_with_empty_checks() }, precision);
             setup.schedule = schedule;
             const std::vector<qa::frame> frames(3, { 0, { -9, -9, -9, 9, 9, 9, 9 } });
-            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames), by_model(setup, frames));
         }
     }
@@ -453,15 +453,15 @@ TEST(ldpc_cpu, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto decoder = room::make_cpu(setup, frames.size(), 1);
+        auto decoder = traits::make_cpu(setup, frames.size(), 1);
         expect_equal(qa::decode(*decoder, setup, frames), by_model(setup, frames));
     }
 }
 
 TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
 {
-    // Es/N0 of EN 302 307-1 table 13 for quasi error free, and 0.35 dB more; 0.65 dB for
-    // short frames.
+    // Es/N0 of EN 302 307-1 table 13 for quasi-error-free reception, plus 0.35 dB, or
+    // 0.65 dB for short frames.
     const std::map<std::string, double> thresholds{
         { "1/4", -2.35 }, { "1/3", -1.24 }, { "2/5", -0.30 }, { "1/2", 1.00 },
         { "3/5", 2.23 },  { "2/3", 3.10 },  { "3/4", 4.03 },  { "4/5", 4.68 },
@@ -479,10 +479,10 @@ TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
             std::vector<std::vector<std::uint8_t>> sent;
             for (unsigned i = 0; i < 8; ++i) {
                 const auto t = qa::transmit(code, thresholds.at(rate) + margin, random);
-                frames.push_back({ 0, qa::in_steps(t.llr, setup.rule(code)) });
+                frames.push_back({ 0, qa::in_quantised(t.llr, setup.rule(code)) });
                 sent.push_back(qa::pack(t.message, code.k()));
             }
-            auto decoder = room::make_cpu(setup, 8, 1);
+            auto decoder = traits::make_cpu(setup, 8, 1);
             const auto got = qa::decode(*decoder, setup, frames);
             for (unsigned i = 0; i < 8; ++i) {
                 EXPECT_EQ(got[i].bytes, sent[i]);
@@ -499,8 +499,8 @@ TEST(device, equals_the_cpu_on_every_code)
         for (const auto& setup : variants(setup_of(all_codes(), precision))) {
             // Codes alternate in one batch.
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 5, 0.9, 31);
-            auto cpu = room::make_cpu(setup, frames.size(), 8);
-            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+            auto cpu = traits::make_cpu(setup, frames.size(), 8);
+            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames),
                          qa::decode(*cpu, setup, frames));
         }
@@ -521,8 +521,8 @@ TEST(device, large_batches_equal_the_cpu)
         for (unsigned i = 0; i < 601; ++i) {
             frames.push_back(some[i * 7 % some.size()]);
         }
-        auto cpu = room::make_cpu(setup, some.size(), 8);
-        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = traits::make_cpu(setup, some.size(), 8);
+        auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
         const auto wanted = qa::decode(*cpu, setup, some);
         const auto got = qa::decode(*gpu, setup, frames);
         std::vector<qa::decoded> repeated;
@@ -540,8 +540,8 @@ TEST(device, other_codes_equal_the_cpu)
         const auto setup = setup_of(
             { qa::regular_code(504, 252, 7), qa::regular_code(1000, 400, 8) }, precision);
         const auto frames = noisy_frames(setup, 10, 1.5, 33);
-        auto cpu = room::make_cpu(setup, frames.size(), 2);
-        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = traits::make_cpu(setup, frames.size(), 2);
+        auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }
@@ -552,8 +552,8 @@ TEST(device, structured_codes_equal_the_cpu)
     for (const auto precision : precisions) {
         for (const auto& setup : variants(setup_of(structured_codes(), precision))) {
             const auto frames = noisy_frames(setup, small_scale() ? 1 : 7, 0.9, 35);
-            auto cpu = room::make_cpu(setup, frames.size(), 8);
-            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+            auto cpu = traits::make_cpu(setup, frames.size(), 8);
+            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames),
                          qa::decode(*cpu, setup, frames));
         }
@@ -573,7 +573,7 @@ TEST(device, flooding_equals_the_model)
             setup.early_stop = early;
             setup.max_iterations = small_scale() ? 2 : 15;
             const auto frames = noisy_frames(setup, 3, 1.2, 34);
-            auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+            auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
             expect_equal(qa::decode(*gpu, setup, frames), by_model(setup, frames));
         }
     }
@@ -602,8 +602,8 @@ TEST(device, extreme_channel_values)
             }
             frames.push_back({ c, garbage });
         }
-        auto cpu = room::make_cpu(setup, frames.size(), 8);
-        auto gpu = room::make_cuda(setup, frames.size(), 1, 0);
+        auto cpu = traits::make_cpu(setup, frames.size(), 8);
+        auto gpu = traits::make_cuda(setup, frames.size(), 1, 0);
         expect_equal(qa::decode(*gpu, setup, frames), qa::decode(*cpu, setup, frames));
     }
 }

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codes: those of DVB-S2 against the standard's figures and another encoder, alist
- * files good and bad. */
+/* Codes: those of DVB-S2 against the figures of the standard and another encoder, and
+ * valid and invalid alist files. */
 
-#include "chain_order.h"
-#include "layer_plan.h"
+#include "ldpc/model/chain_order.h"
+#include "ldpc/model/layer_plan.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
-#include "reference.h"
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -25,7 +25,7 @@ struct known_code {
     const char* size;
     const char* rate;
     unsigned k, q;
-    //! FNV-1a of the packed codeword that gr-dtv's dvb_ldpc_bb makes of message().
+    //! FNV-1a of the packed codeword for message() from gr-dtv's dvb_ldpc_bb.
     std::uint64_t hash;
 };
 
@@ -114,7 +114,7 @@ TEST(ldpc_code, dvbs2_codes_are_those_of_gr_dtv)
 
 TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
 {
-    // Edges; layers in which bits take part more than once; rounds.
+    // Edges; layers that have bits more than once; rounds.
     const std::map<std::string, std::array<unsigned, 3>> expected{
         { "normal 1/4", { 194399, 3, 1 } },   { "normal 1/3", { 215999, 13, 1 } },
         { "normal 2/5", { 233279, 8, 1 } },   { "normal 1/2", { 226799, 8, 1 } },
@@ -138,7 +138,7 @@ TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
     }
 }
 
-// Chains that are done at the same time share no bit but at their ends.
+// Chains that are decoded at the same time share bits at their ends only.
 TEST(ldpc_code, order_of_chains)
 {
     unsigned with_two = 0;
@@ -159,7 +159,7 @@ TEST(ldpc_code, order_of_chains)
                     continue;
                 }
                 ++with_two;
-                // Groups of each layer, and its parity bits as groups after them.
+                // Groups of each layer, with its parity bits as groups behind them.
                 const unsigned groups = code.addresses().size(), q = code.q();
                 std::vector<std::set<unsigned>> of_layer(q);
                 for (unsigned g = 0; g < groups; ++g) {
@@ -190,7 +190,7 @@ TEST(ldpc_code, order_of_chains)
                 }
                 EXPECT_EQ(next[0], order.begins[1]);
                 EXPECT_EQ(next[1], order.begins[2]);
-                // In a row, hardly more than half of the layers.
+                // Steps in sequence: hardly more than half of the layers.
                 unsigned steps = 0;
                 for (const auto& p : order.phases) {
                     steps += std::max(p[0], p[1]);
@@ -284,24 +284,24 @@ TEST(ldpc_code, bad_alist_names_the_line)
     }
 }
 
-// Gives the same bytes again and again, as a device or a pipe may.
+// A stream that repeats the same bytes forever, as a device or a pipe may.
 class endless : public std::streambuf
 {
 public:
     explicit endless(std::string bytes) : d_bytes(std::move(bytes)) { underflow(); }
-    std::size_t given() const { return d_given; }
+    std::size_t given() const { return d_emitted; }
 
 protected:
     int_type underflow() override
     {
-        d_given += d_bytes.size();
+        d_emitted += d_bytes.size();
         setg(d_bytes.data(), d_bytes.data(), d_bytes.data() + d_bytes.size());
         return traits_type::to_int_type(d_bytes[0]);
     }
 
 private:
     std::string d_bytes;
-    std::size_t d_given = 0;
+    std::size_t d_emitted = 0;
 };
 
 TEST(ldpc_code, text_without_an_end_is_refused_soon)
@@ -329,14 +329,14 @@ TEST(ldpc_code, errors_are_printable_whatever_the_file_holds)
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
     EXPECT_NE(error_of("7 h\u00e9\n").find("h\u00e9"), std::string::npos);
-    // Cut within a character.
+    // Cut within a UTF-8 character.
     const auto cut = error_of("7 1234567890123456789\u00e9\n");
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }
 
 TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
 {
-    // From a pipe, where nothing can be looked at twice.
+    // From a pipe, which cannot be read twice.
     for (const char* empty : { "\n", "0\n", " \r\n" }) {
         std::istringstream text("3 2\n1 2\n1 1 0\n2 0\n1\n1\n" + std::string(empty) +
                                 "1 2\n" + empty);
@@ -347,7 +347,8 @@ TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
     }
 }
 
-// Layers of more edges come first, and most of what can go together does.
+// Layers of more edges come first, and most layers that share no column follow each
+// other.
 TEST(ldpc_code, order_of_rows)
 {
     struct {
@@ -365,7 +366,7 @@ TEST(ldpc_code, order_of_rows)
         const auto plan = make_layer_plan(code);
         ASSERT_EQ(plan.layers(), e.layers);
         unsigned waits = 0;
-        std::set<unsigned> used; // columns, since one waited
+        std::set<unsigned> used; // columns in use since the last wait
         std::size_t before = plan.edges.size();
         for (unsigned l = 0; l < e.layers; ++l) {
             const auto first = plan.edge_begin[plan.layer_begin[l]];

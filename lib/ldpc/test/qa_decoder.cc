@@ -3,239 +3,14 @@
 
 /* The stream decoder: chunks, batches, codes that change, messages of any code. */
 
-#include "input_format.h"
-#include "pipeline/cpu_variant.h"
-#include "qa_support.h"
-#include "reference.h"
-#include "sent_values.h"
+#include "common/cpu_variant.h"
+#include "stream_runs.h"
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::ldpc;
+using namespace gr::gpufec::ldpc::qa;
 
 namespace {
-
-struct sent_frame {
-    unsigned code;
-    std::vector<std::uint8_t> bits; // expected, one per byte
-    std::vector<float> llr;
-};
-
-std::vector<sent_frame>
-send(const std::vector<ldpc_code>& codes, unsigned count, bool codeword, unsigned seed)
-{
-    std::mt19937 random(seed);
-    std::vector<sent_frame> frames;
-    for (unsigned i = 0; i < count; ++i) {
-        const unsigned c = random() % codes.size();
-        const auto t = qa::transmit(codes[c], 9, random);
-        frames.push_back({ c, codeword ? t.codeword : t.message, t.llr });
-    }
-    return frames;
-}
-
-std::vector<std::int8_t> as_bytes(const std::vector<float>& llr, float scale)
-{
-    std::vector<std::int8_t> bytes;
-    for (const auto x : llr) {
-        const float steps = x == x ? std::clamp(x * scale, -128.0f, 127.0f) : 0;
-        bytes.push_back(std::int8_t(std::rint(steps)));
-    }
-    return bytes;
-}
-
-struct outcome {
-    std::vector<std::uint8_t> items;
-    std::vector<std::int8_t> kept; // with keep_soft
-    std::vector<ldpc_decoder::report> reports;
-};
-
-std::size_t pull_from(ldpc_decoder& decoder,
-                      const ldpc_options& options,
-                      bool packed,
-                      std::vector<std::uint8_t>& room)
-{
-    if (options.soft != ldpc_soft_output::none) {
-        return decoder.pull_llrs(reinterpret_cast<std::int8_t*>(room.data()),
-                                 room.size());
-    }
-    return packed ? decoder.pull_packed(room.data(), room.size())
-                  : decoder.pull_bits(room.data(), room.size());
-}
-
-// Pushes frames in chunks of any size, pulls whenever there is something.
-outcome run(const ldpc_options& options,
-            const std::vector<sent_frame>& frames,
-            bool packed,
-            unsigned seed)
-{
-    ldpc_decoder decoder(options);
-    std::mt19937 random(seed);
-    outcome o;
-    const auto pull = [&] {
-        std::vector<std::uint8_t> room(1 + random() % 5000);
-        const auto n = pull_from(decoder, options, packed, room);
-        o.items.insert(o.items.end(), room.begin(), room.begin() + n);
-        ldpc_decoder::report r;
-        if (decoder.take_report(r)) {
-            o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
-        }
-        return n;
-    };
-    for (const auto& f : frames) {
-        decoder.select(f.code);
-        const auto bytes = as_bytes(f.llr, options.llr_scale);
-        for (std::size_t first = 0; first < f.llr.size();) {
-            const auto n = std::min<std::size_t>(
-                f.llr.size() - first, random() % 4 ? random() % 9000 : f.llr.size());
-            const auto taken = options.format == llr_format::int8
-                                   ? decoder.push(bytes.data() + first, n)
-                                   : decoder.push(f.llr.data() + first, n);
-            first += taken;
-            EXPECT_EQ(decoder.missing(),
-                      first == f.llr.size() ? 0
-                      : first == 0          ? 0
-                                            : f.llr.size() - first);
-            while (decoder.ready() && pull() > 0) {
-            }
-            if (taken == 0) {
-                decoder.wait(std::chrono::milliseconds(100));
-            }
-        }
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        if (pull() == 0) {
-            decoder.wait(std::chrono::milliseconds(100));
-        }
-    }
-    return o;
-}
-
-// The same with input that is lent and overwritten once it is taken back, with items
-// between frames that are skipped, and frames that are broken off. From frame number
-// `until` on it is pushed.
-template <class Item>
-outcome run_lending(ldpc_options options,
-                    const std::vector<sent_frame>& frames,
-                    bool packed,
-                    unsigned seed,
-                    std::size_t until)
-{
-    constexpr Item junk = Item(77);
-    ldpc_decoder decoder(options);
-    std::mt19937 random(seed);
-    outcome o;
-    std::vector<Item> ring;
-    const auto append = [&](const sent_frame& f) {
-        if constexpr (sizeof(Item) == 1) {
-            const auto bytes = as_bytes(f.llr, options.llr_scale);
-            ring.insert(ring.end(), bytes.begin(), bytes.end());
-        } else {
-            ring.insert(ring.end(), f.llr.begin(), f.llr.end());
-        }
-    };
-    std::vector<std::size_t> junk_before, begin, broken;
-    for (const auto& f : frames) {
-        junk_before.push_back(random() % 3 ? 0 : random() % 3000);
-        ring.insert(ring.end(), junk_before.back(), junk);
-        broken.push_back(random() % 4 ? 0 : 1 + random() % (f.llr.size() - 1));
-        ring.insert(ring.end(), broken.back(), junk);
-        begin.push_back(ring.size());
-        append(f);
-    }
-    EXPECT_TRUE(decoder.can_lend());
-    bool lending = true;
-    std::size_t kept = 0, taken = 0;
-    const auto take_back = [&] {
-        const auto n = decoder.take_back();
-        std::fill_n(ring.begin() + kept, n, junk);
-        kept += n;
-    };
-    const auto pull = [&] {
-        std::vector<std::uint8_t> room(1 + random() % 5000);
-        const auto n = pull_from(decoder, options, packed, room);
-        o.items.insert(o.items.end(), room.begin(), room.begin() + n);
-        ldpc_decoder::report r;
-        if (decoder.take_report(r)) {
-            o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
-        }
-        return n;
-    };
-    const auto pass = [&](std::size_t end, bool skip) {
-        while (taken < end) {
-            const auto n = std::min<std::size_t>(
-                end - taken, random() % 4 ? 1 + random() % 9000 : end - taken);
-            std::size_t some = 0;
-            if (lending) {
-                decoder.lend(ring.data() + kept, taken - kept);
-                some = skip ? decoder.skip(n)
-                            : decoder.lend(ring.data() + kept, taken + n - kept);
-                EXPECT_EQ(decoder.lent(), taken + some - kept);
-            } else {
-                some = skip ? decoder.skip(n) : decoder.push(ring.data() + taken, n);
-            }
-            taken += some;
-            if (random() % 50 == 0) {
-                decoder.flush();
-            }
-            while (decoder.ready() && pull() > 0) {
-            }
-            if (lending) {
-                take_back();
-            }
-            if (some == 0) {
-                decoder.wait(std::chrono::milliseconds(100));
-            }
-        }
-    };
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        pass(taken + junk_before[i], true);
-        decoder.select(frames[i].code);
-        pass(taken + broken[i], false);
-        decoder.drop_incomplete();
-        EXPECT_EQ(taken, begin[i]);
-        const auto n = frames[i].llr.size();
-        if (i == until) {
-            pass(taken + n / 3, false); // lending ends within a frame
-            decoder.end_lending();
-            lending = false;
-            EXPECT_EQ(decoder.lent(), 0u);
-            std::fill_n(ring.begin(), taken, junk);
-        }
-        pass(begin[i] + n, false);
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        if (pull() == 0) {
-            decoder.wait(std::chrono::milliseconds(100));
-        }
-    }
-    if (lending) {
-        take_back();
-        EXPECT_EQ(kept, ring.size());
-    }
-    return o;
-}
-
-void expect_all(const outcome& o, const std::vector<sent_frame>& frames, bool packed)
-{
-    std::vector<std::uint8_t> wanted;
-    for (const auto& f : frames) {
-        const auto items = packed ? qa::pack(f.bits, f.bits.size()) : f.bits;
-        wanted.insert(wanted.end(), items.begin(), items.end());
-    }
-    EXPECT_EQ(o.items.size(), wanted.size());
-    EXPECT_TRUE(o.items == wanted);
-    ASSERT_EQ(o.reports.size(), frames.size());
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        EXPECT_EQ(o.reports[i].frame, i);
-        EXPECT_EQ(o.reports[i].code, frames[i].code);
-        EXPECT_EQ(o.reports[i].unsatisfied, 0u);
-        EXPECT_GE(o.reports[i].iterations, 1u);
-    }
-}
 
 std::vector<ldpc_code> mixed_codes()
 {
@@ -275,6 +50,37 @@ TEST(ldpc_decoder, codes_change_from_frame_to_frame)
     }
 }
 
+// Kernels write codewords or a message in front; all other messages are gathered on the
+// host.
+TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
+{
+    std::mt19937 random(5);
+    std::vector<ldpc_code> codes;
+    for (const auto& code : { ldpc_code::dvbs2("short", "8/9"),
+                              ldpc_code::standard("wifi", "648", "1/2"),
+                              ldpc_code::standard("wifi", "1944", "5/6"),
+                              qa::regular_code(504, 252, 7) }) {
+        auto positions = code.message_positions();
+        std::shuffle(positions.begin(), positions.end(), random);
+        codes.push_back(code.with_message_positions(positions));
+        codes.push_back(code);
+        EXPECT_FALSE(codes[codes.size() - 2].systematic_prefix());
+    }
+    ldpc_options options;
+    options.codes = codes;
+    options.where = backend::cpu;
+    for (const bool packed : { true, false }) {
+        for (const bool codeword : { true, false }) {
+            for (const unsigned batch : { 1u, 5u }) {
+                options.codeword = codeword;
+                options.batch = batch;
+                const auto frames = send(codes, 40, codeword, batch);
+                expect_all(run(options, frames, packed, 3), frames, packed);
+            }
+        }
+    }
+}
+
 TEST(ldpc_decoder, formats_and_precisions)
 {
     ldpc_options options;
@@ -294,7 +100,7 @@ TEST(ldpc_decoder, formats_and_precisions)
     }
 }
 
-// Near the threshold, with erasures, so that ties and frames that fail count too.
+// Frames are near the threshold and have erasures, so that ties and failures occur.
 TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
 {
     ldpc_options options;
@@ -320,7 +126,7 @@ TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
              { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
             options.format = format;
             options.precision = precision;
-            if (format == llr_format::int8) { // which has no NaN
+            if (format == llr_format::int8) { // int8 has no NaN
                 for (auto* const list : { &frames, &others }) {
                     for (auto& f : *list) {
                         for (auto& x : f.llr) {
@@ -349,194 +155,6 @@ TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
     }
 }
 
-namespace {
-
-// The LLRs of frames by the model, from what is pushed.
-std::vector<std::int8_t> llrs_by_model(const ldpc_options& o,
-                                       const std::vector<sent_frame>& frames,
-                                       bool extrinsic)
-{
-    const auto setup = make_setup(o);
-    std::vector<std::int8_t> all;
-    for (const auto& f : frames) {
-        const auto& code = o.codes[f.code];
-        const auto rule = setup.rule(code);
-        const auto bytes = as_bytes(f.llr, o.llr_scale);
-        std::vector<std::byte> values(code.sent() * setup.value_bytes()),
-            spread(code.n() * setup.value_bytes());
-        input_format(rule, o.format, o.llr_scale, o.positive_bit)
-            .convert(o.format == llr_format::int8 ? (const void*)bytes.data()
-                                                  : f.llr.data(),
-                     0,
-                     code.sent(),
-                     values.data());
-        spread_sent(code, setup, values.data(), spread.data());
-        std::vector<float> channel;
-        for (unsigned i = 0; i < code.n(); ++i) {
-            const auto* const at = spread.data() + i * setup.value_bytes();
-            channel.push_back(setup.value_bytes() == 1   ? *(const std::int8_t*)at
-                              : setup.value_bytes() == 2 ? *(const std::int16_t*)at
-                                                         : *(const float*)at);
-        }
-        const auto r = reference::layered(
-            code, make_layer_plan(code), rule, channel, o.max_iterations, o.early_stop);
-        const float scale = o.soft_scale > 0 ? o.soft_scale : o.llr_scale;
-        const auto llrs = reference::soft_output(
-            r, channel, extrinsic, (o.positive_bit ? -scale : scale) / rule.scale);
-        all.insert(all.end(), llrs.begin(), llrs.end());
-    }
-    return all;
-}
-
-std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
-{
-    return { llrs.begin(), llrs.end() };
-}
-
-} // namespace
-
-// Codes with and without positions that are not sent, near their thresholds.
-TEST(ldpc_decoder, llrs_are_those_of_the_model)
-{
-    ldpc_options options;
-    options.codes = { ldpc_code::dvbs2("short", "3/5"),
-                      qa::regular_code(504, 252, 7),
-                      ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"),
-                      ldpc_code::standard("wifi", "648", "3/4")
-                          .with_positions({ 100, 3, 511 }, { 0, 1, 2, 30 }) };
-    options.max_iterations = 5;
-    std::mt19937 random(31);
-    std::vector<sent_frame> frames;
-    for (unsigned i = 0; i < 16; ++i) {
-        const unsigned c = i % 4;
-        const auto& code = options.codes[c];
-        const double limit =
-            10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
-        const auto t = qa::transmit(code, limit + 0.7 + 0.3 * (i / 4), random);
-        frames.push_back({ c, t.message, {} });
-        const auto& sent = code.sent_positions();
-        for (unsigned k = 0; k < code.sent(); ++k) {
-            const auto at = sent.empty() ? k : sent[k];
-            frames.back().llr.push_back(at == ldpc_code::fill ? 0 : t.llr[at]);
-        }
-    }
-    struct {
-        llr_format format;
-        ldpc_precision precision;
-        float llr_scale, soft_scale;
-        unsigned positive_bit;
-    } const cases[] = {
-        { llr_format::int8, ldpc_precision::int8, 2, 0, 0 },
-        { llr_format::int8, ldpc_precision::int8, 1, 0, 1 },
-        { llr_format::int8, ldpc_precision::int16, 7.5f, 0, 0 },
-        { llr_format::float32, ldpc_precision::int8, 3, 0, 1 },
-        { llr_format::float32, ldpc_precision::float32, 4, 0, 0 },
-        { llr_format::int8, ldpc_precision::float32, 2, 12.3f, 1 },
-    };
-    // CUDA where there is a device.
-    const auto decode = [&](backend where, bool packed, unsigned seed) {
-        options.where = where;
-        return run(options, frames, packed, seed);
-    };
-    const backend both[] = { backend::cpu, backend::automatic };
-    for (const auto& c : cases) {
-        options.format = c.format;
-        options.precision = c.precision;
-        options.llr_scale = c.llr_scale;
-        options.soft_scale = c.soft_scale;
-        options.positive_bit = c.positive_bit;
-        for (const bool early : { true, false }) {
-            options.early_stop = early;
-            options.batch = early ? 5 : 1;
-            for (const bool extrinsic : { false, true }) {
-                options.soft =
-                    extrinsic ? ldpc_soft_output::extrinsic : ldpc_soft_output::posterior;
-                const auto wanted = llrs_by_model(options, frames, extrinsic);
-                for (const auto where : both) {
-                    options.keep_soft = extrinsic;
-                    const auto o = decode(where, false, 32);
-                    EXPECT_TRUE(o.items == as_items(wanted));
-                    EXPECT_TRUE(o.kept ==
-                                (extrinsic ? wanted : std::vector<std::int8_t>()));
-                    EXPECT_EQ(o.reports.size(), frames.size());
-                }
-                if (extrinsic) {
-                    continue;
-                }
-                // Beside messages, the posterior ones.
-                options.soft = ldpc_soft_output::none;
-                options.keep_soft = false;
-                const auto messages = decode(backend::cpu, true, 33).items;
-                for (const auto where : both) {
-                    options.keep_soft = true;
-                    const auto o = decode(where, true, 34);
-                    EXPECT_TRUE(o.kept == wanted);
-                    EXPECT_TRUE(o.items == messages);
-                }
-            }
-        }
-    }
-}
-
-TEST(ldpc_decoder, llrs_of_lent_input)
-{
-    ldpc_options options;
-    options.codes = { ldpc_code::dvbs2("short", "8/9"), qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
-    options.max_latency_ms = 1e9;
-    options.max_iterations = 3;
-    options.soft = ldpc_soft_output::extrinsic;
-    options.batch = 7;
-    std::mt19937 random(35);
-    std::vector<sent_frame> frames;
-    for (unsigned i = 0; i < 20; ++i) {
-        const unsigned c = random() % 2;
-        const auto t = qa::transmit(options.codes[c], c ? 2 : 6.5, random);
-        frames.push_back({ c, t.message, t.llr });
-    }
-    const auto wanted = as_items(llrs_by_model(options, frames, true));
-    for (const std::size_t until : { 0u, 11u, 99u }) {
-        EXPECT_TRUE(run_lending<std::int8_t>(options, frames, true, 5, until).items ==
-                    wanted);
-    }
-}
-
-TEST(ldpc_decoder, a_new_scale_holds_from_the_next_frame_on)
-{
-    ldpc_options options;
-    options.codes = { qa::regular_code(504, 252, 7) };
-    options.where = backend::cpu;
-    options.format = llr_format::float32;
-    options.batch = 8;
-    options.soft = ldpc_soft_output::posterior;
-    const auto frames = send(options.codes, 3, false, 36);
-    ldpc_decoder decoder(options);
-    std::vector<std::int8_t> wanted;
-    for (const float scale : { 2.0f, 1.0f, 0.25f }) {
-        const auto& f = frames[scale == 2 ? 0 : scale == 1 ? 1 : 2];
-        if (scale == 1) {
-            decoder.set_llr_scale(scale);
-        } else if (scale < 1) {
-            decoder.set_soft_scale(scale);
-        }
-        EXPECT_EQ(decoder.push(f.llr.data(), f.llr.size()), 504u);
-        options.llr_scale = scale;
-        const auto llrs = llrs_by_model(options, { f }, false);
-        wanted.insert(wanted.end(), llrs.begin(), llrs.end());
-    }
-    decoder.finish();
-    std::vector<std::int8_t> found(5000);
-    std::size_t n = 0;
-    while (!decoder.done()) {
-        decoder.wait(std::chrono::milliseconds(100));
-        n += decoder.pull_llrs(found.data() + n, found.size() - n);
-    }
-    found.resize(n);
-    EXPECT_EQ(found, wanted);
-    EXPECT_THROW(decoder.pull_packed(nullptr, 0), std::logic_error);
-    EXPECT_THROW(decoder.set_soft_scale(0), std::invalid_argument);
-}
-
 TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
 {
     for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
@@ -551,7 +169,7 @@ TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
     }
 }
 
-TEST(ldpc_decoder, lent_input_is_decoded_where_it_lies)
+TEST(ldpc_decoder, borrowed_input_is_decoded_in_place)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9"),
@@ -575,7 +193,7 @@ TEST(ldpc_decoder, lent_input_is_decoded_where_it_lies)
              { ldpc_precision::int8, ldpc_precision::int16, ldpc_precision::float32 }) {
             options.format = format;
             options.precision = precision;
-            if (format == llr_format::int8) { // which has no NaN
+            if (format == llr_format::int8) { // int8 has no NaN
                 for (auto& f : frames) {
                     for (auto& x : f.llr) {
                         x = x == x ? x : 0;
@@ -590,8 +208,8 @@ TEST(ldpc_decoder, lent_input_is_decoded_where_it_lies)
                 for (const std::size_t until : { 0u, 11u, 30u, 99u }) {
                     const auto found =
                         format == llr_format::int8
-                            ? run_lending<std::int8_t>(options, frames, true, 5, until)
-                            : run_lending<float>(options, frames, true, 6, until);
+                            ? run_borrowing<std::int8_t>(options, frames, true, 5, until)
+                            : run_borrowing<float>(options, frames, true, 6, until);
                     ASSERT_EQ(found.items, expected.items) << batch << " " << until;
                     ASSERT_EQ(found.reports.size(), expected.reports.size());
                     for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -629,7 +247,7 @@ TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-// Codewords that a thread decodes one at a time need not wait for others.
+// A thread decodes these codewords one at a time, so they need not wait for others.
 TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
 {
     const auto batch = [](auto&& change) {
@@ -642,7 +260,7 @@ TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
     const auto chosen = batch([](auto&) {});
     EXPECT_EQ(batch([](auto& o) { o.threads = 3; }), 3 * chosen);
 #ifdef __x86_64__
-    // LLRs come from the kernel of lanes, of which AVX2 has 16.
+    // LLRs come from the lane-parallel kernel, which has 16 lanes with AVX2.
     EXPECT_LT(chosen, 16u);
     EXPECT_GE(batch([](auto& o) { o.soft = ldpc_soft_output::posterior; }),
               cpu_variant() == "baseline" ? 8u : 16u);

@@ -1,20 +1,22 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA kernels for layers, each of those among which the backend chooses,
- * against the CPU to the last bit. */
+/* The CUDA kernels for layers, each on every code that it is made for, against the CPU to
+ * the last bit. */
 
 #include "cuda/devices.h"
-#include "cuda_kernels.h"
+#include "ldpc/cuda/kernels.h"
 #include "qa_support.h"
+#include <cctype>
 #include <cstdlib>
+#include <functional>
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::ldpc;
 
 namespace {
 
-// Frames of one code, decoded by one kernel.
+// Decodes frames of one code with one kernel.
 std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                                 const setup& setup,
                                 const std::vector<qa::frame>& frames)
@@ -42,7 +44,7 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     };
     copy(table.get(), places.data(), table.bytes());
     copy(input.get(), values.data(), input.bytes());
-    // What nobody writes is not what is expected.
+    // Bytes that no kernel writes must differ from the expected ones.
     cudaMemsetAsync(output.get(), 0xa5, output.bytes(), stream.get());
     cudaMemsetAsync(status.get(), 0xff, status.bytes(), stream.get());
     cudaMemsetAsync(scratch.get(), 0x7f, scratch.bytes(), stream.get());
@@ -73,77 +75,11 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     return results;
 }
 
+// Short runs, for emulated kernels and under tools that slow kernels down.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
     return scale && std::string(scale) == "small";
-}
-
-using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
-                                                       const message_rule&,
-                                                       bool soft,
-                                                       int);
-
-void check_code(const ldpc_code& code,
-                maker make,
-                std::mt19937& random,
-                ldpc_soft_output soft,
-                ldpc_precision precision = ldpc_precision::int8)
-{
-    SCOPED_TRACE(code.name());
-#ifdef GPUFEC_EMULATED // has kernels of pairs for few edges
-    if (make == device::make_pairs_plan && code.largest_check_degree() > 7) {
-        return;
-    }
-#endif
-    for (const bool early : { true, false }) {
-        setup s;
-        s.codes = { code };
-        s.early_stop = early;
-        s.message_only = early;
-        s.soft = soft;
-        s.precision = precision;
-        // With decisions, and alone.
-        s.bits = soft != ldpc_soft_output::extrinsic || early;
-        s.max_iterations = small_scale() ? 2 : early ? 20 : 4;
-        const auto kernel = make(code, s.rule(code), soft != ldpc_soft_output::none, 0);
-        if (!kernel) { // for want of shared memory, else never
-            int room = 0;
-            cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-            EXPECT_LT(room, 227 << 10);
-            continue;
-        }
-        // Some 0.4 dB above the Shannon limit of the rate, for QPSK, and spread.
-        const double limit =
-            10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
-        std::vector<qa::frame> frames;
-        for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
-            const auto values = qa::in_steps(
-                qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
-            frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
-        }
-        // More than a device has blocks at once, where there is time.
-        const std::size_t many = small_scale() ? 3 : early ? 541 : 1;
-        std::vector<qa::frame> all;
-        for (std::size_t i = 0; i < many; ++i) {
-            all.push_back(frames[i * 3 % frames.size()]);
-        }
-        // A frame's factor hangs on its place: the period of both is 35.
-        std::vector<qa::frame> period;
-        for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
-             ++i) {
-            period.push_back(frames[i * 3 % frames.size()]);
-        }
-        const auto wanted = qa::decode(*room::make_cpu(s, period.size(), 4), s, period);
-        const auto got = decode(*kernel, s, all);
-        for (std::size_t i = 0; i < many; ++i) {
-            const auto& w = wanted[i % period.size()];
-            EXPECT_EQ(got[i].status.iterations, w.status.iterations);
-            EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
-            EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
-            EXPECT_TRUE(got[i].llrs == w.llrs) << "LLRs of frame " << i;
-        }
-    }
 }
 
 bool no_device()
@@ -155,111 +91,167 @@ bool no_device()
     return found.devices.empty();
 }
 
-void check_every_code(maker make,
-                      ldpc_soft_output soft = ldpc_soft_output::none,
-                      ldpc_precision precision = ldpc_precision::int8)
+using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
+                                                       const message_rule&,
+                                                       bool soft,
+                                                       int);
+
+// A code for a kernel.
+struct kernel_case {
+    std::string name;
+    maker make;
+    std::function<ldpc_code()> code;
+    ldpc_precision precision = ldpc_precision::int8;
+    bool at_small_scale = true;
+};
+
+void PrintTo(const kernel_case& c, std::ostream* out) { *out << c.name; }
+
+std::string name_of(const testing::TestParamInfo<kernel_case>& info)
 {
-    if (no_device()) {
-        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+    auto name = info.param.name;
+    for (auto& c : name) {
+        c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
     }
-    std::mt19937 random(41);
+    return name;
+}
+
+class ldpc_kernel : public testing::TestWithParam<kernel_case>
+{
+protected:
+    void SetUp() override
+    {
+        if (no_device()) {
+            GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
+        }
+        if (small_scale() && !GetParam().at_small_scale) {
+            GTEST_SKIP() << "not at small scale";
+        }
+#ifdef GPUFEC_EMULATED
+        if (GetParam().make == device::make_dvb_int8x2_plan &&
+            GetParam().code().largest_check_degree() > 7) {
+            GTEST_SKIP() << "no emulated kernel for checks of so many bits";
+        }
+#endif
+    }
+
+    // With early stop and without.
+    void expect_equal_to_cpu(ldpc_soft_output soft)
+    {
+        for (const bool early_stop : { true, false }) {
+            expect_equal_to_cpu(soft, early_stop);
+        }
+    }
+
+private:
+    void expect_equal_to_cpu(ldpc_soft_output soft, bool early_stop)
+    {
+        const auto code = GetParam().code();
+        setup s;
+        s.codes = { code };
+        s.early_stop = early_stop;
+        s.message_only = early_stop;
+        s.soft = soft;
+        s.precision = GetParam().precision;
+        // Extrinsic LLRs once with decisions and once alone.
+        s.bits = soft != ldpc_soft_output::extrinsic || early_stop;
+        s.max_iterations = small_scale() ? 2 : early_stop ? 20 : 4;
+        const auto kernel =
+            GetParam().make(code, s.rule(code), soft != ldpc_soft_output::none, 0);
+        if (!kernel) {
+            int capacity = 0;
+            cudaDeviceGetAttribute(&capacity, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+            ASSERT_LT(capacity, 227 << 10);
+            GTEST_SKIP() << capacity << " bytes of shared memory are too few";
+        }
+        // From 0.4 dB above the Shannon limit of the rate on, for QPSK.
+        const double limit =
+            10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
+        std::mt19937 random(41);
+        std::vector<qa::frame> frames;
+        for (unsigned i = 0; i < (small_scale() ? 3 : 7); ++i) {
+            const auto values = qa::in_quantised(
+                qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
+            frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
+        }
+        // With early stop more codewords than blocks run at once on a device.
+        const std::size_t many = small_scale() ? 3 : early_stop ? 541 : 1;
+        std::vector<qa::frame> all;
+        for (std::size_t i = 0; i < many; ++i) {
+            all.push_back(frames[i * 3 % frames.size()]);
+        }
+        // The soft factor depends on a frame's index: the period of both is 35.
+        std::vector<qa::frame> period;
+        for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
+             ++i) {
+            period.push_back(frames[i * 3 % frames.size()]);
+        }
+        const auto wanted = qa::decode(*traits::make_cpu(s, period.size(), 4), s, period);
+        const auto got = decode(*kernel, s, all);
+        for (std::size_t i = 0; i < many; ++i) {
+            const auto& w = wanted[i % period.size()];
+            EXPECT_EQ(got[i].status.iterations, w.status.iterations);
+            EXPECT_EQ(got[i].status.unsatisfied, w.status.unsatisfied);
+            EXPECT_TRUE(got[i].bytes == w.bytes) << "frame " << i;
+            EXPECT_TRUE(got[i].llrs == w.llrs) << "LLRs of frame " << i;
+        }
+    }
+};
+
+kernel_case standard_case(maker make,
+                          const std::string& standard,
+                          const std::string& size,
+                          const std::string& rate,
+                          bool at_small_scale = true)
+{
+    return { standard + ' ' + size + ' ' + rate,
+             make,
+             [=] { return ldpc_code::standard(standard, size, rate); },
+             ldpc_precision::int8,
+             at_small_scale };
+}
+
+std::vector<kernel_case> dvbs2_cases(maker make)
+{
+    std::vector<kernel_case> cases;
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            // Of few: irregular layers, many bits that a layer has twice, and a group
-            // that shared memory has no room for.
-            if (!small_scale() || rate == "1/2" || rate == "3/5" || rate == "9/10") {
-                check_code(ldpc_code::dvbs2(size, rate), make, random, soft, precision);
-            }
+            // Small scale: irregular layers, many bits that a layer has twice, and a
+            // group that does not fit in shared memory.
+            cases.push_back({ size + ' ' + rate,
+                              make,
+                              [=] { return ldpc_code::dvbs2(size, rate); },
+                              ldpc_precision::int8,
+                              rate == "1/2" || rate == "3/5" || rate == "9/10" });
         }
     }
+    return cases;
 }
 
-} // namespace
-
-TEST(ldpc_kernels, singles_equal_the_cpu)
+std::vector<kernel_case> int8_cases(maker make)
 {
-    for (const auto p : { ldpc_precision::int16, ldpc_precision::float32 }) {
-        check_every_code(device::make_singles_plan, ldpc_soft_output::none, p);
-    }
+    auto cases = dvbs2_cases(make);
+    // Irregular layers, the first in two chains.
+    cases.push_back(standard_case(make, "dvbs2x", "normal", "13/45"));
+    cases.push_back(standard_case(make, "dvbs2x", "short", "7/15"));
+    return cases;
 }
 
-TEST(ldpc_kernels, llrs_of_singles_equal_the_cpu)
+std::vector<kernel_case> float_cases()
 {
-    for (const auto p : { ldpc_precision::int16, ldpc_precision::float32 }) {
-        check_every_code(device::make_singles_plan, ldpc_soft_output::posterior, p);
-        check_every_code(device::make_singles_plan, ldpc_soft_output::extrinsic, p);
-    }
-}
-
-namespace {
-
-void check_any(ldpc_soft_output soft)
-{
-    if (no_device()) {
-        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
-    }
-    std::mt19937 random(47);
-    struct {
-        unsigned n, checks;
-    } const sizes[] = { { 1000, 500 }, { 500, 150 },   { 440, 120 },    { 333, 60 },
-                        { 400, 40 },   { 8192, 4096 }, { 16200, 5400 }, { 20000, 4000 } };
-    for (const auto& s : sizes) {
-        if (&s < sizes + (small_scale() ? 5 : 99)) {
-            check_code(qa::regular_code(s.n, s.checks, s.n),
-                       device::make_any_pairs_plan,
-                       random,
-                       soft);
+    std::vector<kernel_case> cases;
+    for (const auto precision : { ldpc_precision::int16, ldpc_precision::float32 }) {
+        for (auto c : dvbs2_cases(device::make_dvb_float_plan)) {
+            c.name += precision == ldpc_precision::int16 ? " int16" : " float32";
+            c.precision = precision;
+            cases.push_back(c);
         }
     }
-    check_code(qa::code_with_empty_checks(), device::make_any_pairs_plan, random, soft);
-    // Of a standard: checks of many degrees, shortened and punctured bits.
-    check_code(ldpc_code::standard("nr", "bg2 z13", "10/30"),
-               device::make_any_pairs_plan,
-               random,
-               soft);
-    if (!small_scale()) {
-        check_code(ldpc_code::standard("dvbs2x", "short", "4/15"),
-                   device::make_any_pairs_plan,
-                   random,
-                   soft);
-    }
+    return cases;
 }
 
-} // namespace
-
-TEST(ldpc_kernels, any_pairs_equal_the_cpu) { check_any(ldpc_soft_output::none); }
-
-TEST(ldpc_kernels, llrs_of_any_pairs_equal_the_cpu)
+std::vector<kernel_case> quasi_cyclic_cases()
 {
-    check_any(ldpc_soft_output::posterior);
-    check_any(ldpc_soft_output::extrinsic);
-}
-
-TEST(ldpc_kernels, any_pairs_decline)
-{
-    if (no_device()) {
-        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
-    }
-    const auto declined = [](const ldpc_code& code, ldpc_precision precision) {
-        setup s;
-        s.precision = precision;
-        return !device::make_any_pairs_plan(code, s.rule(code), false, 0);
-    };
-    const auto code = qa::regular_code(1000, 500, 1);
-    EXPECT_FALSE(declined(code, ldpc_precision::int8));
-    EXPECT_TRUE(declined(code, ldpc_precision::int16));
-    EXPECT_TRUE(declined(code, ldpc_precision::float32));
-    // Bits that a layer has twice; a check of 36 bits.
-    EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
-    EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
-}
-
-void check_circulants(ldpc_soft_output soft)
-{
-    if (no_device()) {
-        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
-    }
-    std::mt19937 random(43);
     struct {
         const char *standard, *size, *rate;
     } const codes[] = {
@@ -270,56 +262,99 @@ void check_circulants(ldpc_soft_output soft)
         { "ccsds_ar4ja", "16384", "1/2" }, { "ccsds_ar4ja", "4096", "2/3" },
         { "ccsds_ar4ja", "16384", "4/5" }, { "nr", "bg2 z320", "1/5" },
     };
+    std::vector<kernel_case> cases;
     for (const auto& c : codes) {
-        if (&c < codes + (small_scale() ? 5 : 99)) {
-            check_code(ldpc_code::standard(c.standard, c.size, c.rate),
-                       device::make_circulants_plan,
-                       random,
-                       soft);
-        }
+        cases.push_back(standard_case(device::make_quasi_cyclic_plan,
+                                      c.standard,
+                                      c.size,
+                                      c.rate,
+                                      cases.size() < 5));
     }
+    return cases;
 }
 
-TEST(ldpc_kernels, circulants_equal_the_cpu) { check_circulants(ldpc_soft_output::none); }
-
-TEST(ldpc_kernels, llrs_of_circulants_equal_the_cpu)
+std::vector<kernel_case> unstructured_cases()
 {
-    check_circulants(ldpc_soft_output::posterior);
-    check_circulants(ldpc_soft_output::extrinsic);
+    constexpr auto make = device::make_unstructured_int8x2_plan;
+    struct {
+        unsigned n, checks;
+    } const sizes[] = { { 1000, 500 }, { 500, 150 },   { 440, 120 },    { 333, 60 },
+                        { 400, 40 },   { 8192, 4096 }, { 16200, 5400 }, { 20000, 4000 } };
+    std::vector<kernel_case> cases;
+    for (const auto& s : sizes) {
+        cases.push_back(
+            { "regular " + std::to_string(s.n) + ' ' + std::to_string(s.checks),
+              make,
+              [=] { return qa::regular_code(s.n, s.checks, s.n); },
+              ldpc_precision::int8,
+              cases.size() < 5 });
+    }
+    cases.push_back({ "empty checks", make, qa::code_with_empty_checks });
+    // Checks of many degrees, shortened and punctured bits.
+    cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
+    cases.push_back(standard_case(make, "dvbs2x", "short", "4/15", false));
+    return cases;
 }
 
-TEST(ldpc_kernels, folded_equals_the_cpu) { check_every_code(device::make_folded_plan); }
-
-TEST(ldpc_kernels, llrs_of_folded_equal_the_cpu)
+// Emulated kernels run at small scale only.
+auto instances(std::vector<kernel_case> cases)
 {
-    check_every_code(device::make_folded_plan, ldpc_soft_output::posterior);
-    check_every_code(device::make_folded_plan, ldpc_soft_output::extrinsic);
+#ifdef GPUFEC_EMULATED
+    cases.erase(std::remove_if(cases.begin(),
+                               cases.end(),
+                               [](const auto& c) { return !c.at_small_scale; }),
+                cases.end());
+#endif
+    return testing::ValuesIn(cases);
 }
 
-TEST(ldpc_kernels, pairs_equal_the_cpu) { check_every_code(device::make_pairs_plan); }
+} // namespace
 
-TEST(ldpc_kernels, llrs_of_pairs_equal_the_cpu)
+TEST_P(ldpc_kernel, DecisionsEqualTheCpu) { expect_equal_to_cpu(ldpc_soft_output::none); }
+
+TEST_P(ldpc_kernel, PosteriorLlrsEqualTheCpu)
 {
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::posterior);
-    check_every_code(device::make_pairs_plan, ldpc_soft_output::extrinsic);
+    expect_equal_to_cpu(ldpc_soft_output::posterior);
 }
 
-TEST(ldpc_kernels, irregular_layers_equal_the_cpu)
+TEST_P(ldpc_kernel, ExtrinsicLlrsEqualTheCpu)
+{
+    expect_equal_to_cpu(ldpc_soft_output::extrinsic);
+}
+
+INSTANTIATE_TEST_SUITE_P(dvb_float, ldpc_kernel, instances(float_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(dvb_int8x2,
+                         ldpc_kernel,
+                         instances(int8_cases(device::make_dvb_int8x2_plan)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(two_checks_per_word,
+                         ldpc_kernel,
+                         instances(int8_cases(device::make_two_checks_per_word_plan)),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(quasi_cyclic,
+                         ldpc_kernel,
+                         instances(quasi_cyclic_cases()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(unstructured_int8x2,
+                         ldpc_kernel,
+                         instances(unstructured_cases()),
+                         name_of);
+
+TEST(ldpc_kernels, unstructured_int8x2_declines)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
     }
-    std::mt19937 random(42);
-    struct {
-        const char *size, *rate;
-    } const codes[] = { { "normal", "13/45" }, // two chains
-                        { "short", "7/15" } };
-    for (const auto make : { device::make_folded_plan, device::make_pairs_plan }) {
-        for (const auto& c : codes) {
-            check_code(ldpc_code::standard("dvbs2x", c.size, c.rate),
-                       make,
-                       random,
-                       ldpc_soft_output::none);
-        }
-    }
+    const auto declined = [](const ldpc_code& code, ldpc_precision precision) {
+        setup s;
+        s.precision = precision;
+        return !device::make_unstructured_int8x2_plan(code, s.rule(code), false, 0);
+    };
+    const auto code = qa::regular_code(1000, 500, 1);
+    EXPECT_FALSE(declined(code, ldpc_precision::int8));
+    EXPECT_TRUE(declined(code, ldpc_precision::int16));
+    EXPECT_TRUE(declined(code, ldpc_precision::float32));
+    // Bits that a layer has twice; a check of 36 bits.
+    EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
+    EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }

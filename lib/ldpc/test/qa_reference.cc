@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The reference decoders against exact inference, by hand, and against a published curve,
- * and how near the decoders in float come to them. */
+/* The reference decoders against exact inference, hand-computed results and a published
+ * curve, and how near the float decoders come to them. */
 
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
-#include "reference.h"
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::ldpc;
 
 namespace {
 
-// Decisions of exact bitwise inference, by trying every codeword.
+// Returns the decisions of exact bitwise inference, by trying every codeword.
 std::vector<std::uint8_t> exact(const ldpc_code& code, const std::vector<double>& llr)
 {
     const ldpc_encoder_kernel encoder(code);
@@ -38,7 +38,8 @@ std::vector<std::uint8_t> exact(const ldpc_code& code, const std::vector<double>
     return bits;
 }
 
-// Frame errors of layered sum-product on short 3/4, BPSK, 50 iterations.
+// Returns the frame errors of layered sum-product on short 3/4 with BPSK and 50
+// iterations.
 unsigned frame_errors(double eb_n0_db, unsigned frames, unsigned seed)
 {
     const auto code = ldpc_code::dvbs2("short", "3/4");
@@ -101,8 +102,9 @@ TEST(ldpc_reference, a_check_in_float)
     const auto messages = [&code](const std::vector<float>& channel, double offset) {
         const auto rule = make_message_rule(
             code, ldpc_algorithm::offset_min_sum, ldpc_precision::float32, offset, -1);
-        auto r = reference::flooding(code, rule, qa::in_steps(channel, rule), 1, false)
-                     .posteriors;
+        auto r =
+            reference::flooding(code, rule, qa::in_quantised(channel, rule), 1, false)
+                .posteriors;
         for (std::size_t i = 0; i < r.size(); ++i) {
             r[i] = r[i] / rule.scale - channel[i];
         }
@@ -113,23 +115,23 @@ TEST(ldpc_reference, a_check_in_float)
             EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
         }
     };
-    // 101/128 and 59/128 nat less for five edges, of which distances of 1 leave half and
-    // of 2 nothing; where the next magnitude is smaller, more. Of 17 significant bits the
-    // last is not kept.
+    // Offsets for five edges are 101/128 and 59/128 nat at distance 0, half of that at
+    // distance 1, and 0 at distance 2. They exceed this if the next magnitude is smaller.
+    // The last of 17 significant bits is not kept.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
                 { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });
-    // Nothing is left of a small one; two may have the least.
+    // Small magnitudes become 0; two edges may have min1.
     expect_near(messages({ 0.25f, 0.5f, 3, 3, 3 }, -1), { 0.5, 0, 0, 0, 0 });
     expect_near(messages({ 1, -1, 6, 7, 8 }, -1),
                 { first - 1, 1 - first, first - 1, first - 1, first - 1 });
     expect_near(messages({ 3, -2, 6, 4, 7 }, 0.75), { -1.25, 2.25, -1.25, -1.25, -1.25 });
 }
 
-// 0.16 dB above where a frame in a thousand is wrong with sum-product; with 0.25 nat,
-// the offset of these rates, nearly all are.
+// Es/N0 is 0.16 dB above the point where sum-product has a frame error rate of 1e-3. With
+// an offset of 0.25 nat, that of these rates, nearly all frames are wrong here.
 TEST(ldpc_reference, float_is_near_sum_product)
 {
     setup s;
@@ -140,10 +142,10 @@ TEST(ldpc_reference, float_is_near_sum_product)
     std::vector<qa::frame> frames;
     for (unsigned i = 0; i < 16; ++i) {
         const auto llr = qa::transmit(s.codes[0], -2.15, random).llr;
-        frames.push_back({ 0, qa::in_steps(llr, s.rule(s.codes[0])) });
+        frames.push_back({ 0, qa::in_quantised(llr, s.rule(s.codes[0])) });
     }
     unsigned valid = 0;
-    for (const auto& f : qa::decode(*room::make_cpu(s, frames.size(), 2), s, frames)) {
+    for (const auto& f : qa::decode(*traits::make_cpu(s, frames.size(), 2), s, frames)) {
         valid += f.status.unsatisfied == 0;
     }
     EXPECT_EQ(valid, frames.size());
@@ -151,8 +153,8 @@ TEST(ldpc_reference, float_is_near_sum_product)
 
 TEST(ldpc_reference, published_frame_error_rate_of_short_3_4)
 {
-    // 3.07e-2 at 2.3 dB: of 150 frames 4.6 on average; fewer than 1 or more than 12 has
-    // a probability of about one in a hundred.
+    // The curve has 3.07e-2 at 2.3 dB, 4.6 of 150 frames on average. Fewer than 1 or more
+    // than 12 have a probability of about 1 %.
     const auto errors = frame_errors(2.3, 150, 6);
     EXPECT_GE(errors, 1u);
     EXPECT_LE(errors, 12u);
@@ -161,7 +163,8 @@ TEST(ldpc_reference, published_frame_error_rate_of_short_3_4)
 // The full comparison: run with --gtest_also_run_disabled_tests.
 TEST(ldpc_reference, DISABLED_published_curve_of_short_3_4)
 {
-    // 3.07e-2 and 1.90e-3; three standard deviations of the count.
+    // The curve has 3.07e-2 and 1.90e-3; the limits are three standard deviations of the
+    // count.
     const auto at_2_3 = frame_errors(2.3, 2000, 7);
     const auto at_2_4 = frame_errors(2.4, 6000, 8);
     std::printf("frame error rate %.3e at 2.3 dB, %.3e at 2.4 dB\n",

@@ -3,9 +3,9 @@
 
 /* Codes of standards, base matrices, and positions that are not sent. */
 
-#include "layer_plan.h"
+#include "ldpc/model/layer_plan.h"
+#include "ldpc/model/reference.h"
 #include "qa_support.h"
-#include "reference.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <numeric>
 #include <set>
@@ -37,40 +37,6 @@ void expect_codeword(const ldpc_code& code, const std::vector<std::uint8_t>& wor
     }
 }
 
-std::string alist_of(const ldpc_code& code)
-{
-    std::vector<std::vector<unsigned>> of_bit(code.n());
-    for (unsigned c = 0; c < code.checks(); ++c) {
-        for (const auto bit : code.check(c)) {
-            of_bit[bit].push_back(c);
-        }
-    }
-    std::ostringstream text;
-    text << code.n() << ' ' << code.checks() << '\n'
-         << code.largest_bit_degree() << ' ' << code.largest_check_degree() << '\n';
-    for (const auto& list : of_bit) {
-        text << list.size() << ' ';
-    }
-    text << '\n';
-    for (unsigned c = 0; c < code.checks(); ++c) {
-        text << code.check(c).size() << ' ';
-    }
-    text << '\n';
-    for (const auto& list : of_bit) {
-        for (const auto c : list) {
-            text << c + 1 << ' ';
-        }
-        text << '\n';
-    }
-    for (unsigned c = 0; c < code.checks(); ++c) {
-        for (const auto bit : code.check(c)) {
-            text << bit + 1 << ' ';
-        }
-        text << '\n';
-    }
-    return text.str();
-}
-
 bool same_matrix(const ldpc_code& a, const ldpc_code& b)
 {
     if (a.n() != b.n() || a.checks() != b.checks()) {
@@ -91,7 +57,7 @@ ldpc_code base_matrix(const std::string& text)
     return ldpc_code::from_base_matrix(stream, "test");
 }
 
-// The reason for which \p action is refused; "" if it is not.
+// Returns the reason for which \p action is refused, or "".
 template <class Action>
 std::string refusal(Action&& action)
 {
@@ -156,7 +122,7 @@ TEST(ldpc_standards, every_code_encodes)
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
             const auto rates = ldpc_code::rates(standard, size);
             for (const auto& rate : rates) {
-                // Of NR the whole graph and its first rows, which all others lie between.
+                // NR: the whole graph and its fewest rows; all other rates lie between.
                 if (standard == "nr" && rate != rates.front() && rate != rates.back()) {
                     continue;
                 }
@@ -170,8 +136,8 @@ TEST(ldpc_standards, every_code_encodes)
     }
 }
 
-// First rows of circulants of the generator of CCSDS 131.0-B: its word for a message of a
-// single 1, behind a zero.
+// First rows of the generator's circulants in CCSDS 131.0-B: the codeword for a message
+// with a single 1, behind a zero.
 TEST(ldpc_standards, generator_of_c2)
 {
     struct {
@@ -235,11 +201,11 @@ TEST(ldpc_standards, refusals)
     };
     EXPECT_EQ(of("dvb-s3", "normal", "1/2"),
               "standard is \"dvb-s3\": allowed are dvbs2, dvbs2x, dvbt2, ccsds_c2, "
-              "ccsds_ar4ja, wifi, nr");
+              "ccsds_ar4ja, wifi and nr");
     EXPECT_EQ(of("wifi", "normal", "1/2"),
-              "frame_size is \"normal\": allowed with wifi are 648, 1296, 1944");
+              "frame_size is \"normal\": allowed with wifi are 648, 1296 and 1944");
     EXPECT_EQ(of("wifi", "648", "7/8"),
-              "rate is \"7/8\": allowed with wifi 648 are 1/2, 2/3, 3/4, 5/6");
+              "rate is \"7/8\": allowed with wifi 648 are 1/2, 2/3, 3/4 and 5/6");
     for (const char* size :
          { "bg1 z17", "bg3 z2", "bg1 z0", "bg1z2", "bg1 z", "bg1 z9999" }) {
         EXPECT_NE(of("nr", size, "1/3").find("allowed with nr are bg1 and bg2"),
@@ -305,7 +271,7 @@ TEST(ldpc_base_matrix, is_found_in_an_alist)
     };
     for (const auto& k : known) {
         const auto code = ldpc_code::standard(k.standard, k.size, k.rate);
-        std::istringstream text(alist_of(code));
+        std::istringstream text(qa::alist_of(code));
         const auto plain = ldpc_code::from_alist(text, "alist");
         EXPECT_EQ(plain.lifting(), 0u);
         const auto found = plain.with_circulants();
@@ -372,10 +338,10 @@ TEST(ldpc_positions, refusals)
               "punctured is 3: the position is punctured by the code already");
 }
 
-// Shortened positions anywhere, parity bits among them.
+// Shortened positions may be anywhere, including parity bits.
 TEST(ldpc_positions, of_any_code)
 {
-    std::istringstream text(alist_of(qa::regular_code(120, 60, 3)));
+    std::istringstream text(qa::alist_of(qa::regular_code(120, 60, 3)));
     const auto whole = ldpc_code::from_alist(text, "whole");
     for (unsigned seed = 1; seed < 6; ++seed) {
         std::mt19937 random(seed);
@@ -392,7 +358,8 @@ TEST(ldpc_positions, of_any_code)
     }
 }
 
-// A frame is what is sent, in one piece or many, and comes back without errors.
+// A frame has the sent positions only, pushed at once or in parts, and decodes without
+// errors.
 TEST(ldpc_positions, through_the_decoder)
 {
     const ldpc_code codes[] = {

@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the tests of this room share: random codewords with noise, and batches of them. */
+/* Helpers of the LDPC tests: random codewords with noise, and batches of them. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
-#define INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H
+#ifndef INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
+#define INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
 
-#include "pipeline/cpu_variant.h"
-#include "pipeline/host_memory.h"
-#include "room.h"
+#include "common/cpu_variant.h"
+#include "common/host_memory.h"
+#include "ldpc/stream/traits.h"
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ struct transmission {
     std::vector<float> llr;             // received, nats
 };
 
-//! A random codeword over QPSK at an Es/N0; all n positions, known or not.
+//! Returns a random codeword over QPSK at an Es/N0, with all n positions.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;
@@ -53,9 +53,9 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Channel values in the steps of a rule.
-inline std::vector<float> in_steps(const std::vector<float>& llr,
-                                   const message_rule& rule)
+//! Returns channel values in the steps of a rule.
+inline std::vector<float> in_quantised(const std::vector<float>& llr,
+                                       const message_rule& rule)
 {
     std::vector<float> values;
     for (const auto x : llr) {
@@ -66,7 +66,7 @@ inline std::vector<float> in_steps(const std::vector<float>& llr,
     return values;
 }
 
-//! The same in float rounded to half nats, so that magnitudes are alike in many checks.
+//! Rounds float values to half nats, so that many checks have equal magnitudes.
 inline std::vector<float> in_halves(std::vector<float> values, const message_rule& rule)
 {
     if (rule.precision == ldpc_precision::float32) {
@@ -80,17 +80,17 @@ inline std::vector<float> in_halves(std::vector<float> values, const message_rul
 struct decoded {
     std::vector<std::uint8_t> bytes;
     frame_status status;
-    std::vector<std::int8_t> llrs; // where the setup says so
+    std::vector<std::int8_t> llrs; // if the setup has soft output
 };
 
-//! Of the soft output of a batch's frame \p i: of all scales and signs.
+//! Returns the soft-output factor of a batch's frame \p i; scales and signs vary.
 inline float soft_factor_of(std::uint32_t i)
 {
     constexpr float factors[] = { 1, -1, 0.5f, 2.0f / 3, -3.7f };
     return factors[i % 5];
 }
 
-//! The LLRs in a codeword's output.
+//! Returns the LLRs in a codeword's output.
 inline std::vector<std::int8_t>
 llrs_at(const std::uint8_t* output, const setup& s, const ldpc_code& code)
 {
@@ -103,11 +103,11 @@ llrs_at(const std::uint8_t* output, const setup& s, const ldpc_code& code)
 }
 
 struct frame {
-    unsigned code; // in the setup
+    unsigned code; // index in the setup
     std::vector<float> values;
 };
 
-//! A frame's values, as decoders of that setup take them.
+//! Writes a frame's values in the format of the setup's decoders.
 inline void put_values(const frame& f, const setup& setup, void* to)
 {
     const auto put = [&f, to](auto type) {
@@ -136,7 +136,7 @@ decode(batch_decoder<job>& decoder, const setup& setup, const std::vector<frame>
     auto* const table = reinterpret_cast<frame_place*>(input.data());
     job job;
     job.codewords = frames.size();
-    job.input_bytes = job::values_offset(limits.pieces);
+    job.input_bytes = job::values_offset(limits.work_items);
     std::vector<frame_place> places;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
         const auto& code = setup.codes[frames[i].code];
@@ -188,7 +188,7 @@ inline std::vector<std::uint8_t> pack(const std::vector<std::uint8_t>& bits,
     return bytes;
 }
 
-/*! \brief A regular code as an alist file: column weight 3, from a seed.
+/*! \brief Returns a regular code of column weight 3, from a seed, as an alist file.
  *
  * Each bit joins the three checks that have the fewest bits so far, ties at random. */
 inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
@@ -236,13 +236,48 @@ inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
     return text.str();
 }
 
+//! Returns the matrix of a code as an alist file, not padded.
+inline std::string alist_of(const ldpc_code& code)
+{
+    std::vector<std::vector<unsigned>> of_bit(code.n());
+    for (unsigned c = 0; c < code.checks(); ++c) {
+        for (const auto bit : code.check(c)) {
+            of_bit[bit].push_back(c);
+        }
+    }
+    std::ostringstream text;
+    text << code.n() << ' ' << code.checks() << '\n'
+         << code.largest_bit_degree() << ' ' << code.largest_check_degree() << '\n';
+    for (const auto& list : of_bit) {
+        text << list.size() << ' ';
+    }
+    text << '\n';
+    for (unsigned c = 0; c < code.checks(); ++c) {
+        text << code.check(c).size() << ' ';
+    }
+    text << '\n';
+    for (const auto& list : of_bit) {
+        for (const auto c : list) {
+            text << c + 1 << ' ';
+        }
+        text << '\n';
+    }
+    for (unsigned c = 0; c < code.checks(); ++c) {
+        for (const auto bit : code.check(c)) {
+            text << bit + 1 << ' ';
+        }
+        text << '\n';
+    }
+    return text.str();
+}
+
 inline ldpc_code regular_code(unsigned n, unsigned m, unsigned seed)
 {
     std::istringstream text(regular_alist(n, m, seed));
     return ldpc_code::from_alist(text, "regular");
 }
 
-// The (7, 4) Hamming code with checks of no bits, one of them at the end of the tables.
+// Returns the (7, 4) Hamming code with two checks without bits, one of them at the end.
 inline ldpc_code code_with_empty_checks()
 {
     std::istringstream text("7 5\n3 4\n1 1 2 1 2 2 3\n0 4 4 4 0\n"
@@ -254,4 +289,4 @@ inline ldpc_code code_with_empty_checks()
 } // namespace qa
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_QA_SUPPORT_H */
+#endif /* INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H */

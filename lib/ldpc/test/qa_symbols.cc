@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on a device, real or emulated: the same steps as the plain demapper's, and the
- * same bytes as from the CPU. */
+/* Symbols on a device, real or emulated: the same quantised LLRs as from the plain
+ * demapper, and the same bytes as from the CPU. */
 
 #include "cuda/devices.h"
-#include "cuda_symbols.h"
 #include "demap/demapper.h"
-#include "input_format.h"
+#include "ldpc/cuda/input/symbols.h"
+#include "ldpc/stream/input_format.h"
 #include "qa_support.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cmath>
@@ -39,7 +39,7 @@ struct sent_frame {
     unsigned constellation;
     int level;
     std::uint32_t bits;
-    std::vector<std::uint8_t> bytes; // its symbols, in the format
+    std::vector<std::uint8_t> bytes; // its symbols in the input format
 };
 
 complexes transmit(const demap::constellation& c,
@@ -104,8 +104,8 @@ setup setup_of(const std::vector<std::pair<std::string, std::string>>& constella
     return s;
 }
 
-// Steps of the frames on the device against those of the plain demapper; the frames lie
-// at any whole symbol.
+// Compares the quantised LLRs from the device with those of the plain demapper. Frames
+// begin at any whole symbol.
 void compare(const setup& s,
              const std::vector<sent_frame>& frames,
              device::symbol_demapper& demapper)
@@ -113,26 +113,29 @@ void compare(const setup& s,
     const auto size = demap::symbol_bytes(*s.symbols);
     const auto value_bytes = s.value_bytes();
     constexpr float factor = 0.6f, limit = 60;
-    std::vector<std::uint8_t> raw(size); // the first is not aligned
-    std::vector<raw_frame> table;
+    std::vector<std::uint8_t> caller_format(size); // the first is not aligned
+    std::vector<caller_frame> table;
     std::size_t to = 0;
     for (const auto& f : frames) {
-        table.push_back({ std::uint32_t(raw.size()),
+        table.push_back({ std::uint32_t(caller_format.size()),
                           std::uint32_t(to),
                           f.bits,
                           factor,
                           limit,
                           f.constellation,
                           f.level });
-        raw.insert(raw.end(), f.bytes.begin(), f.bytes.end());
+        caller_format.insert(caller_format.end(), f.bytes.begin(), f.bytes.end());
         to += (f.bits * value_bytes + 15) / 16 * 16;
     }
-    const auto raw_there = cuda::uploaded(raw, "copy");
+    const auto caller_values_there = cuda::uploaded(caller_format, "copy");
     const auto table_there = cuda::uploaded(table, "copy");
     const auto input = cuda::uploaded(std::vector<std::uint8_t>(to + 16, 0x55), "copy");
     const cuda::stream stream;
-    demapper.launch(
-        table_there.get(), table.size(), raw_there.get(), input.get(), stream.get());
+    demapper.launch(table_there.get(),
+                    table.size(),
+                    caller_values_there.get(),
+                    input.get(),
+                    stream.get());
     cuda::check(cudaStreamSynchronize(stream.get()), "demapping");
     std::vector<std::uint8_t> found(input.bytes());
     cuda::check(
@@ -173,8 +176,8 @@ TEST(Symbols, OfEveryConstellationAsThePlainDemapper)
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
     for (const auto format : formats) {
-        // All of them; of integers, of those that take long, and where all is emulated,
-        // one of each name.
+        // All constellations for floats; one of each name for integers, slow ones and
+        // emulated devices.
         std::vector<std::pair<std::string, std::string>> all;
         for (const auto& m : demap::modcods()) {
             const bool alike = emulated || m.name == "qpsk" || m.name == "128apsk" ||
@@ -194,7 +197,7 @@ TEST(Symbols, OfEveryConstellationAsThePlainDemapper)
         for (unsigned i = 0; i < all.size(); ++i) {
             const auto& c = s.constellations[i];
             const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
-            // Whole vectors of symbols, and none.
+            // Lengths that are whole vectors of symbols, and others.
             for (const auto count : { 400u, 301u + i % 3 }) {
                 const auto sent = transmit(c, count, esn0_db, 0.7, ++seed);
                 frames.push_back(
@@ -207,7 +210,7 @@ TEST(Symbols, OfEveryConstellationAsThePlainDemapper)
         device::symbol_demapper demapper(s, frames.size());
         compare(s, frames, demapper);
         std::reverse(frames.begin(), frames.end());
-        compare(s, frames, demapper); // with tables that there are
+        compare(s, frames, demapper); // uses tables from before
     }
 }
 
@@ -256,6 +259,52 @@ TEST(Symbols, BadOnesAsThePlainDemapper)
     }
 }
 
+// A single symbol of extreme magnitude, 1 % strong symbols, zeros, and fading, which has
+// a rule for each part.
+TEST(Symbols, ImpairedFrames_AsThePlainDemapper)
+{
+    SKIP_WITHOUT_CUDA();
+    const auto nan = std::numeric_limits<float>::quiet_NaN();
+    for (const auto format : formats) {
+        const auto s =
+            setup_of({ { "qpsk", "1/4" }, { "8psk", "3/4" }, { "16apsk", "3/4" } },
+                     format,
+                     method::max_log);
+        std::vector<sent_frame> frames;
+        for (unsigned i = 0; i < s.constellations.size(); ++i) {
+            const auto& c = s.constellations[i];
+            // Lengths that are whole vectors of symbols and others; sample strides of 1
+            // and 2.
+            for (const unsigned count : { 1600u, 2503u }) {
+                if (count == 2503 && format != symbol_format::float32) {
+                    continue; // only the conversion differs
+                }
+                const auto good =
+                    transmit(c, count, c.bits == 2 ? 0 : 3.0 * c.bits, 1, count + i);
+                std::vector<complexes> bad(9, good);
+                bad[1][count / 2] = 30;
+                bad[2][count / 3] = { 0, -1e6f };
+                bad[3][7] = { nan, 3e38f };
+                std::fill_n(bad[4].begin(), count / 3, 0.0f);
+                for (unsigned x = 0; x < count; ++x) {
+                    bad[5][x] *= x % 100 == 0 ? 10 : 1;
+                    bad[6][x] *= x < count / 2 ? 1 : 0.5f;
+                    bad[7][x] *= std::pow(10.0f, -0.3f * float(x) / float(count));
+                    bad[8][x] *= x < count / 4 ? 1e-3f : 1; // hardly any signal
+                }
+                for (const auto& b : bad) {
+                    for (const auto level : { int(demap::estimated), 40 }) {
+                        frames.push_back(
+                            { i, level, count * c.bits, in_format(format, b, 25) });
+                    }
+                }
+            }
+        }
+        device::symbol_demapper demapper(s, frames.size());
+        compare(s, frames, demapper);
+    }
+}
+
 TEST(Symbols, InEveryPrecision)
 {
     SKIP_WITHOUT_CUDA();
@@ -281,7 +330,7 @@ TEST(Symbols, InEveryPrecision)
     }
 }
 
-// More levels in a batch than there are tables, and levels that come and go.
+// A batch has more levels than tables, and levels come and go.
 TEST(Symbols, WithFewTables)
 {
     SKIP_WITHOUT_CUDA();
@@ -305,8 +354,8 @@ TEST(Symbols, WithFewTables)
     }
 }
 
-// A stream of frames of several MODCODs on a device and on the CPU, copied in pieces and
-// lent.
+// A stream of frames of several MODCODs on a device and on the CPU, pushed in parts and
+// in place.
 TEST(Symbols, DecodedAsOnTheCpu)
 {
     SKIP_WITHOUT_CUDA();
@@ -380,9 +429,9 @@ TEST(Symbols, DecodedAsOnTheCpu)
                 if (piece < n) {
                     first += d.push(symbols.data() + begin + first, most);
                 } else {
-                    const auto lent = d.lent();
-                    first += d.lend(symbols.data() + back, lent + n - first);
-                    back += d.take_back();
+                    const auto borrowed = d.borrowed();
+                    first += d.borrow(symbols.data() + back, borrowed + n - first);
+                    back += d.release_borrowed();
                 }
                 pull();
                 d.wait(std::chrono::milliseconds(1));
@@ -405,4 +454,59 @@ TEST(Symbols, DecodedAsOnTheCpu)
         EXPECT_EQ(cuda.iterations, cpu.iterations);
         EXPECT_EQ(cuda.unsatisfied, cpu.unsatisfied);
     }
+}
+
+// QPSK 1/2 at 10 dB: a demapper that mistakes the strong symbols for noise loses the
+// frame.
+TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
+{
+    const auto code = ldpc_code::dvbs2("short", "1/2");
+    const auto c = demap::make_constellation("qpsk", "1/2", "short");
+    ldpc_options o;
+    o.codes = { code };
+    o.constellations = { { "qpsk", "1/2", "short" } };
+    o.symbols = ldpc_symbols::float32;
+    o.max_latency_ms = 1e9;
+    ldpc_decoder d(o);
+    std::mt19937 random(8);
+    std::normal_distribution<double> noise(0, std::sqrt(0.05));
+    std::vector<std::uint8_t> sent, found, some(5000);
+    const auto pull = [&] {
+        while (const auto n = d.pull_packed(some.data(), some.size())) {
+            found.insert(found.end(), some.begin(), some.begin() + n);
+        }
+    };
+    struct {
+        unsigned count;
+        float magnitude;
+    } const outliers[] = { { 1, 10 }, { 1, 30 }, { 1, 1e6f }, { 80, 5 } };
+    for (const auto& strong : outliers) {
+        std::vector<std::uint8_t> message(code.k()), bits(code.n());
+        std::generate(message.begin(), message.end(), [&] { return random() & 1; });
+        ldpc_encoder_kernel(code).encode(message.data(), bits.data());
+        for (std::size_t at = 0; at < code.k(); at += 8) {
+            sent.push_back(std::accumulate(
+                message.begin() + at, message.begin() + at + 8, 0u, [](auto a, auto b) {
+                    return 2 * a + b;
+                }));
+        }
+        complexes symbols;
+        for (std::size_t s = 0; s < code.n() / 2; ++s) {
+            const std::complex<double> n(noise(random), noise(random));
+            symbols.emplace_back(c.points[2 * bits[2 * s] + bits[2 * s + 1]] + n);
+        }
+        for (unsigned n = 0; n < strong.count; ++n) {
+            symbols[random() % symbols.size()] =
+                std::polar(strong.magnitude, float(random() % 628) / 100);
+        }
+        for (std::size_t first = 0; first < symbols.size(); pull()) {
+            first += d.push(symbols.data() + first, symbols.size() - first);
+            d.wait(std::chrono::milliseconds(1));
+        }
+    }
+    d.finish();
+    for (; !d.done(); pull()) {
+        d.wait(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(found == sent);
 }

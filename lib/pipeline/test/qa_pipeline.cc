@@ -3,11 +3,11 @@
 
 /* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
 
-#include "checked_size.h"
-#include "copy_past_caches.h"
-#include "other_pages.h"
-#include "output_window.h"
-#include "pipeline.h"
+#include "common/checked_size.h"
+#include "common/non_temporal_copy.h"
+#include "common/page_mappings.h"
+#include "pipeline/output_window.h"
+#include "pipeline/pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <algorithm>
@@ -30,23 +30,23 @@ struct number_job {
     int number = 0;
 };
 
-// Copies input to output when told to; fails when told to.
+// A decoder that finishes batches and fails when the test tells it to.
 class fake_decoder : public batch_decoder<number_job>
 {
 public:
     struct control {
         std::mutex mutex;
-        std::mutex notifying; // as a real decoder, ends only after its callbacks
+        std::mutex notifying; // the destructor waits for callbacks, as real decoders do
         std::map<unsigned, std::pair<number_job, batch_memory>> running; // by slot
         std::set<unsigned> done;
         std::function<void()> notify = [] {};
         std::atomic<bool> fail_finished{ false };
         std::atomic<bool> fail_submit{ false };
-        std::atomic<bool> busy{ false }; // it does not come to rest
+        std::atomic<bool> busy{ false }; // wait_idle() fails
         std::atomic<int> locked{ 0 };
         std::vector<int> submitted;
 
-        // Finishes the batch of a number.
+        // Finishes the batch with this number.
         void finish(int number)
         {
             std::lock_guard<std::mutex> calling(notifying);
@@ -55,8 +55,8 @@ public:
                 std::lock_guard<std::mutex> lock(mutex);
                 for (auto& [slot, work] : running) {
                     if (work.first.number == number) {
-                        auto* const lent = work.second.lent.to;
-                        (lent ? lent : work.second.output)[0] = std::byte(number);
+                        auto* const borrowed = work.second.borrowed.to;
+                        (borrowed ? borrowed : work.second.output)[0] = std::byte(number);
                         done.insert(slot);
                     }
                 }
@@ -107,7 +107,10 @@ public:
         return d_control.done.count(slot) > 0;
     }
 
-    bool quiet(std::chrono::milliseconds) noexcept override { return !d_control.busy; }
+    bool wait_idle(std::chrono::milliseconds) noexcept override
+    {
+        return !d_control.busy;
+    }
 
 private:
     control& d_control;
@@ -329,17 +332,17 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
     EXPECT_EQ(p.slots(), 4u);
     b.fail_finished = true;
     take(a, 0);
-    EXPECT_EQ(p.ready(), nullptr); // the second one's: it moves
+    EXPECT_EQ(p.ready(), nullptr); // batch 1 fails and moves to the fallback
     EXPECT_EQ(p.devices(), 1u);
     EXPECT_EQ(devices, 1u);
     EXPECT_EQ(cpu.submitted, std::vector<int>{ 1 });
-    // The slot whose turn it is may be half full, so it is still used, once.
+    // The next slot to fill may hold input already, so it is used once more.
     p.submit({ 3 });
     EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
     p.submit({ 4 });
     EXPECT_TRUE(p.full());
     take(cpu, 1);
-    EXPECT_TRUE(p.full()); // and not filled again
+    EXPECT_TRUE(p.full()); // its slot has left the ring
     take(a, 2);
     EXPECT_FALSE(p.full());
     take(cpu, 3);
@@ -349,7 +352,7 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
         p.submit({ i });
     }
     EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
-    // With the last one gone the fallback does it all.
+    // After the last device has failed, the fallback decodes all batches.
     a.fail_finished = true;
     EXPECT_EQ(p.ready(), nullptr);
     EXPECT_EQ(p.devices(), 0u);
@@ -384,17 +387,17 @@ TEST(pipeline, what_is_finished_is_not_decoded_again)
     p.release();
 }
 
-TEST(pipeline, lent_input_is_settled)
+TEST(pipeline, borrowed_input_is_waited_for)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
     EXPECT_EQ(c.locked, 9);
-    std::array<std::byte, 64> lent{};
-    ASSERT_TRUE(p.lock_lent(lent.data(), lent.size()));
+    std::array<std::byte, 64> borrowed{};
+    ASSERT_TRUE(p.pin_input(borrowed.data(), borrowed.size()));
     EXPECT_EQ(c.locked, 9 + 1 - 3);
     for (int i = 0; i < 3; ++i) {
-        p.submit({ i }, lent.data() + i);
-        EXPECT_EQ(c.running[i].second.input, lent.data() + i);
+        p.submit({ i }, borrowed.data() + i);
+        EXPECT_EQ(c.running[i].second.input, borrowed.data() + i);
     }
     std::thread device([&] {
         for (const int i : { 2, 0, 1 }) {
@@ -402,17 +405,17 @@ TEST(pipeline, lent_input_is_settled)
             c.finish(i);
         }
     });
-    std::vector<int> settled;
-    p.settle([&](const fake_pipeline::slot& s) {
-        EXPECT_EQ(s.from, lent.data() + s.job.number);
-        settled.push_back(s.job.number);
+    std::vector<int> waited_for;
+    p.wait_idle([&](const fake_pipeline::slot& s) {
+        EXPECT_EQ(s.from, borrowed.data() + s.job.number);
+        waited_for.push_back(s.job.number);
     });
     device.join();
-    EXPECT_EQ(settled, (std::vector<int>{ 0, 1, 2 }));
-    EXPECT_TRUE(p.full()); // nothing was given yet
-    p.unlock_lent(lent.data());
+    EXPECT_EQ(waited_for, (std::vector<int>{ 0, 1, 2 }));
+    EXPECT_TRUE(p.full()); // the slots are not released yet
+    p.unpin_input(borrowed.data());
     EXPECT_EQ(c.locked, 9);
-    c.fail_finished = true; // what settled needs its device no more
+    c.fail_finished = true; // finished batches no longer depend on the device
     for (int i = 0; i < 3; ++i) {
         ASSERT_NE(p.ready(), nullptr);
         EXPECT_EQ(int(p.ready()->output[0]), i);
@@ -420,23 +423,23 @@ TEST(pipeline, lent_input_is_settled)
     }
 }
 
-// A place for the first of the 16 bytes of an output.
-lent_output lent_at(std::byte* to) { return { to, { 0, 1, 1, 1 } }; }
+// Borrows memory for the first of the 16 bytes of an output.
+borrowed_output borrowed_at(std::byte* to) { return { to, { 0, 1, 1, 1 } }; }
 
-TEST(pipeline, output_goes_to_what_is_lent_and_is_kept_when_that_ends)
+TEST(pipeline, output_goes_to_borrowed_memory_and_is_kept_when_that_ends)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
     std::array<std::byte, 3> ring{};
-    p.submit({ 1 }, nullptr, lent_at(&ring[0])); // which is not locked
+    p.submit({ 1 }, nullptr, borrowed_at(&ring[0])); // ignored, as it is not pinned
     c.finish(1);
     ASSERT_NE(p.ready(), nullptr);
     EXPECT_EQ(int(p.ready()->output[0]), 1);
     EXPECT_EQ(int(ring[0]), 0);
     p.release();
-    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), {}));
+    ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), {}));
     EXPECT_EQ(c.locked, 10);
-    p.submit({ 2 }, nullptr, lent_at(&ring[0]));
+    p.submit({ 2 }, nullptr, borrowed_at(&ring[0]));
     p.submit({ 3 });
     p.submit({ 4 }, nullptr, { &ring[1], { 0, 2, 1, 8 } });
     for (const int number : { 4, 2, 3 }) {
@@ -445,21 +448,21 @@ TEST(pipeline, output_goes_to_what_is_lent_and_is_kept_when_that_ends)
     ASSERT_NE(p.ready(), nullptr);
     EXPECT_EQ(p.ready()->output, &ring[0]);
     EXPECT_EQ(int(ring[0]), 2);
-    ring[2] = std::byte(5); // its second row
+    ring[2] = std::byte(5); // the second row of batch 4
     p.keep_output();
-    p.unlock_output(ring.data());
+    p.unpin_output(ring.data());
     EXPECT_EQ(c.locked, 9);
     ring.fill(std::byte(0x55));
     for (const int number : { 2, 3, 4 }) {
         ASSERT_NE(p.ready(), nullptr);
-        EXPECT_EQ(p.ready()->lent.to, nullptr);
+        EXPECT_EQ(p.ready()->borrowed.to, nullptr);
         EXPECT_EQ(int(p.ready()->output[0]), number);
         EXPECT_EQ(int(p.ready()->output[8]), number == 4 ? 5 : 0);
         p.release();
     }
 }
 
-TEST(pipeline, what_a_device_that_is_given_up_may_write_is_replaced)
+TEST(pipeline, memory_that_an_abandoned_device_may_write_is_replaced)
 {
 #if defined(__SANITIZE_ADDRESS__)
     const __lsan::ScopedDisabler kept_for_good;
@@ -473,12 +476,12 @@ TEST(pipeline, what_a_device_that_is_given_up_may_write_is_replaced)
         h.failed_over = [&](const std::string&, std::size_t) { ++told; };
         h.timeout = moment;
         fake_pipeline p(fakes({ &gpu }), 2, h);
-        ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), [&] {
+        ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [&] {
             ++wanted;
             return replaced;
         }));
-        p.submit({ 1 }, nullptr, lent_at(&ring[0]));
-        p.submit({ 2 }, nullptr, lent_at(&ring[1]));
+        p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));
+        p.submit({ 2 }, nullptr, borrowed_at(&ring[1]));
         gpu.finish(1);
         ASSERT_TRUE(p.wait(long_time));
         gpu.busy = true;
@@ -489,65 +492,65 @@ TEST(pipeline, what_a_device_that_is_given_up_may_write_is_replaced)
         } else {
             EXPECT_THROW(late(), device_timeout_error);
         }
-        cpu.finish(2); // where it decodes that
+        cpu.finish(2); // if it was submitted there
         EXPECT_EQ(wanted, 1u);
         EXPECT_EQ(told, unsigned(replaced));
         EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());
         EXPECT_EQ(p.active().backend(), "fallback");
         if (replaced) {
             ASSERT_NE(p.ready(), nullptr);
-            EXPECT_EQ(p.ready()->lent.to, nullptr); // the CPU's is copied
+            EXPECT_EQ(p.ready()->borrowed.to, nullptr); // the CPU's output is copied
             EXPECT_EQ(int(p.ready()->output[0]), 2);
             p.release();
         }
         p.drain();
-        p.submit({ 3 }, nullptr, lent_at(&ring[2]));
+        p.submit({ 3 }, nullptr, borrowed_at(&ring[2]));
         cpu.finish(3);
         ASSERT_NE(p.ready(), nullptr);
-        EXPECT_EQ(p.ready()->lent.to, nullptr);
-        EXPECT_FALSE(p.lock_output(ring.data(), ring.size(), {}));
+        EXPECT_EQ(p.ready()->borrowed.to, nullptr);
+        EXPECT_FALSE(p.pin_output(ring.data(), ring.size(), {}));
         const int locked = gpu.locked;
-        p.unlock_output(ring.data());
-        EXPECT_EQ(gpu.locked, locked); // it may still be written
+        p.unpin_output(ring.data());
+        EXPECT_EQ(gpu.locked, locked); // the device may still write there
     }
 }
 
-TEST(pipeline, what_a_device_that_failed_may_write_is_replaced_only_if_it_is_given_up)
+TEST(pipeline, memory_that_a_failed_device_may_write_is_replaced_only_if_it_is_abandoned)
 {
     fake_decoder::control gpu, cpu;
     std::array<std::byte, 1> ring{};
     fake_pipeline::hooks h;
     h.fallback = [&] { return std::make_unique<fake_decoder>(cpu, "fallback"); };
     fake_pipeline p(fakes({ &gpu }), 1, h);
-    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), [] {
-        ADD_FAILURE() << "it is at rest";
+    ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), [] {
+        ADD_FAILURE() << "the device is idle";
         return false;
     }));
-    p.submit({ 1 }, nullptr, lent_at(&ring[0]));
+    p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));
     gpu.fail_finished = true;
     EXPECT_EQ(p.ready(), nullptr);
     cpu.finish(1);
     ASSERT_NE(p.ready(), nullptr);
     EXPECT_EQ(int(p.ready()->output[0]), 1);
     EXPECT_EQ(int(ring[0]), 0);
-    p.unlock_output(ring.data());
+    p.unpin_output(ring.data());
 }
 
-TEST(pipeline, memory_that_is_lent_is_not_unlocked_while_it_may_be_written)
+TEST(pipeline, borrowed_memory_is_not_unpinned_while_it_may_be_written)
 {
     fake_decoder::control c;
     std::array<std::byte, 1> ring{};
     fake_pipeline p(fakes({ &c }), 1, {});
-    ASSERT_TRUE(p.lock_output(ring.data(), ring.size(), {}));
-    p.submit({ 1 }, nullptr, lent_at(&ring[0]));
+    ASSERT_TRUE(p.pin_output(ring.data(), ring.size(), {}));
+    p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));
     c.fail_finished = true;
     EXPECT_THROW(p.keep_output(), device_error);
     const int locked = c.locked;
     c.busy = true;
-    p.unlock_output(ring.data());
+    p.unpin_output(ring.data());
     EXPECT_EQ(c.locked, locked);
     c.busy = false;
-    p.unlock_output(ring.data());
+    p.unpin_output(ring.data());
     EXPECT_EQ(c.locked, locked - 1);
 }
 
@@ -556,15 +559,15 @@ TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
     std::array<std::byte, 32> ring{};
     output_window w;
     EXPECT_EQ(w.place(1), nullptr);
-    w.lend(&ring[4], 20);
+    w.borrow(&ring[4], 20);
     EXPECT_EQ(w.place(0), nullptr);
     EXPECT_EQ(w.place(8), &ring[4]);
     w.submitted(8);
-    EXPECT_EQ(w.place(13), nullptr); // more than is free
-    w.submitted(13);                 // which is copied
+    EXPECT_EQ(w.place(13), nullptr); // only 12 are free
+    w.submitted(13);                 // copied when it is pulled
     w.pulled(8);
     EXPECT_EQ(w.place(1), nullptr);
-    w.lend(&ring[12], 16);
+    w.borrow(&ring[12], 16);
     EXPECT_EQ(w.place(3), &ring[25]);
     EXPECT_EQ(w.place(4), nullptr);
     w.submitted(3);
@@ -573,9 +576,9 @@ TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
     w.pulled(3);
     EXPECT_TRUE(w.empty());
     EXPECT_EQ(w.place(0), nullptr);
-    w.lend(&ring[0], 1);
+    w.borrow(&ring[0], 1);
     EXPECT_EQ(w.place(1), &ring[0]);
-    w.lend(nullptr, 0);
+    w.borrow(nullptr, 0);
     EXPECT_EQ(w.place(1), nullptr);
 }
 
@@ -599,7 +602,7 @@ TEST(other_pages, take_the_place_of_a_ring_and_leave_the_old_ones_to_others)
     char old[size];
     ASSERT_EQ(pread(file, old, size, 0), ssize_t(size));
     EXPECT_EQ(std::count(old, old + size, 1), size);
-    EXPECT_FALSE(put_other_pages(ring + 1, size)); // no page begins there
+    EXPECT_FALSE(put_other_pages(ring + 1, size)); // not the begin of a page
     munmap(ring, 2 * size);
     close(file);
 }
@@ -649,7 +652,7 @@ TEST(checked_size, stays_at_the_largest_where_it_would_wrap)
 {
     const auto largest = std::numeric_limits<std::uint64_t>::max();
     const checked_size half(std::uint64_t(1) << 32), most(largest);
-    EXPECT_EQ((half * half).value(), largest); // and not 0
+    EXPECT_EQ((half * half).value(), largest); // 0 if it wrapped
     EXPECT_EQ((half * half * half).value(), largest);
     EXPECT_EQ((half * (half + checked_size(1))).value(), largest);
     EXPECT_EQ((most + checked_size(1)).value(), largest);

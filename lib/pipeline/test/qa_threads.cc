@@ -1,10 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "copy_team.h"
-#include "deadline_timer.h"
-#include "worker_pool.h"
+#include "pipeline/batch_deadline.h"
+#include "pipeline/copy_team.h"
+#include "pipeline/deadline_timer.h"
+#include "pipeline/worker_pool.h"
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -98,7 +100,7 @@ TEST(worker_pool, ends_with_work_queued)
     EXPECT_LT(runs, 1000);
 }
 
-// A restart must not wait for what nobody wants any more.
+// A restart must not wait for batches that were dropped.
 TEST(worker_pool, what_is_dropped_is_not_done)
 {
     worker_pool pool(2);
@@ -122,6 +124,96 @@ TEST(worker_pool, what_is_dropped_is_not_done)
     EXPECT_EQ(runs, 2);
     pool.submit(1, 1, [&](std::size_t, unsigned) { ++runs; });
     EXPECT_TRUE(eventually([&] { return runs == 3; }));
+}
+
+// A clock that only the test advances.
+struct simulated_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<simulated_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() { return time; }
+    inline static time_point time{};
+};
+
+// A deadline_timer that runs on that clock.
+class simulated_timer
+{
+public:
+    using clock = simulated_clock;
+    explicit simulated_timer(std::function<void()> ring) : d_ring(std::move(ring))
+    {
+        only = this;
+    }
+    void set(clock::time_point when) { d_when = when; }
+    void clear() { d_when = clock::time_point::max(); }
+
+    static void pass(clock::duration time)
+    {
+        const auto end = clock::time + time;
+        if (only->d_when <= end) {
+            clock::time = std::max(clock::time, only->d_when);
+            only->clear();
+            only->d_ring();
+        }
+        clock::time = end;
+    }
+
+private:
+    inline static simulated_timer* only = nullptr;
+    const std::function<void()> d_ring;
+    clock::time_point d_when = clock::time_point::max();
+};
+
+TEST(batch_deadline, LatencyBound_IsOverAtItsEndAndNotBefore)
+{
+    const auto now = &simulated_clock::now;
+    for (const auto latency : { 1ms, 50ms, 20000ms }) {
+        auto rung = now();
+        unsigned rings = 0;
+        basic_batch_deadline<simulated_timer> deadline(latency.count(), [&] {
+            rung = now();
+            ++rings;
+        });
+        for (unsigned batch = 1; batch <= 3; ++batch) {
+            simulated_timer::pass(latency * 3);
+            EXPECT_FALSE(deadline.over());
+            const auto begin = now();
+            deadline.start();
+            simulated_timer::pass(latency / 2);
+            deadline.start(); // more for the same batch does not prolong its wait
+            simulated_timer::pass(latency - latency / 2 - 1ns);
+            EXPECT_FALSE(deadline.over());
+            EXPECT_EQ(rings, batch - 1);
+            simulated_timer::pass(1ns);
+            EXPECT_TRUE(deadline.over());
+            EXPECT_EQ(rings, batch);
+            EXPECT_EQ(rung, begin + latency);
+            deadline.stop();
+            EXPECT_FALSE(deadline.over());
+        }
+    }
+}
+
+TEST(batch_deadline, NewLatency_CountsFromTheBeginningOfTheWait)
+{
+    basic_batch_deadline<simulated_timer> deadline(50, [] {});
+    for (const double latency : { 30., 80. }) {
+        deadline.set_latency_ms(50);
+        deadline.start();
+        simulated_timer::pass(20ms);
+        deadline.set_latency_ms(latency);
+        simulated_timer::pass(std::chrono::milliseconds(int(latency) - 20) - 1ns);
+        EXPECT_FALSE(deadline.over());
+        simulated_timer::pass(1ns);
+        EXPECT_TRUE(deadline.over());
+        deadline.stop();
+    }
+    deadline.start();
+    simulated_timer::pass(20ms);
+    deadline.set_latency_ms(20);
+    EXPECT_TRUE(deadline.over());
 }
 
 TEST(deadline_timer, rings_once_at_its_time)

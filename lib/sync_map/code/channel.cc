@@ -4,7 +4,7 @@
 /* The BSID channel's parameters and the distribution of its drift. */
 
 #include "channel.h"
-#include "pipeline/checked_size.h"
+#include "common/checked_size.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,7 +25,7 @@ double log_choose(double n, double k)
 // k·log(p), where 0·log(0) is 0.
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
-// The probability of a drift, each computed once.
+// Probabilities of drifts; each is computed once.
 class drift_distribution
 {
 public:
@@ -49,8 +49,8 @@ public:
         if (!(largest > 0)) {
             refuse("sum of start_prior", largest, "allowed are sums above 0");
         }
-        // Weights of any size: their sum may be beyond a double's range, and so may 1
-        // divided by it.
+        // Scaling by the largest weight keeps sums and reciprocals within a double's
+        // range.
         double sum = 0, mean = 0;
         for (std::size_t k = 0; k < start.probability.size(); ++k) {
             d_prior.push_back(start.probability[k] / largest);
@@ -71,7 +71,7 @@ public:
 
     double mean() const { return d_mean; }
 
-    //! \p drifts that would have to be considered are too many.
+    //! Throws because \p drifts exceeds drift_range::max_size.
     [[noreturn]] void refuse_drifts(double drifts) const
     {
         refuse("number of drifts of " + std::to_string(d_symbols) +
@@ -113,7 +113,7 @@ private:
     std::vector<double> d_positive, d_negative;
 };
 
-// The last drift in direction \p step whose probability reaches \p floor, or 0.
+// Returns the last drift in direction \p step whose probability reaches \p floor, or 0.
 int last_above(drift_distribution& phi, int step, double floor)
 {
     int last = 0;
@@ -130,7 +130,7 @@ int last_above(drift_distribution& phi, int step, double floor)
     }
 }
 
-// The probability beyond \p from in direction \p step.
+// Returns the probability of all drifts beyond \p from in direction \p step.
 double tail(drift_distribution& phi, int from, int step, double negligible)
 {
     double sum = 0;
@@ -154,7 +154,7 @@ bsid_model::bsid_model(double p_insert,
       d_substitute(p_substitute),
       d_alphabet(alphabet)
 {
-    // Written so that NaN is refused.
+    // The comparisons are negated so that they refuse NaN.
     if (!(p_insert >= 0 && p_insert <= max_p_insert)) {
         refuse("p_insert", p_insert, "allowed are 0 to " + value_text(max_p_insert));
     }
@@ -179,7 +179,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
     if (symbols == 0) {
         return drift == 0 ? 0 : minus_infinity;
     }
-    // j symbols deleted, m + j inserted.
+    // Logarithm of the probability of j deletions and m + j insertions.
     const auto term = [&](double j) {
         if ((d_delete == 0 && j > 0) || (d_insert == 0 && m + j > 0)) {
             return minus_infinity;
@@ -195,7 +195,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
     if (d_delete == 0 || d_insert == 0) {
         return term(fewest);
     }
-    // Each term over the one before falls, so terms rise to one peak and fall.
+    // The ratio of successive terms falls, so the terms have a single peak.
     const auto ratio = [&](double j) {
         return d_delete * d_insert / p_transmit() * ((T - j) / (j + 1)) *
                ((T + m + j) / (m + j + 1));
@@ -206,7 +206,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
         ratio(middle) > 1 ? peak = middle + 1 : last = middle;
     }
     const double negligible = 1e-26;
-    double sum = 1; // of terms over that of the peak
+    double sum = 1; // of the terms, each divided by the peak term
     double part = 1;
     for (double j = peak; j < T && part > negligible; ++j) {
         part *= ratio(j);

@@ -1,16 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the decoders take from the BSID channel. */
+/* Weights of the BSID channel (bit substitution, insertion, deletion) for the decoders.
+ */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CHANNEL_H
-#define INCLUDED_GPUFEC_SYNC_MAP_CHANNEL_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H
 
 #include <gnuradio/gpufec/sync_map.h>
 
 namespace gr::gpufec::sync_map {
 
-//! The exclusion probability of one of \p symbols symbols, from that of them all.
+//! Returns the exclusion probability per symbol, given that of \p symbols symbols.
 double exclusion_per_symbol(double exclusion, unsigned symbols);
 
 //! Weights of the steps of a lattice path.
@@ -18,12 +19,12 @@ struct bsid_weights {
     explicit bsid_weights(const bsid_model& channel);
 
     double match;     //!< transmitted and received as sent
-    double mismatch;  //!< transmitted and received as one given other symbol
-    double insertion; //!< one given symbol inserted
+    double mismatch;  //!< transmitted and received as one particular other symbol
+    double insertion; //!< one particular symbol inserted
     double deletion;
 
-    //! Weight of a transmission when \p likelihood is the received item's probability
-    //! given the symbol sent, and those of all symbols add up to 1.
+    //! Weight of a transmission. \param likelihood P(received item | symbol sent), where
+    //! the likelihoods of all symbols add up to 1
     double transmission(double likelihood) const
     {
         return match * likelihood + mismatch * (1 - likelihood);
@@ -32,4 +33,4 @@ struct bsid_weights {
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CHANNEL_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H */

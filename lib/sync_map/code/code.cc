@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codebooks of the synchronisation decoder, given, read or made. */
+/* Codebooks of the synchronisation decoder: checked, read from a file or constructed. */
 
-#include "pipeline/checked_size.h"
+#include "common/checked_size.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 #include <cctype>
@@ -26,7 +26,7 @@ void append_bits(word_list& words, std::uint64_t value, unsigned n)
     }
 }
 
-// Whether alphabet^n reaches q.
+// Returns whether alphabet^n reaches q.
 bool enough_words(unsigned n, unsigned q, unsigned alphabet)
 {
     std::uint64_t words = 1;
@@ -54,7 +54,7 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     (bits * q).within(1, sync_code::max_codebook, "n * q * frame_symbols");
 }
 
-// The end of a file of symbols that are fewer or more than those of its code.
+// Throws because a codebook has too few or too many symbols.
 [[noreturn]] void refuse_size(const std::string& size, std::size_t needed)
 {
     refuse("size of codebook",
@@ -68,7 +68,7 @@ std::size_t codebook_size(unsigned n, unsigned q, unsigned frame_symbols)
     return (checked_size(n) * q * frame_symbols).value();
 }
 
-// The words of two symbols that share one at index i, if any do.
+// Throws if two symbols share a word at index i.
 void check_distinct(const sync_code& code, unsigned i)
 {
     std::vector<unsigned> order(code.q());
@@ -131,7 +131,7 @@ sync_code sync_code::from_file(const std::string& path,
     }
     check_shape(n, q, frame_symbols, alphabet);
     const auto needed = codebook_size(n, q, frame_symbols);
-    // A device or a pipe may give digits, blanks or a comment without end.
+    // Limits the input, because a device or a pipe may never end.
     const auto most = 16 * needed + (std::size_t(1) << 24);
     word_list words;
     std::size_t read = 0;
@@ -165,7 +165,7 @@ sync_code
 codebook_davey_mackay(unsigned n, unsigned q, unsigned frame_symbols, std::uint64_t seed)
 {
     check_shape(n, q, frame_symbols, 2);
-    // Words of one weight in rising order are the next ones with as many bits set.
+    // Lists the words of each weight in rising order (next number with as many bits set).
     const unsigned width = std::min(n, 63u);
     std::vector<std::uint64_t> sparse = { 0 };
     for (unsigned weight = 1; weight <= width && sparse.size() < q; ++weight) {

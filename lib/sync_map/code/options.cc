@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of options. */
+/* Converts names of options. */
 
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/gpufec/sync_map.h>
 
 namespace gr::gpufec {

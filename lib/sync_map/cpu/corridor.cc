@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/checked_size.h"
+#include "common/host_memory.h"
 #include "corridor.h"
-#include "pipeline/checked_size.h"
-#include "pipeline/host_memory.h"
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,8 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// Lattices in Lattice, all else in Metric. Loops run over start drifts innermost.
+// The corridor form with lattices of type Lattice and all else of type Metric. Innermost
+// loops run over start drifts.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
@@ -81,8 +82,8 @@ public:
     }
 
 private:
-    // Transmission weights by symbol, so that positions lie side by side; padded with
-    // zeros as far as lattices reach.
+    // Loads the transmission weights as one row per channel symbol, with contiguous
+    // positions. Rows are zero-padded to the range that lattices reach.
     void load(const frame_items& items)
     {
         const std::int64_t base =
@@ -97,7 +98,8 @@ private:
         return d_lattice.data() + std::size_t(change - d_lowest) * d_M;
     }
 
-    // Insertions before a symbol: any number, or as many as the trellis allows.
+    // Applies the insertion transitions before a symbol. Their number is unlimited,
+    // except that the trellis receiver allows at most insertion_cap.
     void insert(unsigned first, unsigned last)
     {
         const Lattice c = d_insertion;
@@ -124,7 +126,7 @@ private:
         }
     }
 
-    // Transmits or deletes symbol t of a word.
+    // Applies the transmission and deletion transitions of symbol t of a word.
     void transmit(unsigned i, unsigned t, unsigned symbol, unsigned first, unsigned last)
     {
         const auto at = std::int64_t(d_setup.code.n()) * i + t + d_before;
@@ -161,7 +163,8 @@ private:
         }
     }
 
-    // Branch metrics R of word D at index i for starts first to last − 1: change × start.
+    // Computes the branch metrics of word D at symbol index i, for start drifts first to
+    // last − 1. Layout: R[drift change][start drift].
     void receive(unsigned i, unsigned D, unsigned first, unsigned last, Lattice* R)
     {
         const auto index = i % d_setup.code.frame_symbols();
@@ -188,7 +191,7 @@ private:
         return d_branch.data() + number * d_Mn * d_M;
     }
 
-    // Starts that α does not rule out.
+    // Finds the range of starts with nonzero α.
     void live(unsigned i, unsigned& first, unsigned& last) const
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];
@@ -209,7 +212,7 @@ private:
         }
     }
 
-    // Ends of changes k that lie in the window: starts begin to end − 1.
+    // Finds the starts, begin to end − 1, from which change number k stays in the window.
     void starts(unsigned k, int& change, int& begin, int& end) const
     {
         change = d_setup.change.first + int(k);
@@ -268,7 +271,7 @@ private:
         return log_weight + std::log(double(sum));
     }
 
-    // λ of boundary i.
+    // Computes the drift posteriors λ of boundary i.
     void drifts(unsigned i, std::vector<double>& row) const
     {
         double sum = 0;
@@ -319,7 +322,7 @@ private:
         drifts(0, d_scratch.first);
     }
 
-    // α(m)·β(m + change), which all words of an index share.
+    // Computes α(m)·β(m + change), which all words of an index share.
     void weigh(unsigned i)
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];
@@ -370,7 +373,7 @@ private:
     setup d_setup;
     unsigned d_M, d_Mn;
     bool d_keep;
-    int d_lowest, d_highest; // changes within a lattice
+    int d_lowest, d_highest; // smallest and largest drift change in a lattice
     int d_before = 0;
     std::size_t d_positions = 0;
     Lattice d_insertion, d_deletion;

@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The papers' form of the decoder on the CPU: explicit branch metrics of limited drift
- * changes, kept for a whole frame or computed twice. */
+/* The papers' form of the decoder, on the CPU: explicit branch metrics for limited drift
+ * changes, stored for a whole frame or computed twice. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
-#define INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 
-#include "frame.h"
+#include "sync_map/model/frame.h"
 #include <memory>
 
 namespace gr::gpufec::sync_map {
 
-//! Decodes one frame at a time; one for each thread.
+//! Decodes one frame at a time; each thread has its own.
 class corridor_decoder
 {
 public:
@@ -21,7 +21,7 @@ public:
     decode(const std::byte* input, std::byte* output, sync_status& status) = 0;
 };
 
-//! Bytes of a frame's branch metrics in global storage.
+//! Returns the bytes of a frame's branch metrics in global storage.
 std::size_t branch_metric_bytes(const setup& setup);
 
 //! \throws std::invalid_argument if global storage needs more memory than there is
@@ -29,4 +29,4 @@ std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CORRIDOR_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H */

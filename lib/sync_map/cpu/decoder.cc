@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/cpu_variant.h"
 #include "corridor.h"
-#include "cpu.h"
-#include "links.h"
+#include "decoder.h"
 #include "pipeline/cpu_decoder.h"
-#include "pipeline/cpu_variant.h"
-#include "room.h"
+#include "sync_map/model/boundary_matches.h"
+#include "sync_map/stream/traits.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -62,7 +62,7 @@ public:
 
     ~cpu_sync() override { stop(); }
 
-    bool take_raw() noexcept override { return true; }
+    bool reserve_conversion_buffers() noexcept override { return true; }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
@@ -89,15 +89,17 @@ public:
 private:
     struct search {
         search(const setup& setup, const lane_kernels& kernels, unsigned lanes)
-            : finder(setup, kernels), frames(lanes * setup.input_bytes()), links(lanes)
+            : finder(setup, kernels),
+              frames(lanes * setup.input_bytes()),
+              boundary_matches(lanes)
         {
         }
         start_finder finder;
         host_memory frames;
-        std::vector<link_header> links;
+        std::vector<boundary_match_header> boundary_matches;
     };
 
-    // Placed frames of a chunk as groups of them are decoded.
+    // Buffers of a worker for a chunk of placed frames.
     struct rows {
         rows(std::size_t bytes, unsigned window) : memory(bytes), end(window) {}
         host_memory memory;
@@ -111,7 +113,7 @@ private:
                                 unsigned count)
     {
         auto& to = d_rows[worker];
-        const auto layout = d_setup.placed_input(d_limits.pieces);
+        const auto layout = d_setup.placed_input(d_limits.work_items);
         const batch_input input(job, memory, layout.items_at);
         const auto* const places =
             reinterpret_cast<const placed_frame*>(input.table) + first;
@@ -136,31 +138,35 @@ private:
                       sync_status* status)
     {
         auto& s = *d_searches[worker];
-        const auto layout = d_setup.stream_input(d_limits.pieces);
+        const auto layout = d_setup.stream_input(d_limits.work_items);
         const batch_input input(job, memory, layout.items_at);
         const item_span items{ input.items, std::int64_t(job.items) };
-        const auto* const pieces =
+        const auto* const work_items =
             reinterpret_cast<const stream_piece*>(input.table) + first;
         const auto size = d_setup.input_bytes();
         for (unsigned k = 0; k < count; ++k) {
             auto* const frame = s.frames.data() + k * size;
-            if (pieces[k].whole >= 0) {
-                std::memcpy(
-                    frame, input.table + layout.whole_at + pieces[k].whole * size, size);
-                s.links[k] = { reinterpret_cast<frame_header*>(frame)->origin, 0, 1 };
+            if (work_items[k].whole >= 0) {
+                std::memcpy(frame,
+                            input.table + layout.whole_at + work_items[k].whole * size,
+                            size);
+                s.boundary_matches[k] = { reinterpret_cast<frame_header*>(frame)->origin,
+                                          0,
+                                          1 };
             } else {
-                s.links[k] = s.finder.write(items, pieces[k].guess, job.warmup, frame);
+                s.boundary_matches[k] =
+                    s.finder.write(items, work_items[k].guess, job.warmup, frame);
             }
         }
         d_groups[worker]->decode(s.frames.data(), count, out, status);
         for (unsigned k = 0; k < count; ++k) {
-            std::memcpy(out + k * d_setup.output_bytes() + d_setup.links_at(),
-                        &s.links[k],
-                        sizeof(link_header));
+            std::memcpy(out + k * d_setup.output_bytes() + d_setup.boundary_matches_at(),
+                        &s.boundary_matches[k],
+                        sizeof(boundary_match_header));
         }
-        // Those that workers share are left to the caller.
+        // The caller compares boundaries between chunks of different workers.
         for (unsigned k = 1; k < count; ++k) {
-            if (pieces[k - 1].whole < 0 && pieces[k].whole < 0) {
+            if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();
                 compare_found(d_setup, at - d_setup.output_bytes(), at);
             }
@@ -201,7 +207,9 @@ lane_group::lane_group(const setup& setup,
                    d_kernel.metric_bytes),
       d_first(d_start.size()),
       d_last(d_start.size()),
-      d_first_beta(setup.links ? setup.window * d_kernel.lanes * d_kernel.row_bytes : 0),
+      d_first_beta(setup.boundary_matches
+                       ? setup.window * d_kernel.lanes * d_kernel.row_bytes
+                       : 0),
       d_last_beta(d_first_beta.size()),
       d_log_weight(d_kernel.lanes),
       d_scratch(setup)
@@ -250,7 +258,7 @@ void lane_group::load(const std::byte* input, unsigned lane)
         end[m * lanes] = items.valid() ? items.end(m) : 0;
     }
     if (!items.valid()) {
-        return; // nothing starts, so nothing is read
+        return; // all paths have weight 0, so nothing else is read
     }
     load_transmission<Row>(items, lane);
     auto* prior = reinterpret_cast<Row*>(d_priors.data()) + lane;
@@ -262,7 +270,9 @@ void lane_group::load(const std::byte* input, unsigned lane)
 }
 
 template <class Row, class Metric>
-void lane_group::store_links(const frame_header& header, unsigned lane, std::byte* out)
+void lane_group::store_boundary_matches(const frame_header& header,
+                                        unsigned lane,
+                                        std::byte* out)
 {
     auto& rows = d_scratch.metrics;
     const unsigned lanes = d_kernel.lanes, M = d_setup.window;
@@ -276,10 +286,11 @@ void lane_group::store_links(const frame_header& header, unsigned lane, std::byt
     gather(reinterpret_cast<const Row*>(d_first_beta.data()), rows[1]);
     gather(alpha + std::size_t(d_setup.outputs) * M * lanes, rows[2]);
     gather(reinterpret_cast<const Row*>(d_last_beta.data()), rows[3]);
-    write_links(d_setup,
-                header,
-                { rows[0].data(), rows[1].data(), rows[2].data(), rows[3].data() },
-                out);
+    write_boundary_matches(
+        d_setup,
+        header,
+        { rows[0].data(), rows[1].data(), rows[2].data(), rows[3].data() },
+        out);
 }
 
 template <class Row, class Metric>
@@ -311,8 +322,8 @@ void lane_group::store(const std::byte* input,
                  d_log_weight[lane],
                  out,
                  status);
-    if (d_setup.links) {
-        store_links<Row, Metric>(items.header(), lane, out);
+    if (d_setup.boundary_matches) {
+        store_boundary_matches<Row, Metric>(items.header(), lane, out);
     }
     const unsigned q = d_setup.code.q();
     auto& L = d_scratch.symbol;
@@ -387,7 +398,7 @@ alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
       d_transmission((std::size_t(setup.code.n()) * setup.outputs + setup.window) *
                      setup.code.alphabet() * d_kernel.real_bytes),
       d_alpha((setup.window + d_kernel.lanes) * d_kernel.real_bytes),
-      d_scratch(carry_scratch(setup.window, d_kernel.lanes) * d_kernel.lanes *
+      d_scratch(forward_recursion_scratch(setup.window, d_kernel.lanes) * d_kernel.lanes *
                 d_kernel.real_bytes),
       d_frame{ d_words.data(),
                setup.code.n(),
@@ -404,14 +415,14 @@ alpha_carrier::alpha_carrier(const setup& setup, const lane_kernels& kernels)
                d_alpha.data(),
                d_scratch.data(),
                &d_log_sum },
-      d_room(setup)
+      d_frame_scratch(setup)
 {
 }
 
 template <class Real>
 void alpha_carrier::run(const std::byte* frame, double* carried)
 {
-    const frame_items items(d_setup, frame, d_room);
+    const frame_items items(d_setup, frame, d_frame_scratch);
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     for (unsigned m = 0; m < d_setup.window; ++m) {
         alpha[m] = items.start(m);
@@ -439,15 +450,15 @@ void alpha_carrier::carry(const std::byte* frame, double* carried)
                                                  : run<double>(frame, carried);
 }
 
-std::size_t room::cpu_batch(const setup& s, unsigned threads)
+std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     return (s.form == sync_form::linear ? 16 : 1) * std::size_t(threads);
 }
 
-room::decoder room::make_cpu(const setup& s,
-                             std::size_t frames,
-                             unsigned threads,
-                             const std::string& variant)
+traits::decoder traits::make_cpu(const setup& s,
+                                 std::size_t frames,
+                                 unsigned threads,
+                                 const std::string& variant)
 {
     return std::make_unique<cpu_sync>(s, frames, threads, variant);
 }

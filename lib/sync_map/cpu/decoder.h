@@ -1,25 +1,25 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder of the CPU: one frame a SIMD lane, as many lanes as the machine has. */
+/* The CPU decoder: one frame per SIMD lane. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_H
-#define INCLUDED_GPUFEC_SYNC_MAP_CPU_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_DECODER_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_DECODER_H
 
-#include "cpu_kernels.h"
-#include "job.h"
-#include "pipeline/host_memory.h"
-#include "start_finder.h"
+#include "common/host_memory.h"
+#include "frame_search.h"
+#include "kernels.h"
+#include "sync_map/model/job.h"
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
 
-//! \p variant of cpu_variants(), "" for the best.
+//! Returns the kernels of a \p variant of cpu_variants(); "" means the best.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
-//! Decodes groups of up to lanes() frames in the linear form; one for each thread.
+//! Decodes groups of up to lanes() frames in the linear form; each thread has its own.
 class lane_group
 {
 public:
@@ -29,7 +29,7 @@ public:
 
     unsigned lanes() const { return d_kernel.lanes; }
 
-    //! Decodes \p count (1 to lanes()) frames that lie one after the other.
+    //! Decodes \p count (1 to lanes()) contiguous frames.
     void decode(const std::byte* input,
                 unsigned count,
                 std::byte* output,
@@ -42,7 +42,8 @@ private:
     void
     store(const std::byte* input, unsigned lane, std::byte* out, sync_status& status);
     template <class Row, class Metric>
-    void store_links(const frame_header& header, unsigned lane, std::byte* out);
+    void
+    store_boundary_matches(const frame_header& header, unsigned lane, std::byte* out);
     template <class Row>
     void load_transmission(const frame_items& items, unsigned lane);
 
@@ -56,17 +57,17 @@ private:
     frame_scratch d_scratch;
 };
 
-//! Carries α over frames of the linear form, one at a time; for streams.
+//! Runs the forward recursion of the linear form over one frame of a stream at a time.
 class alpha_carrier
 {
 public:
-    //! In doubles unless the setup's precision is float32.
+    //! Computes in double unless the setup's precision is float32.
     explicit alpha_carrier(const setup& setup,
                            const lane_kernels& kernels = cpu_kernels());
 
     /*!
-     * \param frame whose start metrics are α at boundary 0
-     * \param carried window metrics of sum 1 at boundary outputs, all 0 if it is dead
+     * \param frame its start metrics are α at boundary 0
+     * \param carried result: α at boundary outputs, of sum 1, or all 0 if no path is left
      */
     void carry(const std::byte* frame, double* carried);
 
@@ -75,14 +76,14 @@ private:
     void run(const std::byte* frame, double* carried);
 
     const setup d_setup;
-    const carry_kernel d_kernel;
+    const forward_recursion_kernel d_kernel;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
     double d_log_sum = 0;
     carried_frame d_frame;
-    frame_scratch d_room;
+    frame_scratch d_frame_scratch;
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_DECODER_H */

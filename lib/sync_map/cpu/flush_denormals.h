@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Denormals cost a hundred cycles each and are worth nothing to a recursion. */
+/* Flushes denormals to 0: each costs a hundred cycles and is negligible in a recursion.
+ */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H
-#define INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H
 
 #ifdef __SSE2__
 #include <immintrin.h>
@@ -14,7 +15,7 @@ namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 namespace {
 
-//! While it lives, denormals count as 0 in this thread.
+//! Makes denormals count as 0 in this thread during its lifetime.
 class flush_denormals
 {
 public:
@@ -33,4 +34,4 @@ private:
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_FLUSH_DENORMALS_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H */

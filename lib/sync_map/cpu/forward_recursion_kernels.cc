@@ -1,16 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The forward recursion of the linear form with one word a SIMD lane: frames of a stream
- * come one after the other, so there is only one to be carried over at a time. Compiled
- * for each instruction set (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
+/* The forward recursion of the linear form with one word per SIMD lane, because a stream
+ * has only one frame at a time. Compiled per instruction set (namespace GPUFEC_ISA,
+ * vectors of GPUFEC_LANES floats).
  *
- * A few rows of the lattices stand side by side in registers while they are swept over
- * the drifts. Row t lags t steps behind, so that in step k all of them meet the same
- * received item. */
+ * A sweep over the drifts computes a few lattice rows in registers. Row t lags t steps
+ * behind, so that in step k all rows use the same received item. */
 
-#include "carry_kernels.h"
 #include "flush_denormals.h"
+#include "forward_recursion_kernels.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,8 +19,8 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-// Rows that a sweep keeps in registers, of which AVX-512 has twice as many.
-constexpr unsigned most_rows = GPUFEC_LANES >= 16 ? 10 : 5;
+// Rows that a sweep keeps in registers; AVX-512 has twice as many registers.
+constexpr unsigned max_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
 class carrier
@@ -43,7 +42,7 @@ public:
 private:
     typedef Real vec __attribute__((vector_size(4 * GPUFEC_LANES)));
     typedef std::uint8_t bytes __attribute__((vector_size(lanes)));
-    // Of the width of a Real, as comparisons of vecs give.
+    // Result of a comparison of vecs: integers as wide as a Real.
     typedef decltype(vec{} < vec{}) mask;
 
     explicit carrier(const carried_frame& f)
@@ -59,7 +58,7 @@ private:
         }
     }
 
-    // α of boundary i becomes that of the next.
+    // Advances α from boundary i to the next.
     void step(unsigned i)
     {
         for (unsigned g = 0; g < d_groups; ++g) {
@@ -69,7 +68,7 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        // Seldom, and else the next index need not wait for the sum.
+        // Scaling is rare; otherwise every index would wait for the sum.
         d_total = sum_of_lanes(total);
         if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
             scale_to_1();
@@ -84,12 +83,12 @@ private:
                 d_f.n * lanes;
         const auto* Q = static_cast<const Real*>(d_f.transmission) +
                         std::size_t(i) * d_f.n * d_f.alphabet;
-        // In sweeps of about as many symbols each.
-        const unsigned most = d_f.alphabet == 2 && d_M >= most_rows ? most_rows : 1;
+        // Divides the word into sweeps of nearly equal numbers of symbols.
+        const unsigned most = d_f.alphabet == 2 && d_M >= max_rows ? max_rows : 1;
         const unsigned sweeps = (d_f.n + most - 1) / most;
         for (unsigned k = 0, t = 0; k < sweeps; ++k) {
             const unsigned rows = (d_f.n - t) / (sweeps - k);
-            vec symbols[most_rows];
+            vec symbols[max_rows];
             for (unsigned r = 0; r < rows; ++r) {
                 bytes b;
                 std::memcpy(&b, word + std::size_t(t + r) * lanes, sizeof(b));
@@ -108,20 +107,20 @@ private:
         }
     }
 
-    /* So many rows of the lattices on: each is D, then the insertions, those of the last
-     * one with a weight of their own. Q begins with the item that the first drift's first
-     * symbol meets. First: from I·α, else from d_rows. */
+    /* Advances the lattices by some rows, each a D step and insertions, which in the last
+     * row have the weight `last`. Q begins with the item of the first drift's first
+     * symbol. First: starts from I·α, else from d_rows. */
     template <bool First>
     void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
         if (d_f.alphabet == 2) {
-            sweep_bits<most_rows, First>(rows, Q, symbols, last);
+            sweep_bits<max_rows, First>(rows, Q, symbols, last);
         } else {
             sweep<1, First, items::any>(Q, symbols, last);
         }
     }
 
-    // Finds the sweep of so many rows, up to Most.
+    // Calls the sweep instantiated for `rows`, up to Most.
     template <unsigned Most, bool First>
     void sweep_bits(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
@@ -133,7 +132,7 @@ private:
         }
     }
 
-    // Clean: a wrong bit weighs 0 and a right one 1.
+    // clean_bits: a wrong bit weighs 0 and a right one 1.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>
@@ -153,7 +152,7 @@ private:
         {
             return First ? c * x[0] + alpha[k] : d_rows[k];
         };
-        // Step k of rows low to high, those that are within the window.
+        // Makes step k of rows low to high, which lie within the window.
         const auto step = [&](std::size_t k, vec in, unsigned low, unsigned high)
             __attribute__((always_inline))
         {
@@ -206,7 +205,7 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
-    // Lanes of both, numbered from a's on.
+    // Selects lanes of a and b; numbers from `lanes` on mean b.
     static vec picked(vec a, vec b, mask from)
     {
 #ifdef __clang__
@@ -221,7 +220,7 @@ private:
 #endif
     }
 
-    // The sum over the lanes of each of as many rows as there are lanes, in row order.
+    // Returns the sum over the lanes of each of `Rows` rows, in row order.
     template <unsigned Rows>
     static vec sums_of_lanes(const vec* rows)
     {
@@ -246,7 +245,7 @@ private:
         return each[0];
     }
 
-    // α to sum 1, where there is a sum.
+    // Scales α to sum 1 unless its sum is 0.
     void scale_to_1()
     {
         const vec scale = vec{} + (d_total > 0 ? 1 / d_total : 0);
@@ -261,21 +260,21 @@ private:
     const unsigned d_M, d_groups;
     vec* d_alpha;
     Real d_total = 0; // of α
-    double d_log = 0; // of what α was scaled by
-    vec* d_sum;       // over the groups of words; whole vectors of sums
-    vec* d_rows;      // that sweeps begin and end with
+    double d_log = 0; // of all factors that α was divided by
+    vec* d_sum;       // sums over the groups of words, padded to whole vectors
+    vec* d_rows;      // input and output of sweeps
 };
 
 template <class Real>
-constexpr carry_kernel kernel()
+constexpr forward_recursion_kernel kernel()
 {
     return { carrier<Real>::lanes, sizeof(Real), carrier<Real>::carry };
 }
 
 } // namespace
 
-extern const carry_kernels carriers;
-const carry_kernels carriers = { kernel<float>(), kernel<double>() };
+extern const forward_recursion_kernels carriers;
+const forward_recursion_kernels carriers = { kernel<float>(), kernel<double>() };
 
 } // namespace GPUFEC_ISA
 } // namespace gr::gpufec::sync_map

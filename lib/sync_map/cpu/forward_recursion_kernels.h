@@ -1,17 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The forward recursion of a single frame, compiled once for each instruction set. */
+/* The forward recursion of a single frame, compiled once per instruction set. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CARRY_KERNELS_H
-#define INCLUDED_GPUFEC_SYNC_MAP_CARRY_KERNELS_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FORWARD_RECURSION_KERNELS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_FORWARD_RECURSION_KERNELS_H
 
 #include <cstddef>
 #include <cstdint>
 
 namespace gr::gpufec::sync_map {
 
-//! A frame whose α is carried to its end. "real" is float or double.
+//! A frame whose α the forward recursion carries to its end. "real" is float or double.
 struct carried_frame {
     //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
     const std::uint8_t* words;
@@ -20,46 +20,45 @@ struct carried_frame {
     unsigned symbols;           //!< to carry over; indices of the code repeat
     unsigned window;            //!< drifts considered
     double insertion, deletion; //!< weights, in units of the largest transmission weight
-    //! Transmission weights of reals, (n·symbols + window) × alphabet: the item received
-    //! at the window's first drift of boundary 0 comes first.
+    //! Transmission weights, (n·symbols + window) × alphabet reals, from the item
+    //! received at the window's first drift of boundary 0 on.
     const void* transmission;
-    //! Whether there are two symbols, of which each item weighs 1 for one and 0 for the
-    //! other.
+    //! Whether the alphabet is 2 and each item weighs 1 for one symbol, 0 for the other.
     bool clean;
-    //! window reals, and room for a vector of lanes more; result: those of the last
-    //! boundary, of sum 1 or all 0. Aligned to a vector.
+    //! window reals, followed by one vector of padding; aligned to a vector. Result: α of
+    //! the last boundary, of sum 1 or all 0.
     void* alpha;
-    void* scratch; //!< carry_scratch() vectors
-    //! Result: natural logarithm of what the sum has become, -inf if it is 0.
+    void* scratch; //!< forward_recursion_scratch() vectors
+    //! Result: natural logarithm of the unscaled sum of α, -inf if it is 0.
     double* log_sum;
 };
 
 //! Vectors of \p lanes reals in a frame's scratch memory.
-constexpr std::size_t carry_scratch(unsigned window, unsigned lanes)
+constexpr std::size_t forward_recursion_scratch(unsigned window, unsigned lanes)
 {
     return 2 * std::size_t(window) + lanes;
 }
 
-struct carry_kernel {
+struct forward_recursion_kernel {
     unsigned lanes;
     unsigned real_bytes;
     void (*carry)(const carried_frame&);
 };
 
-struct carry_kernels {
-    carry_kernel float32, float64;
+struct forward_recursion_kernels {
+    forward_recursion_kernel float32, float64;
 };
 
 namespace baseline {
-extern const carry_kernels carriers;
+extern const forward_recursion_kernels carriers;
 }
 namespace avx2 {
-extern const carry_kernels carriers;
+extern const forward_recursion_kernels carriers;
 }
 namespace avx512 {
-extern const carry_kernels carriers;
+extern const forward_recursion_kernels carriers;
 }
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CARRY_KERNELS_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_FORWARD_RECURSION_KERNELS_H */

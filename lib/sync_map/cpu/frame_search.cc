@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "cpu_kernels.h"
-#include "start_finder.h"
+#include "frame_search.h"
+#include "kernels.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,11 +21,11 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
                    std::log(double(setup.code.q()))),
       d_words(words_by_lane(setup.code, d_kernel.lanes)),
       d_transmission(
-          (std::size_t(setup.code.n()) * setup.search.most_warmup + setup.search.window) *
+          (std::size_t(setup.code.n()) * setup.search.max_warmup + setup.search.window) *
           setup.code.alphabet() * d_kernel.real_bytes),
       d_alpha((setup.search.window + d_kernel.lanes) * d_kernel.real_bytes),
-      d_scratch(carry_scratch(setup.search.window, d_kernel.lanes) * d_kernel.lanes *
-                d_kernel.real_bytes),
+      d_scratch(forward_recursion_scratch(setup.search.window, d_kernel.lanes) *
+                d_kernel.lanes * d_kernel.real_bytes),
       d_frame{ d_words.data(),
                setup.code.n(),
                setup.code.q(),
@@ -46,8 +46,8 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
 {
 }
 
-// Carries α of a window over symbols from one index on; the window's first drift lies at
-// item `base`.
+// Runs the forward recursion of d_alpha over some symbols from `index` on; the window's
+// first drift lies at item `base`.
 template <class Real>
 void start_finder::carry(const item_span& items,
                          std::int64_t base,
@@ -78,7 +78,7 @@ void start_finder::carry(const item_span& items,
     d_kernel.carry(d_frame);
 }
 
-// What the window that was carried says, whose first drift lies at item `begin`.
+// Returns the mean place that α gives; the window's first drift lies at item `begin`.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {
@@ -97,7 +97,7 @@ start_finder::found_at start_finder::centre(std::int64_t begin, double evidence)
              begin };
 }
 
-// One try: α from 1 everywhere about a place to the boundary that is looked for.
+// Makes an attempt with the full window, up to the searched boundary.
 template <class Real>
 start_finder::found_at
 start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned warmup)
@@ -115,8 +115,8 @@ start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned w
                         d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
-// The same in a window that narrows, until it is accepted: what lies between there and
-// the boundary is taken to be as long as such symbols mostly are.
+// Makes an attempt whose window narrows, until it is accepted. The remaining symbols up
+// to the boundary are assumed to have their mean length.
 template <class Real>
 start_finder::found_at start_finder::run_narrowing(const item_span& items,
                                                    std::int64_t place,
@@ -128,8 +128,7 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     const std::int64_t n = d_setup.code.n();
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     int window = std::min(2 * s.near_guess + 1, int(s.window));
-    auto begin =
-        place - s.near_guess; // of the window, at the boundary that is looked for
+    auto begin = place - s.near_guess; // of the window, at the searched boundary
     double log_sum = -std::log(double(window)), evidence = 0;
     bool told = false;
     unsigned done = 0;
@@ -168,10 +167,10 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     return centre<Real>(begin + std::llround(rest.mean), evidence);
 }
 
-link_header start_finder::find_soon(const item_span& items,
-                                    std::int64_t guess,
-                                    unsigned warmup,
-                                    double accepted)
+boundary_match_header start_finder::find_soon(const item_span& items,
+                                              std::int64_t guess,
+                                              unsigned warmup,
+                                              double accepted)
 {
     const auto& s = d_setup.search;
     if (!s.may_narrow(warmup)) {
@@ -200,7 +199,7 @@ start_finder::found_at start_finder::run(const item_span& items,
                   : run_in_full<double>(items, place, warmup);
 }
 
-// Cuts the window of a frame out of α of the last try.
+// Extracts a frame's window from α of the last attempt.
 template <class Real>
 void start_finder::cut(const found_at& found, double* start) const
 {
@@ -217,19 +216,19 @@ void start_finder::cut(const found_at& found, double* start) const
     }
 }
 
-link_header start_finder::find(const item_span& items,
-                               std::int64_t guess,
-                               unsigned warmup,
-                               int radius,
-                               double accepted,
-                               double* start)
+boundary_match_header start_finder::find(const item_span& items,
+                                         std::int64_t guess,
+                                         unsigned warmup,
+                                         int radius,
+                                         double accepted,
+                                         double* start)
 {
     const auto& s = d_setup.search;
     const auto to_the_end = std::numeric_limits<double>::infinity();
     std::int64_t place = guess, best_place = guess;
     found_at best{ guess, -INFINITY, guess + s.first };
-    // Tries that narrow go once over where the frame may be; what they do not find is
-    // looked for in full.
+    // Narrowing attempts cover the radius once; if they fail, attempts with the full
+    // window follow.
     bool narrow = s.narrows(warmup);
     for (int k = 0;; ++k) {
         const int away = std::abs(s.offset(k)) - s.reach;
@@ -253,7 +252,7 @@ link_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Once more about what was found.
+        // Repeats the attempt around the place found.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }
@@ -266,29 +265,32 @@ link_header start_finder::find(const item_span& items,
              best.evidence >= accepted };
 }
 
-link_header start_finder::write(const item_span& items,
-                                std::int64_t guess,
-                                unsigned warmup,
-                                std::byte* frame)
+boundary_match_header start_finder::write(const item_span& items,
+                                          std::int64_t guess,
+                                          unsigned warmup,
+                                          std::byte* frame)
 {
     const auto& s = d_setup.search;
-    auto link = find(items, guess, warmup, s.radius, s.accepted, d_start.data());
-    link.origin += guess;
-    const auto begin = std::max<std::int64_t>(0, link.origin + d_window.first);
-    const auto end =
-        link.origin + std::int64_t(d_setup.code.n()) * d_setup.symbols + d_window.last;
+    auto boundary_match =
+        find(items, guess, warmup, s.radius, s.accepted, d_start.data());
+    boundary_match.origin += guess;
+    const auto begin = std::max<std::int64_t>(0, boundary_match.origin + d_window.first);
+    const auto end = boundary_match.origin +
+                     std::int64_t(d_setup.code.n()) * d_setup.symbols + d_window.last;
     const auto count = std::max<std::int64_t>(0, std::min(end, items.count) - begin);
-    write_frame(
-        d_setup,
-        { std::int32_t(count), std::int32_t(link.origin - begin), d_window.first, 0 },
-        d_start,
-        d_ends,
-        nullptr,
-        frame);
+    write_frame(d_setup,
+                { std::int32_t(count),
+                  std::int32_t(boundary_match.origin - begin),
+                  d_window.first,
+                  0 },
+                d_start,
+                d_ends,
+                nullptr,
+                frame);
     std::memcpy(frame + d_setup.items_at(),
                 items.items + begin * d_setup.item_bytes(),
                 count * d_setup.item_bytes());
-    return link;
+    return boundary_match;
 }
 
 } // namespace gr::gpufec::sync_map

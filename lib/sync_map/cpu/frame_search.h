@@ -1,65 +1,64 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds where frames of a stream begin, on the CPU. */
+/* Finds the beginnings of frames of a stream, on the CPU. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_START_FINDER_H
-#define INCLUDED_GPUFEC_SYNC_MAP_START_FINDER_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FRAME_SEARCH_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_FRAME_SEARCH_H
 
-#include "carry_kernels.h"
-#include "frame.h"
-#include "item_store.h"
-#include "pipeline/host_memory.h"
+#include "common/host_memory.h"
+#include "forward_recursion_kernels.h"
+#include "received_window.h"
+#include "sync_map/model/frame.h"
 #include <vector>
 
 namespace gr::gpufec::sync_map {
 
 struct lane_kernels;
 
-//! The channel symbols of all words, a word per lane; what lanes are left over hold
-//! zeros.
+//! Returns the channel symbols of all words, one word per lane; unused lanes hold zeros.
 std::vector<std::uint8_t> words_by_lane(const sync_code& code, unsigned lanes);
 
 class start_finder
 {
 public:
-    //! In doubles unless the setup's precision is float32. \p words by_lane of kernels.
+    //! Computes in double unless the setup's precision is float32.
     start_finder(const setup& setup, const lane_kernels& kernels);
 
     /*!
-     * \brief Looks for boundary 0 of a frame about item \p guess.
+     * \brief Searches boundary 0 of a frame around item \p guess.
      *
-     * \param warmup symbols before it, up to search.most_warmup
-     * \param radius that is looked at in any case
-     * \param accepted logarithm of how much more likely than random items a try must be
-     * \param start window metrics of the frame found, of sum 1; not where nullptr
-     * \returns where it is, relative to the guess
+     * \param warmup symbols before it, up to search.max_warmup
+     * \param radius distance within which the best attempt is taken if none is accepted
+     * \param accepted logarithm of the likelihood ratio to random items to be reached
+     * \param start result: window metrics of the frame, of sum 1; may be nullptr
+     * \returns its place relative to the guess
      */
-    link_header find(const item_span& items,
-                     std::int64_t guess,
-                     unsigned warmup,
-                     int radius,
-                     double accepted,
-                     double* start);
+    boundary_match_header find(const item_span& items,
+                               std::int64_t guess,
+                               unsigned warmup,
+                               int radius,
+                               double accepted,
+                               double* start);
 
     /*!
-     * \brief Looks for it to guess others from, at less expense.
+     * \brief Searches boundary 0 at lower cost, for guesses of other frames.
      *
-     * Once some symbols have told where the frame must be, only drifts near that are
-     * carried on, and no further than until it is accepted. Finds it as find() does, to
-     * some items, or finds nothing.
+     * Once some symbols have located the frame, the recursion continues only with drifts
+     * near that, and only until the evidence is accepted. The result differs from find()
+     * by a few items, or is empty.
      */
-    link_header find_soon(const item_span& items,
-                          std::int64_t guess,
-                          unsigned warmup,
-                          double accepted);
+    boundary_match_header find_soon(const item_span& items,
+                                    std::int64_t guess,
+                                    unsigned warmup,
+                                    double accepted);
 
-    //! Writes the input of the frame, and says where it was found.
-    link_header
+    //! Searches a frame and writes its input; returns its place.
+    boundary_match_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
 
 private:
-    // Where, and the item of the first drift of the window that was carried there.
+    // Result of an attempt; begin: item of the window's first drift.
     struct found_at {
         std::int64_t origin;
         double evidence;
@@ -90,17 +89,17 @@ private:
 
     const setup d_setup;
     const drift_range d_window;
-    const carry_kernel d_kernel;
+    const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    const double d_log_symbol; // of what the recursion leaves out, per symbol
+    const double d_log_symbol; // logarithm of the recursion's missing factors per symbol
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
     double d_log_sum = 0;
     std::vector<double> d_start;
-    const std::vector<double> d_ends; // what comes after a frame is unknown
+    const std::vector<double> d_ends; // all 1: nothing is known after a frame
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_START_FINDER_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_FRAME_SEARCH_H */

@@ -1,18 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The linear form with one frame a SIMD lane, compiled once for each instruction set
+/* The linear form with one frame per SIMD lane, compiled once per instruction set
  * (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
  * A word's lattice is a product of D_x·I, one for each channel symbol x sent: I lets any
  * number of items be inserted, D_x transmits or deletes. Ascending rows (from α):
  *   (I r)(m) = r(m) + Pi/s·(I r)(m − 1),   (D_x r)(m) = Q_x(m)·r(m) + Pd·r(m + 1).
- * Descending rows (from β) take the transposes. Rows of prefixes are split off α down
- * the prefix trie, I included, rows of suffixes off β down the suffix trie; where they
- * meet lie the posteriors, and their sums are merged up the tries to the next α or β. */
+ * Descending rows (from β) take the transposes. Prefix rows are computed from α down the
+ * prefix trie, I included, suffix rows from β down the suffix trie. Products of both at
+ * the leaves give the posteriors; sums over words are merged up a trie to the next α or
+ * β. */
 
-#include "cpu_kernels.h"
 #include "flush_denormals.h"
+#include "kernels.h"
 #include <cmath>
 #include <cstring>
 
@@ -23,7 +24,8 @@ namespace {
 
 constexpr unsigned vector_bytes = 4 * GPUFEC_LANES;
 
-// Lattice rows of Row, boundary metrics of Metric, one lane for each Metric in a vector.
+// The linear form with lattice rows of type Row and boundary metrics of type Metric. A
+// vector has one lane per Metric.
 template <class Row, class Metric>
 class linear_form
 {
@@ -60,9 +62,9 @@ private:
             return r;
         };
         d_boundary = take(1);
-        d_prefix = take(d_tries.most_leaves());
-        d_suffix = take(d_tries.most_leaves());
-        d_sums = take(d_tries.most_leaves());
+        d_prefix = take(d_tries.max_leaves());
+        d_suffix = take(d_tries.max_leaves());
+        d_sums = take(d_tries.max_leaves());
         d_stack = rows;
         for (unsigned l = 0; l < lanes; ++l) {
             d_log[l] = 0;
@@ -70,7 +72,7 @@ private:
         }
     }
 
-    // The weights of a transmission between rows t and t + 1 of index i.
+    // Transmission weights between rows t and t + 1 of index i.
     const vec* weights(unsigned i, unsigned t) const
     {
         return d_transmission + (std::size_t(d_tries.n()) * i + t) * d_s;
@@ -78,7 +80,8 @@ private:
 
     // ---- steps of a lattice, up to two branches at once ----
 
-    // Branches off a prefix's row; Leaf: with the insertions that follow.
+    // Computes the rows of a prefix node's children; Leaf: with the insertions that
+    // follow.
     template <unsigned Branches, bool Leaf>
     void
     split_up(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -105,8 +108,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // The transpose for a suffix: branches off its row, which insertions precede unless
-    // it is the root.
+    // Computes the rows of a suffix node's children, by the transposes; insertions come
+    // before the node's row unless it is the root.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -127,7 +130,7 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows at the ends of branches into their node's; Add: to what is there.
+    // Sums the rows of children into their node's row; Add: adds to that row.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {
@@ -198,7 +201,7 @@ private:
         }
     }
 
-    // Two children at a time, or the one that is left.
+    // Handles two children at a time, and the last one alone.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -213,14 +216,14 @@ private:
 
     // ---- tries ----
 
-    // Rows of the children of a node: a leaf's own, or room above the stack.
+    // Chooses the rows of a node's children: a leaf's own, or scratch above the stack.
     void
-    child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* room)
+    child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* scratch)
     {
         for (unsigned b = 0; b < node.children; ++b) {
             const auto& child = t.nodes[node.child + b];
             d_children[b] = child.children == 0 ? leaves + std::size_t(child.leaf) * d_M
-                                                : room + b * d_M;
+                                                : scratch + b * d_M;
         }
     }
 
@@ -229,12 +232,12 @@ private:
                       unsigned i,
                       unsigned depth,
                       const vec* row,
-                      vec* room)
+                      vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
         const auto* Q = weights(i, depth);
         const bool leaf = child->children == 0;
-        child_rows(t, node, d_prefix, room);
+        child_rows(t, node, d_prefix, scratch);
         in_pairs(
             node.children,
             [&](unsigned b) {
@@ -246,8 +249,12 @@ private:
                      : split_up<1, false>(row, Q, child + b, d_children + b);
             });
         for (unsigned b = 0; !leaf && b < node.children; ++b) {
-            split_prefix(
-                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+            split_prefix(t,
+                         child[b],
+                         i,
+                         depth + 1,
+                         scratch + b * d_M,
+                         scratch + node.children * d_M);
         }
     }
 
@@ -256,11 +263,11 @@ private:
                       unsigned i,
                       unsigned depth,
                       const vec* row,
-                      vec* room)
+                      vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
         const auto* Q = weights(i, d_tries.n() - 1 - depth);
-        child_rows(t, node, d_suffix, room);
+        child_rows(t, node, d_suffix, scratch);
         in_pairs(
             node.children,
             [&](unsigned b) {
@@ -272,26 +279,34 @@ private:
                            : split_down<1, false>(row, Q, child + b, d_children + b);
             });
         for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            split_suffix(
-                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+            split_suffix(t,
+                         child[b],
+                         i,
+                         depth + 1,
+                         scratch + b * d_M,
+                         scratch + node.children * d_M);
         }
     }
 
-    // The row of a suffix's node from the sums at its leaves.
+    // Computes the row of a suffix node from the sums at its leaves.
     void merge_suffix(const word_trie& t,
                       const word_trie::node& node,
                       unsigned i,
                       unsigned depth,
                       vec* out,
-                      vec* room)
+                      vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
         for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            merge_suffix(
-                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+            merge_suffix(t,
+                         child[b],
+                         i,
+                         depth + 1,
+                         scratch + b * d_M,
+                         scratch + node.children * d_M);
         }
         const auto* Q = weights(i, d_tries.n() - 1 - depth);
-        child_rows(t, node, d_sums, room);
+        child_rows(t, node, d_sums, scratch);
         if (node.children > 2) {
             merge_many(&linear_form::merge_up<2, false, true>,
                        &linear_form::merge_up<1, false, true>,
@@ -316,15 +331,19 @@ private:
                       unsigned i,
                       unsigned depth,
                       vec* out,
-                      vec* room)
+                      vec* scratch)
     {
         const auto* child = &t.nodes[node.child];
         for (unsigned b = 0; child->children != 0 && b < node.children; ++b) {
-            merge_prefix(
-                t, child[b], i, depth + 1, room + b * d_M, room + node.children * d_M);
+            merge_prefix(t,
+                         child[b],
+                         i,
+                         depth + 1,
+                         scratch + b * d_M,
+                         scratch + node.children * d_M);
         }
         const auto* Q = weights(i, depth);
-        child_rows(t, node, d_sums, room);
+        child_rows(t, node, d_sums, scratch);
         if (node.children > 2) {
             merge_many(&linear_form::merge_down<2, false, true>,
                        &linear_form::merge_down<1, false, true>,
@@ -359,7 +378,7 @@ private:
             [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
     }
 
-    // The sums of the rows that words lead to, for each leaf of the trie they come from.
+    // Sums, for each leaf of trie `to`, the rows of trie `from` over the leaf's words.
     void
     sum_words(const word_trie& to, const word_trie& from, const vec* rows, unsigned i)
     {
@@ -383,7 +402,7 @@ private:
         }
     }
 
-    // Rows of all prefixes of index i, from α.
+    // Computes the rows of all prefixes of index i from α.
     void spread_alpha(const index_tries& t, unsigned i, const mvec* alpha)
     {
         for (unsigned m = 0; m < d_M; ++m) {
@@ -432,7 +451,7 @@ private:
         }
     }
 
-    // Scales a row to sum 1, where it has one, and gives the sum.
+    // Scales a row to sum 1 unless its sum is 0; returns the sum.
     mvec normalise(const vec* row, mvec* out)
     {
         mvec sum{};
@@ -504,7 +523,7 @@ private:
         }
     }
 
-    // λ = α·β, of sum 1, at boundary i while β lies in d_boundary.
+    // Computes λ = α·β, of sum 1, at boundary i while d_boundary holds β.
     void drifts(unsigned i, mvec* out)
     {
         mvec sum{};
@@ -539,7 +558,7 @@ private:
         }
     }
 
-    // Four sums at a time, for one alone would wait for each addition.
+    // Four partial sums hide the latency of an addition.
     mvec dot(const vec* a, const vec* b) const
     {
         mvec sum[4] = {};

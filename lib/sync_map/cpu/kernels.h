@@ -1,37 +1,37 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The linear form with one frame a SIMD lane: its interface to the variants of one
- * source that are compiled for different instruction sets. */
+/* The linear form with one frame per SIMD lane: the interface of kernels.cc, which is
+ * compiled once per instruction set. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_KERNELS_H
 
-#include "carry_kernels.h"
-#include "tries.h"
+#include "forward_recursion_kernels.h"
+#include "sync_map/model/trie.h"
 #include <cstddef>
 
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief As many frames as there are lanes, all of the same code and size.
+ * \brief One frame per lane, all of the same code and size.
  *
- * Every array holds one value per lane innermost. "row" is of the lattice's type,
- * "metric" of that of the boundary metrics; they differ in mixed precision alone.
+ * The innermost dimension of every array is the lane. A "row" value has the lattice's
+ * type, a "metric" that of boundary metrics; they differ in mixed precision alone.
  */
 struct lane_frames {
     const word_tries* tries;
-    unsigned symbols;           //!< decoded through; indices of the code repeat
-    unsigned outputs;           //!< of which the first so many have posteriors
+    unsigned symbols;           //!< with look-ahead; indices of the code repeat
+    unsigned outputs;           //!< symbols that have posteriors, the first ones
     unsigned window;            //!< drifts considered
     double insertion, deletion; //!< weights, in units of the largest transmission weight
-    //! Transmission weights of row type, (n·symbols + window) × alphabet: the item
-    //! received at the window's first drift of boundary 0 comes first.
+    //! Transmission weights of row type, (n·symbols + window) × alphabet, from the item
+    //! received at the window's first drift of boundary 0 on.
     const void* transmission;
-    const void* priors; //!< symbols × q of row type, or nullptr: all alike
+    const void* priors; //!< symbols × q of row type, or nullptr: uniform
     const void* start;  //!< window metrics at boundary 0
     const void* end;    //!< window metrics at the last boundary
-    void* alpha;        //!< (symbols + 1) × window metrics: room for, and result of, α
+    void* alpha;        //!< result: (symbols + 1) × window metrics of α
     void* rows;         //!< row_vectors() × window rows of scratch
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window metrics of λ at boundary 0
@@ -51,7 +51,7 @@ struct lane_kernel {
 
 struct lane_kernels {
     lane_kernel float32, float64, mixed;
-    const carry_kernels* carriers;
+    const forward_recursion_kernels* carriers;
 };
 
 //! Rows of scratch memory that a kernel needs.

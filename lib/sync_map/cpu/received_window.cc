@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "item_store.h"
+#include "received_window.h"
 #include <sys/mman.h>
 #include <algorithm>
 #include <cstring>
@@ -9,9 +9,9 @@
 
 namespace gr::gpufec::sync_map {
 
-// Its pages are there at once, and large ones where the system has them, for what a page
-// costs when it is touched first is more than the items on it do.
-item_store::chunk item_store::make_chunk()
+// Populates the pages at once, with huge pages where the system has them, because the
+// first touch of a page costs more than all items on it.
+received_window::chunk received_window::make_chunk()
 {
     chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));
     if (!made) {
@@ -24,7 +24,7 @@ item_store::chunk item_store::make_chunk()
     return made;
 }
 
-void item_store::push(const std::byte* items, std::size_t count)
+void received_window::push(const std::byte* items, std::size_t count)
 {
     for (std::size_t done = 0; done < count;) {
         const auto chunk = std::size_t(d_end / d_chunk_items - d_first / d_chunk_items);
@@ -45,11 +45,11 @@ void item_store::push(const std::byte* items, std::size_t count)
     }
 }
 
-void item_store::forget(std::int64_t item)
+void received_window::forget(std::int64_t item)
 {
     const auto before = d_first / d_chunk_items;
     d_first = std::max(d_first, std::min(item, d_end));
-    if (d_lent) {
+    if (d_borrowed) {
         return;
     }
     for (auto n = d_first / d_chunk_items - before; n > 0 && !d_chunks.empty(); --n) {
@@ -58,35 +58,35 @@ void item_store::forget(std::int64_t item)
     }
 }
 
-void item_store::lend(const std::byte* items, std::size_t count)
+void received_window::borrow(const std::byte* items, std::size_t count)
 {
-    d_lent = items;
-    d_end = d_lent_from + std::int64_t(count);
+    d_borrowed = items;
+    d_end = d_borrowed_from + std::int64_t(count);
 }
 
-std::size_t item_store::take_back()
+std::size_t received_window::release_borrowed()
 {
-    if (!d_lent) {
+    if (!d_borrowed) {
         return 0;
     }
-    const auto items = d_first - d_lent_from;
-    d_lent = where(d_first);
-    d_lent_from = d_first;
+    const auto items = d_first - d_borrowed_from;
+    d_borrowed = where(d_first);
+    d_borrowed_from = d_first;
     return items;
 }
 
-void item_store::end_lending()
+void received_window::copy_borrowed()
 {
     const auto count = std::size_t(d_end - d_first);
     const auto* const items = where(d_first);
-    d_lent = nullptr;
+    d_borrowed = nullptr;
     d_end = d_first;
     push(items, count);
 }
 
-void item_store::copy(std::int64_t from, std::int64_t to, std::byte* out) const
+void received_window::copy(std::int64_t from, std::int64_t to, std::byte* out) const
 {
-    if (d_lent) {
+    if (d_borrowed) {
         if (from < to) {
             std::memcpy(out, where(from), (to - from) * d_item_bytes);
         }
@@ -100,12 +100,12 @@ void item_store::copy(std::int64_t from, std::int64_t to, std::byte* out) const
     }
 }
 
-item_span item_store::span(std::int64_t from, std::int64_t to) const
+item_span received_window::span(std::int64_t from, std::int64_t to) const
 {
     if (to <= from) {
         return { nullptr, 0 };
     }
-    if (d_lent) {
+    if (d_borrowed) {
         return { where(from), to - from };
     }
     if (from / d_chunk_items == (to - 1) / d_chunk_items) {

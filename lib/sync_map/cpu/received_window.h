@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The received items of a stream that are still asked for. */
+/* Holds the received items of a stream that are still needed. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H
-#define INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_RECEIVED_WINDOW_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CPU_RECEIVED_WINDOW_H
 
 #include <cstddef>
 #include <cstdint>
@@ -22,44 +22,45 @@ struct item_span {
 };
 
 /*!
- * \brief Items by their number in the stream, in chunks that are used again.
+ * \brief Items by their number in the stream, in chunks of memory that are reused, or in
+ * the caller's memory while they are borrowed.
  *
- * So nothing is moved to make room, and memory is touched for the first time only while
- * more is held than ever before. Or they stay where they are lent.
+ * Chunks avoid moving items, and new pages are touched only when more items are held than
+ * ever before.
  */
-class item_store
+class received_window
 {
 public:
-    explicit item_store(std::size_t item_bytes)
+    explicit received_window(std::size_t item_bytes)
         : d_item_bytes(item_bytes), d_chunk_items(chunk_bytes / item_bytes)
     {
     }
 
     void push(const std::byte* items, std::size_t count);
-    //! Items before number \p item are not asked for any more.
+    //! Drops items before number \p item.
     void forget(std::int64_t item);
 
-    //! \p items, \p count of them, are those from the oldest on that was lent and not
-    //! taken back; at first, all that there are.
-    void lend(const std::byte* items, std::size_t count);
-    bool lending() const { return d_lent; }
-    std::size_t lent() const { return d_lent ? d_end - d_lent_from : 0; }
-    //! Items lent that are not asked for any more.
-    std::size_t take_back();
-    //! Copies what is still asked for.
-    void end_lending();
-    //! Where an item that is lent lies.
+    //! Borrows \p count items, beginning with the oldest that has not been released. The
+    //! first call comes before any push().
+    void borrow(const std::byte* items, std::size_t count);
+    bool borrowing() const { return d_borrowed; }
+    std::size_t borrowed() const { return d_borrowed ? d_end - d_borrowed_from : 0; }
+    //! Releases borrowed items that are not needed any more; returns how many.
+    std::size_t release_borrowed();
+    //! Copies the borrowed items that are still needed, and ends the borrowing.
+    void copy_borrowed();
+    //! Address of a borrowed item.
     const std::byte* where(std::int64_t item) const
     {
-        return d_lent + (item - d_lent_from) * std::int64_t(d_item_bytes);
+        return d_borrowed + (item - d_borrowed_from) * std::int64_t(d_item_bytes);
     }
 
     std::int64_t first() const { return d_first; }
     std::int64_t end() const { return d_end; }
 
-    //! Copies items \p from to \p to − 1, all of which are held.
+    //! Copies items \p from to \p to − 1; all must be held.
     void copy(std::int64_t from, std::int64_t to, std::byte* out) const;
-    //! The same side by side, until the next call.
+    //! Items \p from to \p to − 1 in contiguous memory, valid until the next call.
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:
@@ -79,14 +80,14 @@ private:
 
     std::size_t d_item_bytes;
     std::int64_t d_chunk_items;
-    std::deque<chunk> d_chunks; // the first has item d_first
+    std::deque<chunk> d_chunks; // the first holds item d_first
     std::vector<chunk> d_spare;
     std::int64_t d_first = 0, d_end = 0;
     mutable std::vector<std::byte> d_span;
-    const std::byte* d_lent = nullptr; // item d_lent_from, while items are lent
-    std::int64_t d_lent_from = 0;
+    const std::byte* d_borrowed = nullptr; // item d_borrowed_from; nullptr: not borrowing
+    std::int64_t d_borrowed_from = 0;
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_ITEM_STORE_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CPU_RECEIVED_WINDOW_H */

@@ -1,20 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a frame loses that is decoded with a few drifts about its path instead of all that
- * are considered: a bound that needs no more than what was computed.
+/* Bound on the weight that a frame loses when it is decoded in a band of a few drifts
+ * about its path. The bound needs only values that the decoder computes.
  *
- * The weight of all paths that leave the band is summed over where they leave it for
- * the first time and where they come back for the last time. Up to there and from there
- * on, α and β of the band weigh them. Between, nothing is known of them, so that they
- * may be of any word at all, even of one that is none of the code: the sum over all 2^n
- * words needs no items, since an item fits one bit or the other. So a scalar follows α,
- * the most that paths can weigh that have left, and each boundary's β says what they can
- * weigh once they are back. Where a frame may end outside, paths need not come back: then
- * β of all drifts before the last indices says what they can weigh wherever they are. */
+ * The weight of all paths that leave the band is summed over the index where they first
+ * leave and the index where they last return. Up to the first and from the last on, α and
+ * β of the band weigh them. In between they may follow any word, even one outside the
+ * code: the sum over all 2^n words needs no items, since an item matches one value of a
+ * bit or the other. So a scalar beside α bounds the weight of the paths that have left,
+ * and β of each boundary says what they weigh once they are back. Where a frame may end
+ * outside the band, paths need not return: then β of all drifts before the last indices
+ * weighs them wherever they are. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_BAND_H
-#define INCLUDED_GPUFEC_SYNC_MAP_BAND_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
 
 #include <algorithm>
 #include <cmath>
@@ -25,11 +25,12 @@ namespace gr::gpufec::sync_map {
 class band_bound
 {
 public:
-    //! No weight is taken to be less, so that floats that underflow change nothing.
+    //! Lower limit of all weights, so that floats that underflow do not change the bound.
     static constexpr double least = 1e-30;
 
-    /*! Weights relative to that of a deletion where a bit is sent. \p sent: a bit sent
-     * and received, summed over the bit's values. \p drifts: those of the band. */
+    /*! Takes weights relative to that of a deletion where a bit is sent. \p sent: weight
+     * of a bit sent and received, summed over its values. \p drifts: width of the band.
+     */
     band_bound(double insertion, double sent, unsigned n, unsigned drifts)
         : d_insertion(insertion), d_sent(sent), d_n(n), d_drifts(drifts)
     {
@@ -40,7 +41,7 @@ public:
         }
         enter.assign(drifts, least);
         for (unsigned t = 0; t < n; ++t) {
-            // What has left weighs so much of all that will have at the index' end.
+            // Paths outside at row t weigh this part of those outside at the index' end.
             const double part = std::pow(step, double(t) - n) / (1 - insertion);
             std::vector<double> above(drifts), below(drifts);
             above[drifts - 1] = 2;
@@ -53,15 +54,16 @@ public:
         }
     }
 
-    //! What an index can multiply the weight of all paths by.
+    //! Largest factor by which an index multiplies the weight of all paths.
     double growth;
-    //! What becomes of paths at a drift before an index, by its end, if they leave.
+    //! Weight, at an index' end, of the paths that leave from each drift before it.
     std::vector<double> leave;
-    //! The part that comes to a drift at an index' end of all that have left.
+    //! Part of all paths outside that is back at each drift by an index' end.
     std::vector<double> enter;
 
-    /*! How many insertions and deletions a frame of so many symbols may have so that what
-     * it loses is not above \p lost. \p likely: what one weighs beside a bit received. */
+    /*! Returns how many insertions and deletions a frame of so many symbols may have for
+     * its loss to be at most \p lost. \p likely: weight of a received bit, relative to
+     * one of them. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;
@@ -77,7 +79,7 @@ private:
             x[m] += d_insertion * x[m - 1];
         }
     }
-    // Says what leaves.
+    // Returns the weight that leaves.
     double send(std::vector<double>& x) const
     {
         const double left = 2 * x[0];
@@ -86,7 +88,7 @@ private:
         }
         return left;
     }
-    // Within the band from row t to the index' end.
+    // Advances within the band from row t to the index' end.
     void go_on(std::vector<double>& x, unsigned t) const
     {
         for (; t < d_n; ++t) {
@@ -113,4 +115,4 @@ private:
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_BAND_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H */

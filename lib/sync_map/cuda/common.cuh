@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the CUDA kernels of both forms share: the geometry of a batch, sums over a block,
- * and what becomes of a frame's posteriors. One block decodes a frame. */
+/* Common parts of the CUDA kernels of both forms: the geometry of a batch, sums over a
+ * block, and the output of a frame's posteriors. One block decodes a frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 
-#include "frame.h"
+#include "sync_map/model/frame.h"
 #include <cuda_runtime.h>
 #include <cstdint>
 
@@ -18,13 +18,14 @@ struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
     std::int32_t change_first, change_last; // corridor form
     std::uint32_t frames;
-    bool soft_input, priors, drifts, links;
+    bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
-    unsigned positive_bit; //!< of its LLRs
+    unsigned positive_bit; //!< value of a bit whose LLR is positive
     std::uint32_t symbol_bytes;
     std::size_t input_bytes, start_at, end_at, priors_at, items_at; // of a frame
     std::size_t output_bytes, drifts_at, metrics_at;
-    // Weights in units of the largest transmission weight, and what that leaves out.
+    // Weights, relative to the largest transmission weight; the log of the factor left
+    // out.
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
 
@@ -36,7 +37,7 @@ struct all_frames {
     __device__ unsigned operator[](unsigned k) const { return k; }
 };
 
-//! Those of them that the device put on a list; if that has more than so many, none.
+//! Frames on a list that the device wrote; none if it has more than \p most.
 struct listed_frames {
     const std::uint32_t *frames, *count;
     std::uint32_t most;
@@ -48,15 +49,15 @@ struct listed_frames {
     __device__ unsigned operator[](unsigned k) const { return frames[k]; }
 };
 
-//! All of them, if that list has more.
+//! Condition to decode all frames: such a list has more than \p most.
 struct if_many_listed {
-    const std::uint32_t* count = nullptr; //!< nullptr: in any case
+    const std::uint32_t* count = nullptr; //!< nullptr: no condition
     std::uint32_t most = 0;
 
     __device__ bool operator()() const { return !count || *count > most; }
 };
 
-// Fetches what is read much later.
+// Prefetches data that is read much later.
 inline __device__ void prefetch([[maybe_unused]] const void* from)
 {
 #ifdef __CUDA_ARCH__
@@ -73,19 +74,19 @@ struct frame_input {
     {
     }
 
-    //! Items that lie by themselves.
+    //! Uses items outside a frame's input.
     __device__ frame_input(const std::byte* items, const frame_header& where)
         : data(items), header(where), valid(true)
     {
     }
 
-    // Received position of the window's drift number m at boundary i.
+    // Returns the received position of the window's drift number m at boundary i.
     __device__ std::int64_t position(const sync_geometry& g, unsigned i, int m) const
     {
         return std::int64_t(header.origin) + header.first + std::int64_t(g.n) * i + m;
     }
 
-    // Metrics of a boundary without what lies beyond the received items.
+    // Returns a boundary's metric, 0 where the drift lies beyond the received items.
     __device__ double
     boundary(const sync_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
     {
@@ -107,7 +108,8 @@ struct frame_input {
     const bool valid;
 };
 
-// How an item weighs: match_value if the symbol sent is match_symbol, else other_value.
+// Branch metric of an item: match_value if the symbol sent is match_symbol, else
+// other_value.
 template <class Real>
 struct item_weights {
     Real match_value, other_value;
@@ -150,10 +152,10 @@ __device__ item_weights<Real> weigh_item(const sync_geometry& g,
     return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
 }
 
-// How an item of likelihoods weighs, by the symbol sent.
+// Branch metric of an item of likelihoods, by the symbol sent.
 template <class Real>
 struct likelihood_weights {
-    const float* of; // each symbol, nullptr: all alike
+    const float* of; // each symbol; nullptr: the same for all
     Real factor, least;
 
     __device__ Real operator()(unsigned symbol) const
@@ -175,7 +177,7 @@ __device__ likelihood_weights<Real> weigh_likelihoods(const sync_geometry& g,
         reinterpret_cast<const float*>(in.data + g.items_at) + position * g.alphabet;
     Real sum = 0;
     for (unsigned symbol = 0; symbol < g.alphabet; ++symbol) {
-        sum += of[symbol] < 0 ? 0 : of[symbol]; // with a NaN, NaN
+        sum += of[symbol] < 0 ? 0 : of[symbol]; // a NaN makes the sum NaN
     }
     if (!(sum > 0) || isinf(sum)) {
         return { nullptr, 0, w.erased };
@@ -210,11 +212,11 @@ __device__ void write_four(T* to, const four<T>& values)
     *reinterpret_cast<four<T>*>(to) = values;
 }
 
-// Outputs of a warp that wait in shared memory to be summed over its lanes: then a lane
-// sums an output, 16 bytes at a time.
+// Outputs of a warp, kept in shared memory until they are summed over its lanes. Each
+// lane then sums one output, 16 bytes at a time.
 template <class Row>
 struct lane_sums {
-    // Lanes that read one row each meet different banks.
+    // Lanes that read one row each access different banks.
     static constexpr unsigned stride = 32 + 16 / sizeof(Row);
 
     Row *rows, *mine; // \p mine: this lane's value of the first row
@@ -232,7 +234,7 @@ struct lane_sums {
         to = first ? value : to + value;
     }
 
-    // Gives use(row, sum) the sums of the first \p count rows over the lanes.
+    // Calls use(row, sum) with the sums of the first \p count rows over the lanes.
     template <class Use>
     __device__ void take(unsigned count, Use&& use) const
     {
@@ -244,7 +246,7 @@ struct lane_sums {
             use);
     }
 
-    // The same of lanes that have weights: weights(lane) gives those of four lanes.
+    // Weights the lanes as well; weights(lane) returns those of four lanes.
     template <class Weights, class Use>
     __device__ void take(unsigned count, Weights&& weights, Use&& use) const
     {
@@ -292,7 +294,7 @@ private:
     }
 };
 
-// Orders the shared memory of a block.
+// Orders a block's accesses to shared memory.
 inline __device__ void block_sync()
 {
     if (blockDim.x == 32) {
@@ -302,7 +304,8 @@ inline __device__ void block_sync()
     }
 }
 
-// The sum over a block's threads, to all of them. \p scratch: 32 values; whole warps.
+// Returns the sum over a block's threads to all of them. \p scratch: 32 values. Blocks
+// consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
 {
@@ -319,14 +322,14 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// The largest of values that are not negative, to all of a block's threads. \p scratch:
-// 32 values; whole warps.
+// Returns the maximum of values >= 0 to all threads of a block. \p scratch: 32 values.
+// Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == sizeof(float)) {
-        // Such floats compare as their bits do.
+        // Floats >= 0 compare as their bits do.
         x = __uint_as_float(__reduce_max_sync(full_warp, __float_as_uint(x)));
     } else
 #endif
@@ -349,8 +352,8 @@ __device__ T block_max(T x, T* scratch)
     return x;
 }
 
-// The least \p at of a warp's largest values, to all lanes; all values are at least -1.
-// Gives that value as \p best.
+// Returns the smallest \p at of a warp's maximum to all lanes, and the maximum as
+// \p best. All values are >= -1.
 template <class T>
 __device__ unsigned warp_argmax(T& best, unsigned at)
 {
@@ -376,7 +379,8 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// The first index of a block's largest value, to all threads. \p scratch: 64 values.
+// Returns the first index of the maximum to all threads of a block. \p scratch: 64
+// values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
 {
@@ -404,13 +408,12 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     return warp_argmax(best, at);
 }
 
-// A row is scaled by a power of two, which rounds nothing; its exponents add up.
+// Scale of a row of metrics. Powers of two round nothing; their exponents add up.
 struct row_scale {
     long long exponent = 0;
     bool alive = true; // no row was all zeros
 
-    // What brings a row of such a size, be it its sum or its largest value, to one
-    // between 1 and 2.
+    // Returns the factor that brings a row's sum or maximum to between 1 and 2.
     template <class T>
     __device__ T next(T size)
     {
@@ -434,8 +437,8 @@ inline __device__ void write_symbol(const sync_geometry& g, unsigned D, std::byt
     }
 }
 
-// Writes message symbol i of a frame from its weights L(D) in shared memory, whatever
-// their sum. Every thread of the block calls it; L may be overwritten.
+// Writes message symbol i of a frame from its unnormalised weights L(D) in shared memory.
+// Every thread of the block calls it; L may be overwritten.
 template <class Metric>
 __device__ void emit_symbol(const sync_geometry& g,
                             const frame_input& in,
@@ -489,7 +492,7 @@ __device__ void emit_symbol(const sync_geometry& g,
     }
 }
 
-// The same for a block of one warp, lane D having L(D); \p memory: q values.
+// Writes message symbol i from a block of one warp; lane D has L(D). \p memory: q values.
 template <class Metric>
 __device__ void emit_symbol_of_warp(const sync_geometry& g,
                                     const frame_input& in,
@@ -511,7 +514,7 @@ __device__ void emit_symbol_of_warp(const sync_geometry& g,
     emit_symbol(g, in, i, memory, scratch, frame_output);
 }
 
-// Uniform output of a frame that cannot be decoded.
+// Writes the uniform output of a frame that cannot be decoded.
 inline __device__ void
 emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
 {
@@ -529,7 +532,8 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     for (unsigned m = threadIdx.x; g.drifts && m < 2 * g.window; m += blockDim.x) {
         reinterpret_cast<float*>(out + g.drifts_at)[m] = float(1.0 / g.window);
     }
-    const std::size_t words = g.links ? (g.output_bytes - g.metrics_at) / 4 : 0;
+    const std::size_t words =
+        g.boundary_matches ? (g.output_bytes - g.metrics_at) / 4 : 0;
     for (std::size_t k = threadIdx.x; k < words; k += blockDim.x) {
         reinterpret_cast<std::uint32_t*>(out + g.metrics_at)[k] = 0;
     }
@@ -538,22 +542,23 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     }
 }
 
-// For links: α and β of boundary 0, or of boundary outputs if that is the last.
+// Writes α and β for boundary matches: of boundary 0, or of boundary `outputs` if
+// \p last.
 template <class Metric, class Alpha, class Beta>
 __device__ void emit_metrics(
     const sync_geometry& g, bool last, std::byte* out, Alpha&& alpha, Beta&& beta)
 {
     auto* const to =
         reinterpret_cast<Metric*>(out + g.metrics_at) + (last ? 2 * g.window : 0);
-    for (unsigned m = threadIdx.x; g.links && m < g.window; m += blockDim.x) {
+    for (unsigned m = threadIdx.x; g.boundary_matches && m < g.window; m += blockDim.x) {
         to[m] = alpha(m);
         to[g.window + m] = beta(m);
     }
 }
 
-// The drift posteriors of one boundary, from their weights at the window's drifts; says
-// the most likely drift number and the entropy in bits. \p lambda: window values of
-// scratch in shared memory.
+// Writes the drift posteriors of one boundary from their weights at the window's drifts.
+// Returns the most likely drift number, and the entropy in bits. \p lambda: window values
+// of scratch in shared memory.
 template <class Metric, class Weight>
 __device__ unsigned emit_drifts(const sync_geometry& g,
                                 Weight&& weight,

@@ -1,24 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The papers' form on CUDA: branch metrics of every index at once, the recursions over
- * boundaries with a block per frame, and the posteriors of every index at once.
+/* The corridor form of the papers on CUDA: branch metrics of all indices in parallel, the
+ * recursions over boundaries with a block per frame, and the posteriors of all indices in
+ * parallel.
  *
- * α and β need a branch metric's sum over the words alone, so that is kept for both of
- * them; the metrics themselves are kept for the posteriors (global storage) or computed
+ * α and β need only a branch metric's sum over the words, which is kept for both. The
+ * branch metrics themselves are kept for the posteriors (global storage) or computed
  * again (local storage). */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 
-#include "cuda_linear.cuh"
+#include "common.cuh"
+#include "linear/word_lattice.cuh"
 
 namespace gr::gpufec::sync_map {
 
 constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
 constexpr int longest_word = 256; // channel symbols per word, where rows are in memory
 
-//! What the kernels of the corridor form are given; frames are those of one pass.
+//! Arguments of the kernels of the corridor form, for the frames of one pass.
 template <class Lattice, class Metric>
 struct corridor_memory {
     //! frame_symbols × q × words_per_word: bits, the last of them bit N − 1; or, for
@@ -56,15 +58,14 @@ struct corridor_memory {
     }
 };
 
-/* What a warp has in shared memory: the items that a batch of neighbouring start drifts
- * meets and, of the branch kernel, the lanes' branch metrics that are not summed yet. */
+/* Shared memory of a warp: the items that a batch of neighbouring start drifts meets. */
 template <int N, class Lattice>
 struct corridor_items {
-    std::int32_t* symbol;   // for bits a mask, all ones where it is a 1
-    Lattice *match, *other; // for bits what 1 and 0 weigh
-    bool clean;             // bits of which a wrong one cannot be received
+    std::int32_t* symbol;   // for bits a mask: all ones for a 1
+    Lattice *match, *other; // for bits the weights of 1 and 0
+    bool clean;             // items are bits, and substitutions have weight 0
 
-    // Elements of each array.
+    // Returns the number of elements of each array.
     static __host__ __device__ unsigned count(const sync_geometry& g, unsigned batch)
     {
         return batch + g.n + (g.change_last > 0 ? g.change_last : 0);
@@ -83,7 +84,7 @@ struct corridor_items {
         symbol = reinterpret_cast<std::int32_t*>(other + count(g, batch));
     }
 
-    // Item k is the one at drift m plus k.
+    // Reads the items; item k is the one at drift m plus k.
     __device__ void fill(const sync_geometry& g,
                          const row_weights<Lattice>& weights,
                          const frame_input& in,
@@ -106,14 +107,15 @@ struct corridor_items {
     }
 };
 
-/* The lattice of a lane's word from one start drift: a row lags one step behind the row
+/* The lattice of a lane's word from one start drift. A row lags one step behind the row
  * above, so in step k, with k items received, every row meets the same item, number
  * \p first + k − 1.
  *
- * Bits in registers, N of them at most; shorter words leave the first rows unused. */
+ * Words are bits in registers, N of them at most; shorter words leave the first rows
+ * unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
-    // sink(k, R): the branch metric of change number k.
+    // Calls sink(k, R) with the branch metric of change number k.
     template <class Sink>
     static __device__ void run(const sync_geometry& g,
                                const row_weights<Lattice>& weights,
@@ -182,7 +184,7 @@ struct corridor_lattice {
     }
 };
 
-// Any alphabet and number of symbols, with rows in local memory.
+// Lattice for any alphabet and number of symbols, with rows in local memory.
 template <class Lattice>
 struct corridor_lattice<0, Lattice> {
     template <class Sink>
@@ -231,14 +233,14 @@ struct corridor_lattice<0, Lattice> {
     }
 };
 
-// Start drifts whose sums over the words a warp of the branch kernel takes at once, so
-// that as many lanes have one as can be.
+// Returns how many start drifts a warp of the branch kernel sums at a time, so that as
+// many lanes as possible have a sum.
 inline __host__ __device__ unsigned drifts_at_once(unsigned changes)
 {
     return changes < 32 ? 32 / changes : 1;
 }
 
-//! Bytes of shared memory of a warp of the branch kernel.
+//! Returns the bytes of shared memory of a warp of the branch kernel.
 template <int N, class Lattice, class Metric>
 std::size_t branch_warp_bytes(const sync_geometry& g)
 {
@@ -248,8 +250,8 @@ std::size_t branch_warp_bytes(const sync_geometry& g)
            batch * changes * lane_sums<Metric>::stride * sizeof(Metric);
 }
 
-// Branch metrics and their sums: block x an index, block y a frame; a warp a few
-// neighbouring start drifts.
+// Computes branch metrics and their sums. Block x: index; block y: frame. A warp takes a
+// few neighbouring start drifts.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_branches(const sync_geometry g,
                                   const corridor_memory<Lattice, Metric> memory,
@@ -312,7 +314,7 @@ __global__ void corridor_branches(const sync_geometry g,
     }
 }
 
-// α and β of a frame, one block each.
+// Computes α and β, one block per frame.
 template <class Lattice, class Metric>
 __global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
@@ -423,7 +425,8 @@ __global__ void corridor_boundaries(const sync_geometry g,
 
 constexpr unsigned posterior_batch = 8; // start drifts whose items a warp reads at once
 
-// Posteriors: block x an index, block y a frame; a warp every so many start drifts.
+// Computes posteriors. Block x: index; block y: frame. A warp takes every so many start
+// drifts.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_posteriors(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory,

@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Placed frames of a batch, written as decoders read them. */
+/* Kernel that writes the placed frames of a batch as the decoding kernels read them. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_FRAMES_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_FRAMES_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLACED_FRAMES_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLACED_FRAMES_CUH
 
-#include "cuda_common.cuh"
+#include "common.cuh"
 
 namespace gr::gpufec::sync_map {
 
@@ -14,15 +14,15 @@ constexpr unsigned row_threads = 128;
 
 struct row_layout {
     unsigned window, frames;
-    int first; // drift of the window
+    int first; // first drift of the window
     unsigned frame_bits;
-    bool ends; // known for all frames alike
+    bool ends; // all frames share the metrics of their ends
     unsigned item_bytes;
     std::size_t start_at, end_at, items_at, input_bytes;
 };
 
-// A block per frame. \p ends: window metrics of the start, then those of the end if they
-// are known.
+// Writes frames, one per block. \p ends: window metrics of the start, then those of the
+// end if all frames share them.
 __global__ void __launch_bounds__(row_threads) write_rows(const row_layout l,
                                                           const placed_frame* places,
                                                           const double* ends,
@@ -55,4 +55,4 @@ __global__ void __launch_bounds__(row_threads) write_rows(const row_layout l,
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_FRAMES_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLACED_FRAMES_CUH */

@@ -16,7 +16,7 @@ namespace gr::gpufec::sync_map {
 
 constexpr unsigned nibble_segment = 8; // symbols of a segment in the general kernel
 
-// Words as bits, the first being bit \p first: frame_symbols × q.
+// Packs words as bits, the first being bit \p first: frame_symbols × q.
 inline std::vector<std::uint32_t> pack_bits(const sync_code& code, unsigned first = 0)
 {
     std::vector<std::uint32_t> packed;
@@ -32,7 +32,7 @@ inline std::vector<std::uint32_t> pack_bits(const sync_code& code, unsigned firs
     return packed;
 }
 
-// Symbols begin … begin + count − 1 of a word, four bits each.
+// Packs symbols begin … begin + count − 1 of a word, four bits each.
 inline std::uint32_t nibbles(const std::uint8_t* word, int begin, int count)
 {
     std::uint32_t packed = 0;
@@ -42,7 +42,8 @@ inline std::uint32_t nibbles(const std::uint8_t* word, int begin, int count)
     return packed;
 }
 
-// frame_symbols × segments × q; the first segment is the one that may be short.
+// Packs words in segments: frame_symbols × segments × q. Only the first segment may be
+// short.
 inline std::vector<std::uint32_t>
 pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
 {
@@ -59,7 +60,8 @@ pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
     return packed;
 }
 
-// frame_symbols × q × words of eight symbols each, as many as \p rows symbols take.
+// Packs words of \p rows symbols, eight symbols per 32-bit word: frame_symbols × q ×
+// 32-bit words.
 inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned rows)
 {
     std::vector<std::uint32_t> packed;
@@ -74,8 +76,8 @@ inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned r
     return packed;
 }
 
-// Words of ten bits as trie_word has them, in the order in which each direction's second
-// trie is walked: 2 × frame_symbols × q.
+// Packs words of ten bits as trie_word, sorted as the second trie of each direction
+// visits them: 2 × frame_symbols × q.
 inline std::vector<std::uint32_t> pack_trie_words(const sync_code& code)
 {
     std::vector<std::uint32_t> packed;

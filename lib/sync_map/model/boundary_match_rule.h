@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of links, which both backends follow to the last bit: whoever compares,
- * the same frames are decoded again. */
+/* The arithmetic of boundary matches. Both backends follow it to the last bit, so that
+ * both decode the same frames again. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_LINK_RULE_H
-#define INCLUDED_GPUFEC_SYNC_MAP_LINK_RULE_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
 
 #include <cmath>
 
@@ -17,20 +17,20 @@
 
 namespace gr::gpufec::sync_map {
 
-struct link {
-    //! Total variation between α that a frame ends with and α that the next began with.
+struct boundary_match {
+    //! Total variation between the final α of a frame and the initial α of the next.
     float difference = 0;
-    //! No posterior of the next frame is off by more because of that.
+    //! Bound on the error of the next frame's posteriors that this difference causes.
     float start_bound = 0;
-    //! No posterior of the frame is off by more because it looks ahead so far only.
+    //! Bound on the error of this frame's posteriors from its limited look-ahead.
     float end_bound = 0;
 };
 
-//! Sums have so many parts, for one alone would wait for each addition: part k has every
-//! term whose number is k modulo so many. Parts are added in order, in double.
-constexpr int link_parts = 8;
+//! Partial sums per sum, which hide the latency of an addition: part k sums the terms
+//! whose number is k modulo this. Parts are added in order, in double.
+constexpr int boundary_match_parts = 8;
 
-//! Rounded, and never joined with an addition.
+//! Rounded product that the compiler must not fuse with an addition.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -49,26 +49,25 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
 }
 
 /*!
- * \brief Compares the boundary between two frames.
+ * \brief Compares the metrics at the boundary between two frames.
  *
- * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β; so, with
- * both α scaled to Σ α·β = 1, it changes by at most Σ |α − α'|·β. The same holds with α
- * and β exchanged. No β of boundary 0 is above 1, which is what is taken where it is not
- * known.
+ * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β. With both α
+ * scaled to Σ α·β = 1, it therefore changes by at most Σ |α − α'|·β. The same holds with
+ * α and β exchanged. β of boundary 0 is at most 1, and is taken as 1 where it is unknown.
  *
- * \p carried, \p looked: α and β that the frame ends with; \p began, \p ahead: that the
- * next begins with, \p window values each. Drift number m of the next frame is number
- * m + \p shift of this one, −window to window. \p sum(first, last, term, all) sums what
- * term(m, to) writes to arrays of as many sums.
+ * \param carried, looked final α and β of the frame, window values each
+ * \param began, ahead initial α and β of the next frame
+ * \param shift drift number m of the next frame is number m + shift of this one
+ * \param sum sum(first, last, term, all) sums the arrays that term(m, to) writes
  */
 template <class Real, class Sum>
-GPUFEC_ANYWHERE link link_of(const Real* carried,
-                             const Real* looked,
-                             const Real* began,
-                             const Real* ahead,
-                             int window,
-                             int shift,
-                             const Sum& sum)
+GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,
+                                                 const Real* looked,
+                                                 const Real* began,
+                                                 const Real* ahead,
+                                                 int window,
+                                                 int shift,
+                                                 const Sum& sum)
 {
     const auto inverse = [](double x) { return x > 0 ? Real(1 / x) : Real(0); };
     const auto there = [window](int m) { return m >= 0 && m < window; };
@@ -84,7 +83,7 @@ GPUFEC_ANYWHERE link link_of(const Real* carried,
             to[3] = ahead[m];
         },
         rows);
-    // All rows are scaled to sum 1, so that products stay within the range of a float.
+    // Rows are scaled to sum 1 so that products stay within the range of a float.
     const Real scale_carried = inverse(rows[0]), scale_looked = inverse(rows[1]),
                scale_began = inverse(rows[2]), scale_ahead = inverse(rows[3]);
     const auto a = [&](int m) {
@@ -142,4 +141,4 @@ GPUFEC_ANYWHERE link link_of(const Real* carried,
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_LINK_RULE_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H */

@@ -84,7 +84,7 @@ frame_scratch::frame_scratch(const setup& setup)
       last(setup.window)
 {
     for (auto& row : metrics) {
-        row.resize(setup.links ? setup.window : 0);
+        row.resize(setup.boundary_matches ? setup.window : 0);
     }
 }
 
@@ -204,7 +204,8 @@ void write_symbol(const setup& setup,
     switch (setup.output) {
     case sync_output::symbols: {
         const std::uint16_t D = most_likely(L, q);
-        std::memcpy(out, &D, setup.symbol_bytes()); // little-endian, as every host here
+        std::memcpy(
+            out, &D, setup.symbol_bytes()); // every supported host is little-endian
         return;
     }
     case sync_output::posteriors:
@@ -247,19 +248,22 @@ void write_unknown(const setup& setup,
             std::memcpy(out + setup.drifts_at() + m * sizeof(flat), &flat, sizeof(flat));
         }
     }
-    if (setup.links) {
-        std::memset(out + setup.links_at(), 0, setup.output_bytes() - setup.links_at());
+    if (setup.boundary_matches) {
+        std::memset(out + setup.boundary_matches_at(),
+                    0,
+                    setup.output_bytes() - setup.boundary_matches_at());
     }
     status = { -INFINITY, float(std::log2(setup.window)), 0, 0, 0 };
 }
 
-void write_links(const setup& setup,
-                 const frame_header& header,
-                 const double* const (&metrics)[4],
-                 std::byte* out)
+void write_boundary_matches(const setup& setup,
+                            const frame_header& header,
+                            const double* const (&metrics)[4],
+                            std::byte* out)
 {
-    const link_header link{ header.origin, 0, 1 };
-    std::memcpy(out + setup.links_at(), &link, sizeof(link));
+    const boundary_match_header boundary_match{ header.origin, 0, 1 };
+    std::memcpy(
+        out + setup.boundary_matches_at(), &boundary_match, sizeof(boundary_match));
     auto* to = out + setup.metrics_at();
     for (const auto* row : metrics) {
         setup.precision == sync_precision::float32

@@ -1,33 +1,33 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How a frame lies in the memory of a batch: what is read of it, what is written. */
+/* Reads the input and writes the output of one frame in the memory of a batch. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_FRAME_H
-#define INCLUDED_GPUFEC_SYNC_MAP_FRAME_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_FRAME_H
+#define INCLUDED_GPUFEC_SYNC_MAP_MODEL_FRAME_H
 
 #include "setup.h"
 
 namespace gr::gpufec::sync_map {
 
-//! Room for what is computed of one frame at a time. A decoder has it from the beginning:
-//! where its workers decode, nobody catches an exception.
+//! Buffers for decoding one frame. A decoder allocates them when it is made, because its
+//! worker threads cannot report an exception.
 struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
-    std::vector<double> prior_scale;            //!< of each output symbol
-    std::vector<double> symbol, prior, weights; //!< of q words
-    std::vector<double> first, last;            //!< drifts of both ends
-    std::vector<double> metrics[4];             //!< for links
+    std::vector<double> prior_scale;            //!< per output symbol
+    std::vector<double> symbol, prior, weights; //!< q values each
+    std::vector<double> first, last;            //!< drift posteriors of both ends
+    std::vector<double> metrics[4];             //!< for boundary matches
 };
 
-//! Received items as transmission weights, in units of the setup's largest.
+//! Converts received items to transmission weights, in units of setup::largest_weight().
 class item_weigher
 {
 public:
     explicit item_weigher(const setup& setup);
 
-    //! Weights of receiving the item when each symbol is sent, \p stride values apart.
+    //! Writes the weight of receiving the item for each symbol sent, \p stride apart.
     template <class Real>
     void operator()(const std::byte* item, Real* weights, std::size_t stride = 1) const;
 
@@ -44,20 +44,20 @@ public:
     frame_items(const setup& setup, const std::byte* frame, frame_scratch& scratch);
 
     const frame_header& header() const { return d_header; }
-    //! False if the header's numbers make no sense.
+    //! False if the header's length is out of range.
     bool valid() const { return d_valid; }
 
-    //! Weights of receiving item \p position when each symbol is sent, in units of the
-    //! setup's largest; 0 beyond what was received. \p stride values lie between two.
+    //! Writes the weight of receiving item \p position for each symbol sent, \p stride
+    //! apart; 0 outside the received items.
     template <class Real>
     void weigh(std::int64_t position, Real* weights, std::size_t stride = 1) const;
 
     //! Metric of the window's drift number \p m at the first or the last boundary; 0
-    //! where that lies beyond what was received.
+    //! outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
     double end(unsigned m) const;
 
-    //! Normalised; where there are none, 1.
+    //! Normalised prior; 1 for symbols without priors.
     double prior(unsigned i, unsigned D) const;
 
 private:
@@ -72,8 +72,8 @@ private:
     const double* d_prior_scale;
 };
 
-//! Writes a message symbol's output. \p L has sum 1; so has \p prior, or is nullptr.
-//! There is room for q \p weights.
+//! Writes a message symbol's output. \param L posteriors of sum 1 \param prior of sum 1,
+//! or nullptr \param weights buffer for q values
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,
@@ -86,11 +86,11 @@ void write_unknown(const setup& setup,
                    std::byte* out,
                    sync_status& status);
 
-//! Writes what links are made of: window metrics of α and β at boundaries 0 and outputs.
-void write_links(const setup& setup,
-                 const frame_header& header,
-                 const double* const (&metrics)[4],
-                 std::byte* out);
+//! Writes α and β at boundaries 0 and outputs, which boundary matches compare.
+void write_boundary_matches(const setup& setup,
+                            const frame_header& header,
+                            const double* const (&metrics)[4],
+                            std::byte* out);
 
 //! Writes the drift posteriors and the status of a frame.
 void write_drifts(const setup& setup,
@@ -101,10 +101,10 @@ void write_drifts(const setup& setup,
                   std::byte* out,
                   sync_status& status);
 
-//! \p prior as metrics of the window's drifts.
+//! Returns \p prior as one metric per drift of the window.
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window);
 
-//! Writes what lies before a frame's items: header, start and end metrics, priors
+//! Writes all but the items of a frame: header, start and end metrics, priors
 //! (outputs × q, or nullptr: uniform).
 void write_frame(const setup& setup,
                  const frame_header& header,
@@ -113,12 +113,12 @@ void write_frame(const setup& setup,
                  const float* priors,
                  std::byte* frame);
 
-//! The length of a frame of \p count items in a framed decoder; −1 if it lies beyond the
-//! drifts considered, so that the frame is not decoded.
+//! Returns \p count, the number of items of a framed decoder's frame, or −1 if its drift
+//! lies outside the window and the frame cannot be decoded.
 std::int32_t length_of_frame(const setup& setup, std::size_t count);
 
-//! Writes a placed frame of a batch, its items included. There is room for window
-//! metrics at \p end.
+//! Writes a placed frame of a batch, its items included. \param end buffer for window
+//! metrics
 void write_placed(const setup& setup,
                   const placed_frame& place,
                   const std::byte* items,
@@ -126,8 +126,8 @@ void write_placed(const setup& setup,
                   std::vector<double>& end,
                   std::byte* frame);
 
-//! Writes a frame of a framed decoder, its items included; one whose length lies beyond
-//! the drifts considered is marked as not to be decoded.
+//! Writes a frame of a framed decoder, its items included. Marks a frame whose drift lies
+//! outside the window as one that cannot be decoded.
 void write_framed(const setup& setup,
                   const void* items,
                   std::size_t count,
@@ -136,4 +136,4 @@ void write_framed(const setup& setup,
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_FRAME_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_FRAME_H */

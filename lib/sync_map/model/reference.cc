@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "channel.h"
-#include "pipeline/refuse.h"
-#include "reads.h"
+#include "common/refuse.h"
 #include "reference.h"
+#include "sync_map/code/channel.h"
+#include "sync_map/reads/reads.h"
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using exact = boost::multiprecision::cpp_bin_float_50;
 
-// What every form of the decoder reads from a problem, in its own kind of number.
+// Access to a problem's weights in the number type of a decoder.
 template <class Real>
 class lattice_weights
 {
@@ -29,7 +29,7 @@ public:
     Real insertion() const { return d_weights.insertion; }
     Real deletion() const { return d_weights.deletion; }
 
-    // Weight of receiving the item at a position when a symbol is sent.
+    // Weight of receiving the item at a position if the symbol was sent.
     Real transmission(int position, unsigned symbol) const
     {
         if (position < 0 || position >= d_problem.positions()) {
@@ -57,7 +57,7 @@ public:
                m;
     }
 
-    // A boundary's weights, without the drifts that lie outside what was received.
+    // A boundary's weights; 0 for drifts outside the received items.
     std::vector<Real> boundary(const std::vector<double>& weights, unsigned i) const
     {
         std::vector<Real> row(d_M);
@@ -86,11 +86,11 @@ Real sum(const std::vector<Real>& row)
     return s;
 }
 
-// Scales a row to sum 1 and says what its sum was.
+// Scales a row to sum 1 and returns its former sum.
 template <class Real>
 Real normalise(std::vector<Real>& row)
 {
-    const Real s = sum(row);
+    Real s = sum(row);
     for (auto& x : row) {
         x = s > 0 ? Real(x / s) : x;
     }
@@ -116,8 +116,9 @@ void append_normalised(std::vector<double>& to, std::vector<Real> row)
     }
 }
 
-// The forward-backward recursion over boundaries. \p step gives one symbol's part:
-// forward(i, D, row) the row after the word of D, backward(i, D, row) the row before it.
+// Runs the forward-backward recursion over boundaries. step.forward(i, D, row) returns
+// the row after the word of symbol D at index i, step.backward(i, D, row) the row before
+// it.
 template <class Real, class Step>
 map_result forward_backward(const map_problem& p, const Step& step)
 {
@@ -183,7 +184,7 @@ map_result forward_backward(const map_problem& p, const Step& step)
     return r;
 }
 
-// Branch metrics R(ẏ|x) of one lattice for each start and change of drift.
+// The corridor form's step: branch metrics R(ẏ|x) for each start drift and drift change.
 template <class Real>
 class corridor_step
 {
@@ -222,8 +223,8 @@ private:
         return out;
     }
 
-    // F(t, j): t symbols sent, j received; the corridor is change.first ≤ j − t ≤
-    // change.last, and the last event is never an insertion.
+    // F(t, j): weight of t symbols sent and j received, where the last event is no
+    // insertion. The corridor is change.first ≤ j − t ≤ change.last.
     std::vector<Real> receiver(unsigned i, unsigned D, int from) const
     {
         const int n = d_problem.code.n();
@@ -262,7 +263,7 @@ private:
     drift_range d_change;
 };
 
-// The lattice with a whole row of start drifts at once.
+// The linear form's step: one lattice for all start drifts.
 class linear_step
 {
 public:
@@ -316,7 +317,7 @@ private:
     lattice_weights<double> d_weights;
 };
 
-// For one message, the weight of all channel paths through (t sent, j received).
+// Weights of all channel paths of one message through the points (t sent, j received).
 class message_lattice
 {
 public:
@@ -351,8 +352,8 @@ public:
     }
 
 private:
-    // forward(t, j): paths that have just sent symbol t and received j items; what was
-    // inserted since is yet to come.
+    // forward(t, j): paths that have just sent symbol t and received j items, without
+    // later insertions.
     void run_forward()
     {
         const auto start = d_weights.boundary(d_problem.start, 0);
@@ -437,7 +438,7 @@ map_problem frame_problem(const sync_code& code,
 
 namespace {
 
-// Counts through all messages; false: they begin again.
+// Steps to the next message; returns false after the last.
 bool next_message(std::vector<unsigned>& message, unsigned q)
 {
     for (auto& D : message) {
@@ -511,7 +512,7 @@ map_result linear(const map_problem& p)
 
 namespace {
 
-// Rows of q as parts of their sum, or of their largest.
+// Divides rows of q values by their sum or their largest value.
 enum class unit { sum, largest };
 void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
 {
@@ -526,7 +527,7 @@ void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0
     }
 }
 
-// As parts of the largest, in floats.
+// Returns the priors divided by the largest of each row, rounded to float.
 std::vector<double> known_before(const map_problem& p)
 {
     if (p.priors.empty()) {
@@ -569,13 +570,13 @@ std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned
 {
     const unsigned q = reads.front().code.q();
     const auto known = known_before(reads.front());
-    std::vector<std::vector<double>> said(reads.size(),
-                                          std::vector<double>(known.size(), 1.0));
+    std::vector<std::vector<double>> extrinsics(reads.size(),
+                                                std::vector<double>(known.size(), 1.0));
     const auto product_but = [&](std::size_t r) {
         std::vector<double> product(known.size(), 1.0);
-        for (std::size_t other = 0; other < said.size(); ++other) {
+        for (std::size_t other = 0; other < extrinsics.size(); ++other) {
             for (std::size_t k = 0; other != r && k < product.size(); ++k) {
-                product[k] *= said[other][k];
+                product[k] *= extrinsics[other][k];
             }
         }
         return product;
@@ -583,7 +584,7 @@ std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned
     for (unsigned pass = 0; pass < passes; ++pass) {
         for (std::size_t r = 0; r < reads.size(); ++r) {
             auto weights = product_but(r);
-            scale_rows(weights, q, unit::largest, read_rule::least_said);
+            scale_rows(weights, q, unit::largest, read_rule::min_extrinsic);
             for (std::size_t k = 0; k < weights.size(); ++k) {
                 weights[k] = float(weights[k] * known[k]);
             }
@@ -594,13 +595,13 @@ std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned
             if (!found.valid) {
                 continue;
             }
-            auto says = found.posteriors;
-            for (std::size_t k = 0; k < says.size(); ++k) {
-                says[k] = weights[k] > 0 ? says[k] / weights[k] : 0;
+            auto extrinsic = found.posteriors;
+            for (std::size_t k = 0; k < extrinsic.size(); ++k) {
+                extrinsic[k] = weights[k] > 0 ? extrinsic[k] / weights[k] : 0;
             }
-            scale_rows(says, q, unit::largest, read_rule::least_said);
-            for (std::size_t k = 0; k < says.size(); ++k) {
-                said[r][k] = float(says[k]);
+            scale_rows(extrinsic, q, unit::largest, read_rule::min_extrinsic);
+            for (std::size_t k = 0; k < extrinsic.size(); ++k) {
+                extrinsics[r][k] = float(extrinsic[k]);
             }
         }
     }

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/checked_size.h"
 #include "frame.h"
-#include "pipeline/checked_size.h"
-#include "room.h"
 #include "setup.h"
+#include "sync_map/stream/traits.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,7 +49,7 @@ bool begins_at_0(const sync_options& o)
     return o.start.first == 0 && o.start.probability.size() == 1;
 }
 
-// Symbols of a frame and its look-ahead, and their channel symbols.
+// Returns the message symbols of a frame and its look-ahead.
 checked_size symbols_of(const sync_options& o)
 {
     return checked_size(o.code.frame_symbols()) + chosen_lookahead(o);
@@ -61,11 +61,11 @@ unsigned bits_of(const sync_options& o)
         .within(1, 2 * sync_code::max_frame_bits, "(frame_symbols + lookahead) * n");
 }
 
-// Boundary metrics, and drifts times drift changes, that memory is asked for.
-constexpr std::uint64_t most_metrics = std::uint64_t(1) << 26;
+// Largest number of boundary metrics, and of drifts times drift changes.
+constexpr std::uint64_t max_metrics = std::uint64_t(1) << 26;
 
-/* Symbols after which nearly nothing is left of what a recursion began with: as many as
- * are worth some 55 bits, or on bad channels as long as measurements with n = 10 say. */
+/* Returns the symbols after which a recursion has forgotten its start: as many as are
+ * worth 55 bits, or on bad channels as many as measurements with n = 10 showed. */
 double symbols_to_forget(const sync_options& o)
 {
     const auto& c = o.channel;
@@ -78,7 +78,7 @@ double symbols_to_forget(const sync_options& o)
     return o.precision == sync_precision::float64 ? 1.35 * symbols : symbols;
 }
 
-// After so many symbols the codebook's words come again.
+// Returns the number of indices after which the codebook repeats.
 unsigned period(const sync_code& code)
 {
     const unsigned N = code.frame_symbols();
@@ -99,26 +99,27 @@ unsigned period(const sync_code& code)
     return N;
 }
 
-// Streams alone, where frames can tell one place from another.
+// Returns the search of streams whose frames can tell their place; else an empty search.
 start_search make_search(const sync_options& o)
 {
-    constexpr double most_symbols = 4096;
-    constexpr unsigned most_anchors = 64;
-    constexpr int longest_slip = 2000; // of items lost or inserted, that is looked for
+    constexpr double max_symbols = 4096;
+    constexpr unsigned max_anchors = 64;
+    constexpr int longest_slip = 2000; // items lost or inserted that the search bridges
     const auto symbols = symbols_to_forget(o);
     if (o.mode != sync_mode::stream || o.form != sync_form::linear ||
-        symbols > most_symbols) {
+        symbols > max_symbols) {
         return {};
     }
     start_search s;
     s.frame_first = decoder_window(o).first;
     const double again =
-        double(o.code.n()) * period(o.code); // items to the next one like it
+        double(o.code.n()) * period(o.code); // items of a period of the codebook
     const int nearer = int(0.48 * again);
-    // Channels differ a lot where forgetting takes long: rather begin with too few.
+    // Where forgetting takes long, its time varies; begin short, warm-ups can be
+    // lengthened.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
-    s.most_warmup = 2 * s.warmup;
-    s.anchors = most_anchors;
+    s.max_warmup = 2 * s.warmup;
+    s.anchors = max_anchors;
     const auto spread = [&](double frames) {
         return drift_spread(o.channel, frames * o.code.frame_bits());
     };
@@ -132,15 +133,15 @@ start_search make_search(const sync_options& o)
     }
     s.radius = std::min(nearer, int(std::ceil(spread(s.anchors).most)));
     s.most = std::min(nearer, s.radius + longest_slip);
-    // Most frames are found at the first try.
+    // The reach lets the first attempt find most frames.
     s.reach = std::max(6, int(spread(s.anchors / 2.0).most / 4));
-    const drift_spread before(o.channel, double(s.most_warmup) * o.code.n());
+    const drift_spread before(o.channel, double(s.max_warmup) * o.code.n());
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
-    // The warm-up is worth 55 bits or more. A drift is told from the others by the
-    // logarithm of how many there are, and 10 bits more to be sure; then it is known to
-    // what 32 symbols may add.
+    // The warm-up is worth at least 55 bits. Identifying one of `window` drifts takes
+    // log2(window) bits, and 10 more for certainty. The drift is then known up to the
+    // spread over 32 symbols.
     s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.told + 1) / 2;
     s.next_look = (s.told + 3) / 4;
@@ -150,13 +151,13 @@ start_search make_search(const sync_options& o)
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
     s.nearest = 2 * within(2 * s.step_symbols);
-    // Two places that a try begins at must not be alike.
+    // The window must be shorter than the period, or it would hold two equal places.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s
                : start_search{};
 }
 
-// The drifts of one symbol that the corridor form allows for.
+// Returns the drift changes per symbol that the corridor form allows.
 drift_range change_limits(const sync_options& o)
 {
     const int n = o.code.n();
@@ -240,7 +241,7 @@ unsigned chosen_lookahead(const sync_options& o)
     if (o.lookahead) {
         return o.lookahead;
     }
-    // Backwards there is no drift to be found, so that less is needed than for a start.
+    // The backward recursion need not find the drift, so it needs fewer symbols.
     return unsigned(std::clamp(
         std::ceil(0.6 * symbols_to_forget(o)), 4.0, double(sync_options::max_lookahead)));
 }
@@ -252,7 +253,7 @@ drift_range decoder_window(const sync_options& o)
     }
     const auto bits = bits_of(o);
     const auto limits = drift_limits(o.channel, bits, o.exclusion);
-    // Where the frame begins is known but roughly, and may be off to either side.
+    // The frame's beginning is known only roughly, so the window is symmetric.
     const auto& c = o.channel;
     const double mean = double(bits) * (c.p_insert() - c.p_delete()) / (1 - c.p_insert());
     const int spread = std::ceil(std::max(limits.last - mean, mean - limits.first));
@@ -273,13 +274,13 @@ setup make_setup(const sync_options& o)
     const unsigned before = o.mode == sync_mode::stream ? -window.first : 0;
     const auto boundaries = checked_size(symbols) + 1;
     (boundaries * window.size())
-        .within(1, most_metrics, "drifts times frame_symbols and lookahead");
+        .within(1, max_metrics, "drifts times frame_symbols and lookahead");
     if (o.mode == sync_mode::stream && o.acquire > 0) {
-        // The first boundary is looked for among a frame's items at a time.
+        // The search for the first boundary covers one frame's items at a time.
         const auto span = std::min(o.acquire, o.code.frame_bits());
         (boundaries * (checked_size(window.size()) + span))
             .within(1,
-                    most_metrics,
+                    max_metrics,
                     "acquire, or a frame if that is less, and drifts, times "
                     "frame_symbols and lookahead");
     }
@@ -287,7 +288,7 @@ setup make_setup(const sync_options& o)
     const auto change = change_limits(o);
     if (o.form == sync_form::corridor) {
         (checked_size(window.size()) * change.size())
-            .within(1, most_metrics, "drifts times mn_min to mn_max");
+            .within(1, max_metrics, "drifts times mn_min to mn_max");
     }
     return {
         o.code,
@@ -330,18 +331,18 @@ batch_limits setup::limits(std::size_t frames) const
         const auto batch = stream_input(frames);
         l.input_bytes = batch.bytes;
         l.table_bytes = batch.items_at;
-        l.raw_bytes = batch.most_items * item_bytes();
+        l.caller_item_bytes = batch.item_capacity * item_bytes();
     } else if (placed) {
         const auto batch = placed_input(frames);
         l.table_bytes = batch.items_at;
-        l.raw_bytes = batch.most_items * item_bytes();
+        l.caller_item_bytes = batch.item_capacity * item_bytes();
     }
     return l;
 }
 
 setup::placed_batch setup::placed_input(std::size_t frames) const
 {
-    constexpr std::size_t most = 1 << 30; // items are counted with 32 bits
+    constexpr std::size_t most = 1 << 30; // item numbers have 32 bits
     return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
              round_up(frames * sizeof(placed_frame)) };
 }
@@ -356,22 +357,22 @@ drift_spread::drift_spread(const bsid_model& channel, double symbols)
 
 setup::stream_batch setup::stream_input(std::size_t frames) const
 {
-    constexpr double most = 1 << 30; // items are counted with 32 bits
+    constexpr double most = 1 << 30; // item numbers have 32 bits
     const double bits = code.frame_bits();
     const drift_spread spread(channel, bits * frames);
     const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +
-                           double(code.n()) * (search.most_warmup + 2.0 * symbols);
+                           double(code.n()) * (search.max_warmup + 2.0 * symbols);
     stream_batch b;
-    b.most_items = std::size_t(
+    b.item_capacity = std::size_t(
         std::min(most, bits * frames + std::abs(spread.mean) + spread.most + between));
-    b.most_whole = std::min(frames, std::max<std::size_t>(64, frames / 16));
+    b.max_whole = std::min(frames, std::max<std::size_t>(64, frames / 16));
     b.whole_at = round_up(frames * sizeof(stream_piece));
-    b.items_at = b.whole_at + b.most_whole * input_bytes();
-    b.bytes = round_up(b.items_at + b.most_items * item_bytes());
+    b.items_at = b.whole_at + b.max_whole * input_bytes();
+    b.bytes = round_up(b.items_at + b.item_capacity * item_bytes());
     return b;
 }
 
-std::string room::describe(const setup& s)
+std::string traits::describe(const setup& s)
 {
     return "synchronisation, n=" + std::to_string(s.code.n()) +
            " q=" + std::to_string(s.code.q()) +

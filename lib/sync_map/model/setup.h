@@ -1,20 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From what a user asks for to what all frames of a batch have in common. */
+/* Checks the user's options and derives the setup that all frames of a batch share. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
-#define INCLUDED_GPUFEC_SYNC_MAP_SETUP_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H
+#define INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H
 
-#include "channel.h"
-#include "link_rule.h"
+#include "boundary_match_rule.h"
 #include "pipeline/batch_decoder.h"
+#include "sync_map/code/channel.h"
 #include <gnuradio/gpufec/sync_map.h>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
 
-//! The first thing of a frame's input.
+//! Header of a frame's input.
 struct frame_header {
     std::int32_t length; //!< received items; negative: a frame that cannot be decoded
     std::int32_t origin; //!< received item of boundary 0 at drift 0
@@ -23,68 +23,72 @@ struct frame_header {
 };
 
 /*!
- * \brief How a frame of a stream finds by itself where it begins.
+ * \brief Parameters of the search by which a frame of a stream finds its beginning.
  *
- * The forward recursion begins some symbols before it with α = 1 over a window of drifts
- * about a guess, and has forgotten that when it comes to the frame. Windows lie side by
- * side, and are tried from the guess outwards until one explains what was received.
+ * An attempt starts the forward recursion some symbols before the frame with α = 1 over a
+ * window of drifts around a place; at the frame, the recursion has forgotten this start.
+ * Attempts cover adjacent places, from a guess outwards, until one explains the received
+ * items.
  */
 struct start_search {
-    unsigned warmup = 0;      //!< symbols before a frame; 0: frames do not search
-    unsigned most_warmup = 0; //!< that may be asked for
-    int frame_first = 0;      //!< first drift of a frame's window
-    unsigned window = 0;      //!< drifts of a try
-    int first = 0;            //!< the first of them, about the place that is tried
-    int reach = 0;            //!< what a try finds lies so far from its place at most
-    int radius = 0; //!< where frames lie; of what explains too little, the best is taken
-    int most = 0;   //!< is looked at while nothing is found; less than half a period
-    //! Frames between anchors, which are found from one to the next and which the frames
-    //! up to the next one are guessed from.
+    unsigned warmup = 0;     //!< symbols before a frame; 0: frames do not search
+    unsigned max_warmup = 0; //!< largest warmup of a job
+    int frame_first = 0;     //!< first drift of a frame's window
+    unsigned window = 0;     //!< drifts of an attempt
+    int first = 0;           //!< first of them, relative to the place
+    int reach = 0;           //!< largest distance from its place that an attempt finds
+    //! Largest expected error of a guess. If no attempt within it is accepted, the best
+    //! is taken.
+    int radius = 0;
+    //! Largest distance of attempts while none is accepted; less than half a period.
+    int most = 0;
+    //! Distance between anchors in frames. Each anchor is searched from the one before,
+    //! and the frames after an anchor are guessed from it.
     unsigned anchors = 1;
-    //! Logarithm of how much more likely than random items a try must be.
+    //! Logarithm of the likelihood ratio to random items that an attempt must reach.
     double accepted = 12;
-    //! Tries that narrow their windows begin with so many drifts to either side of the
-    //! place. From `first_look` symbols on, every `next_look`, their evidence may be
-    //! enough to go on with the drifts nearest to the likeliest, those at every
-    //! `step_symbols`. After `told` symbols they do so anyway, or find nothing if there
-    //! is no evidence.
+    //! A narrowing attempt begins with near_guess drifts to either side of its place.
+    //! After first_look symbols, and then every next_look, it tests its evidence. Once
+    //! that reaches `enough`, it keeps only the `nearest` drifts to either side of the
+    //! most likely one, and does so again every step_symbols. After `told` symbols it
+    //! narrows in any case, or fails without evidence.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
     static constexpr double enough = 7; //!< 1000 to 1
 
     explicit operator bool() const { return warmup > 0; }
-    //! Whether a try over so many symbols may narrow its window.
+    //! Whether an attempt with this warm-up may narrow its window.
     bool may_narrow(unsigned symbols) const
     {
         return told < symbols && symbols <= warmup;
     }
-    //! Whether those for frames do: small windows have next to nothing to save.
+    //! Whether searches for frames narrow; small windows would save next to nothing.
     bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
-    //! How far from the guess try number \p k looks.
+    //! Place of attempt number \p k relative to the guess.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! Where a frame was found; the first thing of what is put out for links.
-struct link_header {
-    std::int32_t origin; //!< received item of boundary 0 at drift 0
-    float evidence;      //!< logarithm, against random items; 0: was not looked for
-    std::uint32_t found; //!< whether that is enough
-    std::uint32_t compared = 0; //!< with the frame before it in the batch
-    link to_previous{};         //!< if so
+//! Place where a frame was found; header of the output for boundary matches.
+struct boundary_match_header {
+    std::int32_t origin;        //!< received item of boundary 0 at drift 0
+    float evidence;             //!< logarithm of the ratio to random items; 0: no search
+    std::uint32_t found;        //!< whether the evidence was accepted
+    std::uint32_t compared = 0; //!< to the frame before it in the batch
+    boundary_match to_previous{}; //!< if so
     std::uint32_t unused = 0;
 };
-static_assert(sizeof(link_header) % 16 == 0, "window metrics lie behind it");
+static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
 
-//! What all frames of a batch have in common.
+//! Parameters that all frames of a batch share.
 struct setup {
     sync_code code;
     bsid_model channel;
     unsigned window;    //!< drifts considered at each boundary
-    unsigned symbols;   //!< message symbols decoded through; indices repeat
-    unsigned outputs;   //!< of which so many are put out
-    unsigned max_items; //!< the most received items of a frame
-    drift_range change; //!< of one symbol, corridor form
+    unsigned symbols;   //!< message symbols with look-ahead; indices repeat
+    unsigned outputs;   //!< message symbols that are put out
+    unsigned max_items; //!< largest number of received items of a frame
+    drift_range change; //!< of drift per symbol, corridor form
     bool soft_input;
     std::size_t item_size;
     bool priors;
@@ -96,20 +100,20 @@ struct setup {
     sync_receiver receiver;
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
-    //! What every received item weighs beside the channel: s, which makes an item that
-    //! has nothing to do with the code weigh 1. Then the paths of a stream that begin or
-    //! end elsewhere, and so explain fewer items, can be compared; and metrics differ
-    //! less from drift to drift, which floats need where drifts are many. 1 where priors
-    //! of a frame's ends say which paths explain how many items.
+    //! Factor on the weight of every received item. The alphabet size s makes an item
+    //! that is independent of the code weigh 1. Paths that explain different numbers of
+    //! items can then be compared, and metrics differ less between drifts, which floats
+    //! need where drifts are many. 1 where priors of a frame's ends weigh such paths.
     double item_weight;
-    unsigned positive_bit; //!< of sync_output::llr
-    start_search search;   //!< streams
-    bool links = false;    //!< put out what proves where the next frame begins
-    //! Frames differ in their items alone: a batch may have a placed_frame of each.
+    unsigned positive_bit;         //!< of sync_output::llr
+    start_search search;           //!< streams
+    bool boundary_matches = false; //!< put out metrics that prove where frames begin
+    //! Whether frames differ in their items alone, so that a batch may consist of
+    //! placed_frames.
     bool placed = false;
-    int first = 0;             //!< drift of the window
-    std::vector<double> start; //!< window metrics that placed frames begin with
-    std::vector<double> end;   //!< and end with; empty: with their last item
+    int first = 0;             //!< first drift of the window
+    std::vector<double> start; //!< window metrics at the start of placed frames
+    std::vector<double> end;   //!< and at their end; empty: they end with the last item
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
@@ -130,9 +134,9 @@ struct setup {
     //! Output bytes of one message symbol.
     std::size_t symbol_bytes() const;
     std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
-    //! Then, for links, a link_header and window metrics each of α and β at boundary 0
-    //! and of α and β at boundary outputs, of any sum.
-    std::size_t links_at() const
+    //! Then, for boundary matches, a boundary_match_header and window metrics of α and β
+    //! at boundary 0, then at boundary outputs, of any sum.
+    std::size_t boundary_matches_at() const
     {
         return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
     }
@@ -140,81 +144,85 @@ struct setup {
     {
         return precision == sync_precision::float32 ? sizeof(float) : sizeof(double);
     }
-    std::size_t metrics_at() const { return links_at() + sizeof(link_header); }
+    std::size_t metrics_at() const
+    {
+        return boundary_matches_at() + sizeof(boundary_match_header);
+    }
     std::size_t output_bytes() const
     {
-        return links ? round_up(metrics_at() + 4 * window * metric_bytes()) : links_at();
+        return boundary_matches ? round_up(metrics_at() + 4 * window * metric_bytes())
+                                : boundary_matches_at();
     }
 
-    //! The largest weight of a transmission without item_weight; with it, the unit of
-    //! lattices.
+    //! Largest weight of a transmission, without item_weight.
     double largest_weight() const;
+    //! Unit of lattice weights.
     double unit() const { return largest_weight() * item_weight; }
-    //! Weight of one given item inserted.
+    //! Weight of one particular item inserted.
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }
     //! Weight of a deletion, in units.
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
-    //! What the logarithm of a frame's weight lacks of that of its probability, if its
-    //! lattices are in units and symbols without priors weigh 1; item_weight stays in.
+    //! Logarithm of a frame's probability, times item_weight per item, less that of its
+    //! lattice weight in units, where symbols without priors weigh 1.
     double log_scale() const;
 
     //! Memory for a batch of \p frames.
     batch_limits limits(std::size_t frames) const;
 
-    /*! The input of a batch of a stream whose frames search: stream_pieces; whole frames;
-     * the items of all the others. */
+    /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
+     * whole frames, the items of all others. */
     struct stream_batch {
-        std::size_t most_whole, most_items, whole_at, items_at, bytes;
+        std::size_t max_whole, item_capacity, whole_at, items_at, bytes;
     };
     stream_batch stream_input(std::size_t frames) const;
 
-    //! The input of a batch of placed frames: placed_frames; the items of all of them.
+    //! Input layout of a batch of placed frames: a placed_frame each, then all items.
     struct placed_batch {
-        std::size_t most_items, items_at;
+        std::size_t item_capacity, items_at;
     };
     placed_batch placed_input(std::size_t frames) const;
 
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame of such a batch.
+//! A frame of a stream's batch.
 struct stream_piece {
-    std::int32_t whole; //!< its number among the whole frames; negative: it searches
-    std::int32_t guess; //!< among the batch's items, where boundary 0 is looked for
+    std::int32_t whole; //!< number among the whole frames; negative: it searches
+    std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame that is not decoded in another way than those beside it.
+//! A frame that differs from others of its batch in its items alone.
 struct placed_frame {
     std::int32_t length; //!< received items; negative: a frame that cannot be decoded
-    std::uint32_t at;    //!< the first of them, among the batch's
+    std::uint32_t at;    //!< number of its first item in the batch
 };
 
-//! How the drift of \p symbols symbols spreads about its mean: the part that is exceeded
-//! about once in 1e9 times. A stream's frames are looked for so far from a guess.
+//! Mean drift of \p symbols symbols, and the deviation from it that is exceeded about
+//! once in 1e9 times.
 struct drift_spread {
     drift_spread(const bsid_model& channel, double symbols);
     double mean, most;
 };
 
 /*!
- * \brief What a received item that the code explains costs less than a random one, bits.
+ * \brief Returns the bits that an item explained by the code saves against a random one.
  *
- * That is worth the code's rate and the channel's entropy, instead of a random symbol.
+ * These are log2 of the alphabet size less the code's rate and the channel's entropy.
  */
 double worth_of_following(const sync_options& options);
 
-//! Refuses options that make no sense. \throws std::invalid_argument
+//! Checks the options. \throws std::invalid_argument
 void check_options(const sync_options& options);
 
-//! The symbols of look-ahead of a stream.
+//! Returns the symbols of look-ahead of a stream.
 unsigned chosen_lookahead(const sync_options& options);
 
-//! The drifts that frames of these options are decoded with; of a stream, about the drift
-//! that is expected.
+//! Returns the drifts that frames are decoded with; in a stream, relative to the expected
+//! drift.
 drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_SETUP_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H */

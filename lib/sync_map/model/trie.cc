@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "cpu_kernels.h"
+#include "sync_map/cpu/kernels.h"
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// symbol(D, d): the channel symbol of word D that leads from depth d to d + 1.
+// symbol_at(D, d): channel symbol of word D that leads from depth d to d + 1.
 using symbol_at = std::function<std::uint8_t(unsigned D, unsigned d)>;
 
 class trie_builder
@@ -39,7 +39,8 @@ public:
     word_trie take() { return std::move(d_trie); }
 
 private:
-    // Grows the node of order[first] to order[last − 1], which agree up to depth.
+    // Grows the subtree of words order[first] to order[last − 1], which agree up to
+    // depth.
     void grow(unsigned node, unsigned first, unsigned last, unsigned depth)
     {
         const auto& order = d_trie.order;
@@ -85,17 +86,17 @@ word_tries::word_tries(const sync_code& code)
         };
         d_tries.push_back({ trie_builder(d_q, split(), ahead).take(),
                             trie_builder(d_q, d_n - split(), back).take() });
-        d_most_leaves = std::max({ d_most_leaves,
-                                   d_tries.back().prefix.leaves(),
-                                   d_tries.back().suffix.leaves() });
+        d_max_leaves = std::max({ d_max_leaves,
+                                  d_tries.back().prefix.leaves(),
+                                  d_tries.back().suffix.leaves() });
     }
 }
 
 unsigned row_vectors(const word_tries& tries)
 {
-    // A boundary, the leaves of both tries and their sums, and the way down one trie.
+    // One boundary, the leaves of both tries, their sums, and a path down one trie.
     const unsigned branches = std::min(tries.alphabet(), tries.q());
-    return 1 + 3 * tries.most_leaves() + branches * (tries.n() - tries.split());
+    return 1 + 3 * tries.max_leaves() + branches * (tries.n() - tries.split());
 }
 
 } // namespace gr::gpufec::sync_map

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of each index as two tries that meet in the middle: what words share of
- * their first half and of their second half is decoded once. */
+/* The words of each index as two tries that meet in the middle. Prefixes that words share
+ * in their first half, and suffixes in their second, are decoded once. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_TRIES_H
-#define INCLUDED_GPUFEC_SYNC_MAP_TRIES_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
 
 #include <gnuradio/gpufec/sync_map.h>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct word_trie {
     struct node {
         std::uint32_t child;   //!< the first child; the others follow
         std::uint32_t leaf;    //!< number of a leaf
-        std::uint8_t symbol;   //!< on the branch that leads here
+        std::uint8_t symbol;   //!< channel symbol on the branch that leads here
         std::uint8_t children; //!< 0: a leaf
     };
     std::vector<node> nodes;
@@ -48,14 +48,14 @@ public:
     //! Channel symbols of a prefix; less than n.
     unsigned split() const { return d_n / 2; }
     const index_tries& operator[](unsigned i) const { return d_tries[i]; }
-    //! The most leaves that a trie has.
-    unsigned most_leaves() const { return d_most_leaves; }
+    //! Largest number of leaves of a trie.
+    unsigned max_leaves() const { return d_max_leaves; }
 
 private:
-    unsigned d_n, d_q, d_alphabet, d_most_leaves = 0;
+    unsigned d_n, d_q, d_alphabet, d_max_leaves = 0;
     std::vector<index_tries> d_tries;
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_TRIES_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H */

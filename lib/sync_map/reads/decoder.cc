@@ -1,16 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A decoder whose frames go round: each is decoded again with its next read, until all
- * reads have been decoded. Frames at different reads share batches, and stay in order,
- * for all go round as often.
+/* Decodes several reads of each frame: one after the other, each with priors from the
+ * reads before it. Frames at different reads share batches, and stay in order because all
+ * need as many steps.
  */
 
-#include "frame.h"
-#include "pipeline/checked_size.h"
+#include "common/checked_size.h"
+#include "common/host_memory.h"
 #include "pipeline/engine.h"
-#include "pipeline/host_memory.h"
 #include "reads.h"
+#include "sync_map/model/frame.h"
 #include <gnuradio/gpufec/sync_reads.h>
 #include <algorithm>
 #include <climits>
@@ -38,10 +38,10 @@ const sync_reads_options& checked(const sync_reads_options& o)
     return o;
 }
 
-// Whether posteriors between reads are doubles.
+// Returns whether posteriors between reads are doubles.
 bool in_doubles(const sync_options& o) { return o.precision != sync_precision::float32; }
 
-// What decodes one read.
+// Returns the options of the decoder of single reads.
 sync_options one_read(const sync_reads_options& o, std::size_t most)
 {
     sync_options one = o;
@@ -65,8 +65,8 @@ public:
                  options.code.q(),
                  options.reads,
                  options.passes > 1),
-          d_most_work(most_work()),
-          d_decoder(one_read(options, std::max(1.0, d_most_work / slots())),
+          d_max_work(max_work()),
+          d_decoder(one_read(options, std::max(1.0, d_max_work / slots())),
                     std::move(hooks)),
           d_scratch(d_setup)
     {
@@ -108,11 +108,11 @@ public:
         f.begin = w.status.start_drift;
         f.locked = w.status.valid;
         f.bound = 0;
-        d_given = true;
+        d_emitted = true;
         return true;
     }
 
-    // ---- the engine of every decoder ----
+    // ---- engine ----
 
     void finish() override
     {
@@ -149,14 +149,14 @@ public:
     void reset() override
     {
         d_decoder.reset();
-        for (auto* const queue : { &d_waiting, &d_flying, &d_decoded }) {
+        for (auto* const queue : { &d_waiting, &d_in_flight, &d_decoded }) {
             while (!queue->empty()) {
                 d_spare.push_back(std::move(queue->front()));
                 queue->pop_front();
             }
         }
         d_open.reset();
-        d_given = d_finishing = false;
+        d_emitted = d_finishing = false;
         d_whole = d_ended = d_flushed = d_number = 0;
     }
     void set_max_latency_ms(double ms) override { d_decoder.set_max_latency_ms(ms); }
@@ -165,15 +165,15 @@ public:
     std::string active_device() const override { return d_decoder.active_device(); }
 
     std::size_t input_bytes() const override { return d_decoder.input_bytes(); }
-    bool can_lend() const override { return false; }
-    std::size_t lend(const void*, std::size_t) override { return 0; }
-    std::size_t lent() const override { return 0; }
-    std::size_t take_back() override { return 0; }
-    void end_lending() override {}
-    bool lock_lent(void*, std::size_t) override { return false; }
-    void unlock_lent(void*) override {}
+    bool can_borrow() const override { return false; }
+    std::size_t borrow(const void*, std::size_t) override { return 0; }
+    std::size_t borrowed() const override { return 0; }
+    std::size_t release_borrowed() override { return 0; }
+    void copy_borrowed() override {}
+    bool pin_input(void*, std::size_t) override { return false; }
+    void unpin_input(void*) override {}
 
-    // ---- of this decoder ----
+    // ---- sync_reads_decoder ----
 
     const sync_reads_options d_options;
 
@@ -183,13 +183,13 @@ public:
 private:
     static constexpr std::size_t beyond_limits = INT_MAX;
 
-    // A frame in work.
+    // A frame in progress.
     struct work {
         std::vector<std::byte> items; // of all reads
         std::vector<std::size_t> lengths, begins;
         read_beliefs beliefs;
-        std::vector<float> priors; // of the only read
-        unsigned step = 0;         // that is decoded next
+        std::vector<float> priors; // if there is only one read
+        unsigned step = 0;         // number of the next decoding
         sync_status status{};
         std::vector<std::byte> output;
     };
@@ -200,8 +200,8 @@ private:
         return std::max<std::size_t>(1, d_options.slots * d_options.devices.size());
     }
 
-    // Frames that there is memory for.
-    double most_work() const
+    // Number of frames in progress that memory holds.
+    double max_work() const
     {
         const double bytes =
             d_rule.bytes() +
@@ -217,16 +217,16 @@ private:
         return std::min<double>(memory, 2u << 30) / bytes;
     }
 
-    // Frames in work that fill all slots.
+    // Number of frames in progress that fill all slots.
     std::size_t most() const
     {
         return std::max<std::size_t>(
-            1, std::min<double>(d_most_work, slots() * d_decoder.batch()));
+            1, std::min<double>(d_max_work, slots() * d_decoder.batch()));
     }
 
     std::size_t in_work() const
     {
-        return d_waiting.size() + d_flying.size() + d_decoded.size() - d_given;
+        return d_waiting.size() + d_in_flight.size() + d_decoded.size() - d_emitted;
     }
 
     void open(const float* priors)
@@ -265,10 +265,10 @@ private:
 
     void advance()
     {
-        if (d_given) {
+        if (d_emitted) {
             d_spare.push_back(std::move(d_decoded.front()));
             d_decoded.pop_front();
-            d_given = false;
+            d_emitted = false;
         }
         for (bool moved = true; moved;) {
             moved = false;
@@ -278,19 +278,19 @@ private:
                 moved = true;
             }
             while (!d_waiting.empty() && decode(*d_waiting.front())) {
-                d_flying.push_back(std::move(d_waiting.front()));
+                d_in_flight.push_back(std::move(d_waiting.front()));
                 d_waiting.pop_front();
                 moved = true;
             }
         }
-        // No more comes that could fill the batch.
+        // No further frame can fill the batch.
         const bool last = d_finishing || full() || d_ended < d_flushed;
-        if (last && d_waiting.empty() && !d_flying.empty()) {
+        if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder.flush();
         }
     }
 
-    // Pushes the read whose turn it is, if there is a slot.
+    // Pushes the frame's next read; returns false if every slot is in flight.
     bool decode(const work& w)
     {
         if (d_decoder.full()) {
@@ -308,7 +308,7 @@ private:
 
     void take(const sync_decoder::frame& f)
     {
-        auto& w = *d_flying.front();
+        auto& w = *d_in_flight.front();
         const auto R = d_options.reads;
         if (R == 1) {
             const auto* const bytes = static_cast<const std::byte*>(f.output);
@@ -327,15 +327,15 @@ private:
             }
         }
         if (++w.step < (R > 1 ? R * d_options.passes : 1)) {
-            d_waiting.push_back(std::move(d_flying.front()));
+            d_waiting.push_back(std::move(d_in_flight.front()));
         } else {
             if (R > 1) {
                 write(w);
             }
-            d_decoded.push_back(std::move(d_flying.front()));
+            d_decoded.push_back(std::move(d_in_flight.front()));
             ++d_ended;
         }
-        d_flying.pop_front();
+        d_in_flight.pop_front();
     }
 
     void write(work& w)
@@ -357,14 +357,14 @@ private:
 
     const setup d_setup;
     read_rule d_rule;
-    const double d_most_work;
+    const double d_max_work;
     sync_decoder d_decoder;
     frame_scratch d_scratch;
-    std::unique_ptr<work> d_open; // whose reads come
-    works d_waiting, d_flying, d_decoded, d_spare;
-    bool d_given = false; // the first of d_decoded has been pulled
+    std::unique_ptr<work> d_open; // the frame whose reads are being pushed
+    works d_waiting, d_in_flight, d_decoded, d_spare;
+    bool d_emitted = false; // the first of d_decoded has been pulled
     bool d_finishing = false;
-    // Frames so far: whole, decoded, and those up to which batches do not wait.
+    // Counts of frames: complete, decoded, and complete at the last flush().
     std::uint64_t d_whole = 0, d_ended = 0, d_flushed = 0;
     std::uint64_t d_number = 0;
 };

@@ -10,10 +10,10 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Of what all reads say: so small that it is no prior of any, and no double is denormal.
+// Lower limit of products: below every prior, and above denormal doubles.
 constexpr double least_total = 1e-280;
 
-// In lanes, which compilers take for a vector.
+// Returns the largest value; the lanes let compilers use vectors.
 double largest_of(const double* row, unsigned q)
 {
     constexpr unsigned lanes = 8;
@@ -30,7 +30,7 @@ double largest_of(const double* row, unsigned q)
     return *std::max_element(largest, largest + lanes);
 }
 
-// As parts of the largest, with \p least at least.
+// Divides a row by its largest value and raises it to \p least.
 void scale(double* row, unsigned q, double least)
 {
     const double factor = 1 / largest_of(row, q);
@@ -62,9 +62,9 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
 {
     const auto values = std::size_t(d_symbols) * d_q;
     b.total.assign(values, 1.0);
-    b.said.resize(d_remember ? d_reads : 0);
-    for (auto& said : b.said) {
-        said.assign(values, 1.0f);
+    b.extrinsics.resize(d_remember ? d_reads : 0);
+    for (auto& extrinsics : b.extrinsics) {
+        extrinsics.assign(values, 1.0f);
     }
     b.known.clear();
     for (unsigned i = 0; weights && i < d_symbols; ++i) {
@@ -75,7 +75,7 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
             largest = std::max(largest, row[D]);
             sum += row[D] > 0 ? row[D] : 0;
         }
-        // Rows that a decoder takes for uniform.
+        // Decoders treat such rows as uniform.
         const bool nothing = !(sum > 0) || !std::isfinite(sum);
         for (unsigned D = 0; D < d_q; ++D) {
             b.known.push_back(nothing ? 1 : row[D] > 0 ? row[D] / largest : 0);
@@ -83,28 +83,28 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
     }
 }
 
-// d_others and the priors of one symbol.
+// Computes d_others and the priors of one symbol.
 void read_rule::weigh_others(const read_beliefs& b, unsigned r, unsigned i, float* priors)
 {
     const auto at = std::size_t(i) * d_q;
     const auto* const total = b.total.data() + at;
     auto* const others = d_others.data();
     if (d_remember) {
-        const auto* const said = b.said[r].data() + at;
+        const auto* const extrinsics = b.extrinsics[r].data() + at;
         for (unsigned D = 0; D < d_q; ++D) {
-            others[D] = total[D] / said[D];
+            others[D] = total[D] / extrinsics[D];
         }
     } else {
         std::copy_n(total, d_q, others);
     }
     scale(others, d_q, 0);
     for (unsigned D = 0; D < d_q; ++D) {
-        priors[D] = std::max(least_said, others[D]);
+        priors[D] = std::max(min_extrinsic, others[D]);
     }
     if (!b.known.empty()) {
         const auto* const known = b.known.data() + at;
         for (unsigned D = 0; D < d_q; ++D) {
-            priors[D] = std::max(least_said, others[D]) * known[D];
+            priors[D] = std::max(min_extrinsic, others[D]) * known[D];
         }
     }
 }
@@ -127,13 +127,13 @@ void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
         const auto at = std::size_t(i) * d_q;
         weigh_others(b, r, i, d_priors.data());
         for (unsigned D = 0; D < d_q; ++D) {
-            // What is ruled out beforehand has the posterior 0.
+            // Words with prior 0 have posterior 0.
             row[D] = L[at + D] / std::max<double>(priors[D], FLT_MIN);
         }
-        scale(row, d_q, least_said);
+        scale(row, d_q, min_extrinsic);
         auto* const total = b.total.data() + at;
         if (d_remember) {
-            std::copy_n(row, d_q, b.said[r].data() + at);
+            std::copy_n(row, d_q, b.extrinsics[r].data() + at);
         }
         for (unsigned D = 0; D < d_q; ++D) {
             total[D] = others[D] * float(row[D]);

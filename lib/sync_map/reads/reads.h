@@ -1,54 +1,53 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What is known of a frame's symbols from several reads of it. */
+/* Combines the extrinsics of several reads of a frame. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_READS_H
-#define INCLUDED_GPUFEC_SYNC_MAP_READS_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_READS_READS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_READS_READS_H
 
 #include <cstddef>
 #include <vector>
 
 namespace gr::gpufec::sync_map {
 
-//! Of one frame. Rows are of q words, as parts of the row's largest.
+//! Beliefs about one frame's symbols. Rows have q values, divided by the largest.
 struct read_beliefs {
-    std::vector<float> known;             //!< beforehand; empty: nothing
-    std::vector<double> total;            //!< what all reads say
-    std::vector<std::vector<float>> said; //!< by each, unless nothing is taken back
+    std::vector<float> known;                   //!< prior; empty: uniform
+    std::vector<double> total;                  //!< product of all reads' extrinsics
+    std::vector<std::vector<float>> extrinsics; //!< per read, if they are remembered
 };
 
 /*!
- * \brief How what reads say of symbols is put together.
+ * \brief The rule that combines the extrinsics of reads.
  *
- * A read says of a symbol the posterior divided by the prior that it was decoded with.
- * What is below least_said of a row's largest counts as that: floats would soon not tell
- * it from 0, and no read alone is to rule a symbol out.
+ * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
+ * Values below min_extrinsic times the row's largest are raised to that, because floats
+ * would soon not tell them from 0, and no read alone may rule a symbol out.
  */
 class read_rule
 {
 public:
-    static constexpr double least_said = 1e-20;
+    static constexpr double min_extrinsic = 1e-20;
 
-    //! \p remember: what a read says is taken back where it is decoded again.
+    //! \param remember stores extrinsics per read, so that a read can be decoded again
     read_rule(unsigned symbols, unsigned q, unsigned reads, bool remember);
 
-    //! Bytes of what is known of a frame.
+    //! Bytes of a frame's read_beliefs.
     double bytes() const;
 
-    //! Begins a frame of which \p weights (symbols × q) are known beforehand; nullptr:
-    //! nothing is.
+    //! Begins a frame. \param weights priors, symbols × q; nullptr: uniform
     void begin(read_beliefs& b, const float* weights) const;
 
-    //! The priors that read \p r is decoded with, symbols × q; good until the next call.
+    //! Returns the priors for decoding read \p r, symbols × q, valid until the next call.
     const float* priors(const read_beliefs& b, unsigned r);
 
-    //! Read \p r has posteriors \p L (symbols × q), with these priors.
+    //! Adds the posteriors \p L (symbols × q) of read \p r, decoded with these priors.
     template <class Value>
     void take(read_beliefs& b, unsigned r, const Value* L);
 
-    //! Posteriors of symbol \p i, q of sum 1; without what is known beforehand if \p
-    //! extrinsic. Good until the next call.
+    //! Returns the q posteriors of symbol \p i, of sum 1, without the frame's priors if
+    //! \p extrinsic. Valid until the next call.
     const double* symbol(const read_beliefs& b, unsigned i, bool extrinsic);
 
 private:
@@ -56,11 +55,11 @@ private:
 
     const unsigned d_symbols, d_q, d_reads;
     const bool d_remember;
-    std::vector<double> d_others; // what they say of one symbol
+    std::vector<double> d_others; // product of the other reads' extrinsics of one symbol
     std::vector<double> d_row;
     std::vector<float> d_priors;
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_READS_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_READS_READS_H */

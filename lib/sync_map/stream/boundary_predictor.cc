@@ -1,36 +1,36 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "frame_guide.h"
+#include "boundary_predictor.h"
 #include <algorithm>
 #include <cmath>
 
 namespace gr::gpufec::sync_map {
 
-frame_guide::frame_guide(const setup& setup)
+boundary_predictor::boundary_predictor(const setup& setup)
     : d_setup(setup),
       d_mean(drift_spread(setup.channel, setup.code.frame_bits()).mean),
       d_finder(setup, cpu_kernels())
 {
 }
 
-void frame_guide::begin(std::uint64_t frame, std::int64_t origin)
+void boundary_predictor::begin(std::uint64_t frame, std::int64_t origin)
 {
     d_frame = frame;
     d_origin = origin;
 }
 
-std::int64_t frame_guide::expected(std::uint64_t frame) const
+std::int64_t boundary_predictor::expected(std::uint64_t frame) const
 {
     const auto frames = std::int64_t(frame - d_frame);
     return d_origin + frames * d_setup.code.frame_bits() +
            std::llround(double(frames) * d_mean);
 }
 
-link_header frame_guide::look(std::int64_t guess,
-                              const stream_cutter& stream,
-                              unsigned warmup,
-                              double accepted)
+boundary_match_header boundary_predictor::look(std::int64_t guess,
+                                               const stream_cutter& stream,
+                                               unsigned warmup,
+                                               double accepted)
 {
     const auto first = std::max(stream.first_item(), guess - items_before());
     return d_finder.find(stream.items(first, guess + items_behind()),
@@ -41,8 +41,9 @@ link_header frame_guide::look(std::int64_t guess,
                          nullptr);
 }
 
-link_header
-frame_guide::look_soon(std::int64_t guess, const stream_cutter& stream, double accepted)
+boundary_match_header boundary_predictor::look_soon(std::int64_t guess,
+                                                    const stream_cutter& stream,
+                                                    double accepted)
 {
     const auto first = std::max(stream.first_item(), guess - items_before());
     return d_finder.find_soon(stream.items(first, guess + items_behind()),
@@ -51,12 +52,13 @@ frame_guide::look_soon(std::int64_t guess, const stream_cutter& stream, double a
                               accepted);
 }
 
-std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream)
+std::int64_t boundary_predictor::guess(std::uint64_t frame, const stream_cutter& stream)
 {
     const auto& s = d_setup.search;
     for (auto next = (d_frame / s.anchors + 1) * s.anchors; next <= frame;
          next += s.anchors) {
-        // What is wrong here is wrong for all frames up to the next anchor.
+        // The threshold is higher because an error affects all frames up to the next
+        // anchor.
         const double accepted = 2 * s.accepted;
         const auto guess = expected(next);
         auto found = look_soon(guess, stream, accepted);
@@ -64,7 +66,7 @@ std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream
             found = look(guess, stream, s.warmup, accepted);
         }
         if (!found.found) {
-            found = look(guess, stream, s.most_warmup, accepted);
+            found = look(guess, stream, s.max_warmup, accepted);
         }
         d_origin = guess + found.origin;
         d_frame = next;
@@ -72,20 +74,20 @@ std::int64_t frame_guide::guess(std::uint64_t frame, const stream_cutter& stream
     return expected(frame);
 }
 
-std::int64_t frame_guide::find(std::int64_t guess, const stream_cutter& stream)
+std::int64_t boundary_predictor::find(std::int64_t guess, const stream_cutter& stream)
 {
     return guess +
            look(guess, stream, d_setup.search.warmup, d_setup.search.accepted).origin;
 }
 
-std::int64_t frame_guide::items_before() const
+std::int64_t boundary_predictor::items_before() const
 {
     const auto& s = d_setup.search;
-    return std::int64_t(d_setup.code.n()) * s.most_warmup + s.most + 2 * s.window +
+    return std::int64_t(d_setup.code.n()) * s.max_warmup + s.most + 2 * s.window +
            d_setup.window;
 }
 
-std::int64_t frame_guide::items_behind() const
+std::int64_t boundary_predictor::items_behind() const
 {
     const auto& s = d_setup.search;
     return std::int64_t(d_setup.code.n()) * d_setup.symbols + s.most + 2 * s.window +

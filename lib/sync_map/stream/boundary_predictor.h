@@ -1,52 +1,52 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Guesses where frames of a stream begin. */
+/* Predicts where frames of a stream begin. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_FRAME_GUIDE_H
-#define INCLUDED_GPUFEC_SYNC_MAP_FRAME_GUIDE_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_BOUNDARY_PREDICTOR_H
+#define INCLUDED_GPUFEC_SYNC_MAP_STREAM_BOUNDARY_PREDICTOR_H
 
-#include "start_finder.h"
 #include "stream.h"
+#include "sync_map/cpu/frame_search.h"
 
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Frames are guessed from the anchor before them, and anchors from one to the
- * next.
+ * \brief Predicts the beginning of a frame from the last anchor, and searches each anchor
+ * around its prediction.
  *
- * Anchors are frames whose number is a multiple of search.anchors, so that a guess does
- * not depend on what was decoded when.
+ * Anchors are the frames whose number is a multiple of search.anchors, so that a guess
+ * does not depend on the progress of decoding.
  */
-class frame_guide
+class boundary_predictor
 {
 public:
-    explicit frame_guide(const setup& setup);
+    explicit boundary_predictor(const setup& setup);
 
-    //! That frame, and those after it, are guessed from here on.
+    //! Restarts prediction at a frame whose origin is known.
     void begin(std::uint64_t frame, std::int64_t origin);
-    //! A guess from the anchors that were found.
+    //! Predicts from the last anchor found.
     std::int64_t expected(std::uint64_t frame) const;
-    //! Looks for anchors up to the frame among the items that are there. Frames come in
-    //! order.
+    //! Searches anchors up to the frame among the items received, then predicts the
+    //! frame. Calls are in order of frames.
     std::int64_t guess(std::uint64_t frame, const stream_cutter& stream);
-    //! Where the frame is, as a decoder will find it.
+    //! Searches the frame as a decoder will.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
-    //! Items that may be read before, and behind, boundary 0 of a guess.
+    //! Items that a search may read before and after boundary 0 of a guess.
     std::int64_t items_before() const;
     std::int64_t items_behind() const;
 
 private:
-    link_header
+    boundary_match_header
     look_soon(std::int64_t guess, const stream_cutter& stream, double accepted);
-    link_header look(std::int64_t guess,
-                     const stream_cutter& stream,
-                     unsigned warmup,
-                     double accepted);
+    boundary_match_header look(std::int64_t guess,
+                               const stream_cutter& stream,
+                               unsigned warmup,
+                               double accepted);
 
     const setup d_setup;
-    const double d_mean; // drift of a frame
+    const double d_mean; // mean drift of a frame
     start_finder d_finder;
     std::uint64_t d_frame = 0;
     std::int64_t d_origin = 0;
@@ -54,4 +54,4 @@ private:
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_FRAME_GUIDE_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_BOUNDARY_PREDICTOR_H */

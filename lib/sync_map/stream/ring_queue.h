@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A queue whose elements are used again. */
+/* A queue that reuses its elements. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_RING_H
-#define INCLUDED_GPUFEC_SYNC_MAP_RING_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_RING_QUEUE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_STREAM_RING_QUEUE_H
 
 #include <cstddef>
 #include <utility>
@@ -13,9 +13,9 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief A queue that grows, and keeps what its elements own for those that come.
+ * \brief A growing queue whose popped elements keep the memory that they own.
  *
- * Whoever adds an element finds what was there before it, and sets all of it.
+ * add() returns such an element with its old contents; the caller sets all of it.
  */
 template <class T>
 class ring
@@ -31,7 +31,7 @@ public:
     T& back() { return (*this)[d_size - 1]; }
     const T& back() const { return (*this)[d_size - 1]; }
 
-    //! Makes room for so many.
+    //! Allocates \p count elements.
     void reserve(std::size_t count)
     {
         if (count <= d_elements.size()) {
@@ -59,11 +59,11 @@ public:
         d_first = place(1);
         --d_size;
     }
-    //! Leaves the first \p count.
+    //! Drops all but the first \p count elements.
     void cut(std::size_t count) { d_size = count; }
 
 private:
-    // As many as a power of two.
+    // The number of elements is a power of two.
     std::size_t place(std::size_t i) const
     {
         return (d_first + i) & (d_elements.size() - 1);
@@ -75,4 +75,4 @@ private:
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_RING_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_RING_QUEUE_H */

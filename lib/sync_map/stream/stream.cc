@@ -64,7 +64,7 @@ bool stream_cutter::ready() const
 {
     const std::int64_t n = d_setup.code.n();
     if (d_finished) {
-        // A frame is there if no more is missing than can have been deleted.
+        // The last frame counts as received if deletions explain all that is missing.
         return received() > d_origin &&
                d_origin + n * d_setup.outputs + d_window.first <= received();
     }
@@ -112,7 +112,7 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    // Of floats, this is a NaN.
+    // As a float, this pattern is a NaN; as a byte, it is out of the alphabet.
     std::fill_n(
         to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }
@@ -127,7 +127,7 @@ void stream_cutter::fill(const setup& setup,
     const auto end = origin + std::int64_t(setup.code.n()) * setup.symbols + window.last;
     const std::int64_t there =
         std::max<std::int64_t>(0, std::min(end, received()) - begin);
-    // Items yet unknown are erased, which is to leave them out of account.
+    // Items after the end of the stream are erasures.
     const std::int64_t count = d_finished ? std::max(there, end - begin) : there;
     write_frame(setup,
                 { std::int32_t(count), std::int32_t(origin - begin), window.first, 0 },
@@ -141,7 +141,7 @@ void stream_cutter::fill(const setup& setup,
     erase(to + there * size, count - there);
 }
 
-// Carries α over the frame.
+// Runs the forward recursion over the frame and moves to the next.
 void stream_cutter::advance(const std::byte* frame)
 {
     std::vector<double> next(d_window.size());
@@ -150,11 +150,11 @@ void stream_cutter::advance(const std::byte* frame)
     d_origin = begin.origin;
     d_alpha = std::move(begin.alpha);
     const auto& s = d_setup.search;
-    forget(d_origin - std::int64_t(d_setup.code.n()) * s.most_warmup - s.most -
+    forget(d_origin - std::int64_t(d_setup.code.n()) * s.max_warmup - s.most -
            2 * s.window - d_setup.window);
 }
 
-// Lets the window follow the mean of what a frame ends with.
+// Returns the next frame's beginning; its window is centred on the mean of α.
 stream_cutter::beginning stream_cutter::after(std::int64_t origin,
                                               const double* carried) const
 {
@@ -165,7 +165,7 @@ stream_cutter::beginning stream_cutter::after(std::int64_t origin,
         mean += carried[m] * (d_window.first + m);
     }
     const int shift = sum > 0 ? int(std::lround(mean / sum)) : 0;
-    // Where the channel was not as it should be, nothing is known.
+    // If no path explains the items, all drifts start alike.
     std::vector<double> alpha(M, sum > 0 ? 0 : 1);
     for (int m = 0; sum > 0 && m < M; ++m) {
         const int from = m + shift;
@@ -198,8 +198,8 @@ void stream_cutter::go_on(const frame_ends& before)
     d_alpha = std::move(begin.alpha);
 }
 
-// Finds the first boundary. Every frame of the stream has one that explains as much, so
-// offsets are looked at a frame's length at a time: the earliest that is followed is it.
+// Finds the first boundary. The boundaries of all frames explain the items equally well,
+// so the search covers one frame's length at a time and takes the earliest locked offset.
 void stream_cutter::acquire()
 {
     const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;
@@ -226,7 +226,7 @@ void stream_cutter::acquire()
     d_search.reset();
 }
 
-// Among offsets that are all as likely before the frame is received.
+// Returns the most likely of the offsets first to last, which have equal priors.
 stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first, unsigned last)
 {
     const unsigned span = last - first;

@@ -11,7 +11,7 @@ stream_results::stream_results(const setup& setup, std::uint64_t first, order ag
     : d_setup(setup),
       d_first(first),
       d_again(std::move(again)),
-      d_tolerance(link_tolerance(setup))
+      d_tolerance(boundary_match_tolerance(setup))
 {
 }
 
@@ -40,9 +40,9 @@ void stream_results::replace(const stream_frame& f)
     auto& e = d_frames[f.number - d_frames.front().frame.number];
     e.waits = false;
     e.looked_at = -1;
-    // Where items were lost, what is carried over them does not follow the code, or
-    // explains less than what the frame found by itself by a factor that no channel
-    // makes.
+    // Keeps the frame's first result if items were lost or inserted before the frame. The
+    // new result, decoded from the previous frame's end metrics, then is not locked, or
+    // its log-probability is lower by more than `slip` nats.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);
@@ -67,7 +67,7 @@ void stream_results::look(const entry& before, entry& e)
         e.frame.bound = std::max<double>(e.frame.bound, l.end_bound);
         return;
     }
-    ++d_links;
+    ++d_boundary_matches;
     e.holds = l.difference <= d_tolerance && l.start_bound <= 10 * d_tolerance;
     e.frame.bound = std::max(l.start_bound, l.end_bound);
     if (e.holds) {
@@ -75,7 +75,7 @@ void stream_results::look(const entry& before, entry& e)
     }
     ++d_failed;
     if (!before.frame.locked) {
-        e.holds = true; // it ends with nothing that is worth more
+        e.holds = true; // end metrics of an unlocked frame are no better than a search
         e.frame.bound = 1;
     } else {
         ++d_unproven;
@@ -87,7 +87,7 @@ void stream_results::settle()
     for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
         auto& e = d_frames[i];
         if (i == 0 && !d_any) {
-            e.holds = true; // nothing was before it
+            e.holds = true; // the stream's first frame
         } else {
             const auto& before = i == 0 ? d_before : d_frames[i - 1];
             const bool stays = i <= d_proven || before.holds;
@@ -137,7 +137,7 @@ void stream_results::keep()
     }
 }
 
-const frame_ends* stream_results::give_up()
+const frame_ends* stream_results::abandon()
 {
     d_frames.cut(d_proven);
     if (d_frames.empty() && !d_any) {

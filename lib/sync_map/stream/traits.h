@@ -1,44 +1,44 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Synchronisation. */
+/* Traits of the synchronisation decoder for the layers that all decoders share. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_ROOM_H
-#define INCLUDED_GPUFEC_SYNC_MAP_ROOM_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_TRAITS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_STREAM_TRAITS_H
 
-#include "job.h"
 #include "pipeline/batch_decoder.h"
+#include "sync_map/model/job.h"
 #include <memory>
 #include <string>
 
 namespace gr::gpufec::sync_map {
 
-//! What the shared layers know of this room; pipeline/backends.h says what each is for.
-struct room {
+//! Traits of this decoder; pipeline/backends.h documents each member.
+struct traits {
     using options = sync_options;
     using setup = sync_map::setup;
     using job = sync_map::job;
     using decoder = std::unique_ptr<batch_decoder<job>>;
 
-    static constexpr const char* piece = "frames";
-    static constexpr std::size_t most_pieces = 1u << 20;
+    static constexpr const char* work_items_name = "frames";
+    static constexpr std::size_t max_work_items = 1u << 20;
 
-    static std::size_t unit(const setup&) { return 1; }
+    static std::size_t batch_granularity(const setup&) { return 1; }
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! \p variant of cpu_variants(), "" for the best.
+    //! \param variant one of cpu_variants(), "" for the best
     static decoder make_cpu(const setup& s,
-                            std::size_t pieces,
+                            std::size_t work_items,
                             unsigned threads,
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
     //! \throws std::runtime_error that says what is missing
     static decoder
-    make_cuda(const setup& s, std::size_t pieces, unsigned slots, int device);
+    make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_ROOM_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_STREAM_TRAITS_H */

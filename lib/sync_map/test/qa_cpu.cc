@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CPU's decoders: every form, precision and instruction set against the
+/* Tests of the CPU decoders: every form, precision and instruction set against the
  * vectors and the reference. */
 
-#include "cpu.h"
 #include "qa_support.h"
+#include "sync_map/cpu/decoder.h"
 #include <gtest/gtest.h>
 #include <atomic>
 #include <cstdlib>
@@ -18,8 +18,8 @@ thread_local bool is_worker = true;
 
 } // namespace
 
-// Counts what is allocated in threads other than a test's own. Not inline, where the
-// compiler would see free() and not the operator.
+// Counts allocations in worker threads. It is not inlined, or the compiler would warn of
+// free() on memory from operator new.
 [[gnu::noinline]] void* operator new(std::size_t bytes)
 {
     allocations_of_workers += is_worker;
@@ -40,7 +40,7 @@ namespace {
 decoder_maker on_cpu(const std::string& variant = "")
 {
     return [variant](const setup& setup, std::size_t frames) {
-        return room::make_cpu(setup, frames, 2, variant);
+        return traits::make_cpu(setup, frames, 2, variant);
     };
 }
 
@@ -141,8 +141,8 @@ void scale_to_1(std::vector<double>& values)
     }
 }
 
-// A frame's end is as likely at any drift, so that λ there is α; but the reference does
-// not weigh items.
+// With a uniform end prior, λ at the last boundary is α, except that the reference does
+// not apply item_weight.
 std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
 {
     auto& o = data.options;
@@ -176,7 +176,7 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
                                  nullptr,
                                  frame.data());
                     carrier.carry(frame.data(), carried.data());
-                    // In a stream there are no drifts beyond what was received.
+                    // Drifts beyond the received items do not count.
                     const int last = int(data.received[f].size()) -
                                      int(c.code.frame_bits()) -
                                      decoder_window(data.options).first;
@@ -191,7 +191,7 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
     }
 }
 
-// α behind a frame amid random bits, carried on from drifts that are all alike.
+// Returns α after a frame of random bits that begins with uniform α.
 std::vector<double> alpha_amid_bits(const sync_code& code,
                                     const bsid_model& channel,
                                     sync_precision precision,
@@ -278,7 +278,7 @@ TEST(sync_cpu, likelihoods_of_symbols)
     }
 }
 
-// What a bit weighs is defined as with a larger alphabet.
+// Soft bits have the same weights as likelihoods of a larger alphabet.
 TEST(sync_cpu, likelihoods_of_two_symbols_are_probabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);
@@ -312,7 +312,7 @@ TEST(sync_cpu, workers_allocate_nothing)
     is_worker = false;
     unsigned before = allocations_of_workers;
     std::thread([] { ::operator delete(::operator new(8)); }).join();
-    EXPECT_EQ(allocations_of_workers - before, 1u); // so they are counted
+    EXPECT_EQ(allocations_of_workers - before, 1u); // the counter works
     before = allocations_of_workers;
     check_outputs(on_cpu());
     check_impossible_frames(on_cpu());

@@ -5,75 +5,14 @@
  * against framed decoding, acquisition and loss of lock. */
 
 #include "lab/sync_map/simulation.h"
-#include "qa_support.h"
+#include "qa_stream_support.h"
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+#include <cmath>
 #include <random>
+#include <thread>
 
 namespace gr::gpufec::sync_map {
 namespace {
-
-using std::chrono::milliseconds;
-
-struct decoded_stream {
-    std::vector<double> values;
-    std::vector<std::int64_t> begins;
-    std::vector<bool> locked, valid;
-};
-
-template <class Value>
-void take_all(sync_decoder& decoder, decoded_stream& to)
-{
-    sync_decoder::frame f;
-    while (decoder.pull(f)) {
-        EXPECT_EQ(f.number, to.begins.size());
-        append_values<Value>(static_cast<const std::byte*>(f.output),
-                             f.output_bytes / sizeof(Value),
-                             to.values);
-        to.begins.push_back(f.begin);
-        to.locked.push_back(f.locked);
-        to.valid.push_back(f.status.valid);
-    }
-}
-
-// Pushes a stream piece by piece and pulls all of it.
-template <class Value>
-decoded_stream decode_stream(const sync_options& options,
-                             const std::vector<std::uint8_t>& items,
-                             std::size_t piece)
-{
-    sync_decoder decoder(options);
-    decoded_stream out;
-    const auto size = options.item_bytes(), count = items.size() / size;
-    for (std::size_t at = 0; at < count;) {
-        at += decoder.push(items.data() + at * size, std::min(piece, count - at));
-        take_all<Value>(decoder, out);
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all<Value>(decoder, out);
-        decoder.wait(milliseconds(10));
-    }
-    return out;
-}
-
-std::vector<std::uint8_t> joined(const test_frames& data)
-{
-    std::vector<std::uint8_t> all;
-    for (const auto& frame : data.received) {
-        all.insert(all.end(), frame.begin(), frame.end());
-    }
-    return all;
-}
-
-sync_options stream_options(sync_options o, sync_output output)
-{
-    o.mode = sync_mode::stream;
-    o.where = backend::cpu;
-    o.output = output;
-    o.drifts = false;
-    return o;
-}
 
 void check_against_whole_stream(const sync_code& code,
                                 const bsid_model& channel,
@@ -99,7 +38,7 @@ void check_against_whole_stream(const sync_code& code,
     const auto decoded = decode_stream<double>(o, items, 77);
     ASSERT_EQ(decoded.begins.size(), frames);
 
-    // What was received ends, and after it every item is as likely as any other.
+    // After the end of the received items, every item is equally likely.
     const unsigned symbols = frames * code.frame_symbols() + 20;
     const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
@@ -239,7 +178,7 @@ TEST(sync_decoder_stream, acquires_the_earliest_frame)
     std::mt19937_64 random(99);
     for (unsigned s = 0; s < 60; ++s) {
         const auto data = random_frames(code, channel, 8);
-        // From nothing up to more than a frame.
+        // Offsets range from 0 to more than a frame.
         const unsigned offset = s % 6 * code.frame_bits() / 4;
         std::vector<std::uint8_t> items(offset);
         for (auto& bit : items) {
@@ -265,7 +204,7 @@ TEST(sync_decoder_stream, the_longest_acquisition_does_not_stall)
     for (auto& bit : items) {
         bit = random() >> 63;
     }
-    // Once all that is waited for has come.
+    // The stream is longer than the acquisition range.
     const auto data = random_frames(code, channel, 2700);
     const auto rest = joined(data);
     items.insert(items.end(), rest.begin(), rest.end());
@@ -377,38 +316,6 @@ TEST(sync_decoder_frames, a_channel_that_cannot_be_decoded_is_refused_at_once)
     EXPECT_TRUE(decoder.push_frame(data.received[0].data(), data.received[0].size()));
 }
 
-TEST(sync_decoder_frames, memory_that_there_is_not_is_refused_by_name)
-{
-    sync_options o(codebook_random(12, 1024, 100, 4), { 0.01, 0.01, 0 });
-    o.where = backend::cpu;
-    o.output = sync_output::posteriors64;
-    o.priors = true;
-    o.batch = 1 << 20;
-    o.slots = 16;
-    try {
-        sync_decoder decoder(o);
-        ADD_FAILURE() << "taken";
-    } catch (const std::invalid_argument& error) {
-        EXPECT_EQ(std::string(error.what())
-                      .find("batch is 1048576: there is not the memory for 16 slots of "
-                            "so many frames"),
-                  0u)
-            << error.what();
-    }
-}
-
-TEST(sync_decoder_stream, long_look_ahead_of_long_words_fits)
-{
-    // Items of a frame that 32 bits do not hold as a product of unchecked sizes.
-    sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
-    o.where = backend::cpu;
-    o.mode = sync_mode::stream;
-    o.lookahead = 511;
-    EXPECT_EQ(make_setup(o).max_items, 512u * 4096);
-    o.lookahead = 1 << 20;
-    EXPECT_THROW(make_setup(o), std::invalid_argument);
-}
-
 TEST(sync_simulation, deviation_is_that_of_frames)
 {
     error_counts counts;
@@ -431,156 +338,7 @@ TEST(sync_simulation, frames_are_the_same_each_time)
     EXPECT_NE(source.make(7).message, other.make(7).message);
 }
 
-TEST(sync_decoder_options, are_refused_by_name)
-{
-    const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
-    const auto refusal = [&](auto&& change) {
-        auto o = good;
-        o.where = backend::cpu;
-        change(o);
-        try {
-            const sync_decoder decoder(o);
-        } catch (const std::invalid_argument& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
-    using o = sync_options;
-    const auto expect = [&](auto&& change, const std::string& words) {
-        EXPECT_NE(refusal(change).find(words), std::string::npos) << refusal(change);
-    };
-    EXPECT_EQ(refusal([](o&) {}), "");
-    expect([](o& x) { x.exclusion = 0; }, "exclusion is 0");
-    expect([](o& x) { x.exclusion = NAN; }, "exclusion is nan");
-    expect([](o& x) { x.slots = 0; }, "slots is 0");
-    expect([](o& x) { x.threads = 0; }, "threads is 0");
-    expect([](o& x) { x.max_latency_ms = -1; }, "max_latency_ms is -1");
-    expect([](o& x) { x.output = sync_output::llr; }, "output is llr");
-    expect([](o& x) { x.positive_bit = 2; }, "positive_bit is 2: allowed are 0 and 1");
-    expect([](o& x) { x.change_first = 1; }, "mn_min is 1");
-    expect([](o& x) { x.change_last = -1; }, "mn_max is -1");
-    expect([](o& x) { x.state_threshold = 1; }, "state_threshold is 1");
-    expect([](o& x) { x.start.probability = { -1 }; }, "start_prior is -1");
-    expect([](o& x) { x.end = { 0, { 0, 0 } }; }, "end_prior is 0");
-    expect([](o& x) { x.start.first = 1 << 30; }, "start_first is 1073741824");
-    expect([](o& x) { x.end.first = -(1 << 30); }, "end_first is -1073741824");
-    expect([](o& x) { x.lattice_threshold = NAN; }, "lattice_threshold is nan");
-    expect([](o& x) { x.change_last = 1 << 30; }, "mn_max is 1073741824");
-    expect([](o& x) { x.acquire = 0x7fffffff; },
-           "acquire is 2147483647: allowed are 0 to 1048576");
-    expect([](o& x) { x.lookahead = 0xffffffff; },
-           "lookahead is 4294967295: allowed are 0 to 1048576");
-    expect(
-        [](o& x) {
-            x.mode = sync_mode::stream;
-            x.lookahead = sync_options::max_lookahead;
-        },
-        "(frame_symbols + lookahead) * n is 4194324: allowed are 1 to 2097152");
-    expect(
-        [](o& x) {
-            x.mode = sync_mode::stream;
-            x.lookahead = 1 << 18;
-            x.channel = bsid_model(0.1, 0.1);
-        },
-        "drifts times frame_symbols and lookahead is ");
-    expect([](o& x) { x.start.probability.resize(1 << 20, 1.0); },
-           "size of start_prior is 1048576: allowed are 0 to 16384");
-    expect([](o& x) { x.end.probability.resize(1 << 20, 1.0); },
-           "size of end_prior is 1048576: allowed are 0 to 16384");
-    expect([](o& x) { x.start.first = 1 << 20; }, "the start_prior is 1048576");
-    EXPECT_EQ(refusal([](o& x) { x.start.probability = { 5e-324 }; }), "");
-    const std::vector<std::pair<std::string, std::function<void(o&)>>> of_the_corridor = {
-        { "receiver is lattice", [](o& x) { x.receiver = sync_receiver::lattice; } },
-        { "receiver is trellis", [](o& x) { x.receiver = sync_receiver::trellis; } },
-        { "state_threshold is 0.5", [](o& x) { x.state_threshold = 0.5; } },
-        { "lattice_threshold is 0.5", [](o& x) { x.lattice_threshold = 0.5; } },
-    };
-    for (const auto& [words, change] : of_the_corridor) {
-        expect(change, words);
-        EXPECT_EQ(refusal([&, &set = change](o& x) {
-                      x.form = sync_form::corridor;
-                      set(x);
-                  }),
-                  "");
-    }
-    expect([](o& x) { x.channel = bsid_model(0, 0, 0, 3); }, "alphabet of the channel");
-    expect(
-        [](o& x) {
-            x.mode = sync_mode::stream;
-            x.start.probability = { 1, 1 };
-        },
-        "start_prior is given");
-    expect(
-        [](o& x) {
-            x.mode = sync_mode::stream;
-            x.end.probability = { 1 };
-        },
-        "end_prior is given");
-    expect(
-        [](o& x) {
-            x.mode = sync_mode::stream;
-            x.priors = true;
-        },
-        "mode is stream");
-    EXPECT_THROW(sync_form_from_string("line"), std::invalid_argument);
-    EXPECT_THROW(sync_output_from_string(""), std::invalid_argument);
-}
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Decoders have what they ask for, or say by name what is too large.
-TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
-{
-    using o = sync_options;
-    const auto words = codebook_random(sync_code::max_n, 2, 8, 4);
-    const auto frame = codebook_random(64, 2, sync_code::max_frame_bits / 64, 4);
-    const std::vector<std::function<void(o&)>> maxima = {
-        [](o&) {},
-        [&](o& x) { x.code = words; },
-        [&](o& x) { x.code = frame; },
-        [](o& x) { x.channel = bsid_model(bsid_model::max_p_insert, 0.005); },
-        [](o& x) { x.lookahead = o::max_lookahead; },
-        [](o& x) { x.acquire = o::max_acquire; },
-        [](o& x) { x.start.probability.resize(drift_prior::max_size, 1.0); },
-        [](o& x) {
-            x.end = { -drift_prior::max_first, { 1 } };
-        },
-        [](o& x) { x.change_last = drift_range::max_size; },
-        [](o& x) { x.form = sync_form::corridor; },
-        [](o& x) { x.batch = 1 << 20; },
-    };
-    rlimit before;
-    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-    const rlimit small{ rlim_t(400) << 20, before.rlim_max };
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &small), 0);
-    unsigned made = 0, refused = 0;
-    for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
-        for (std::size_t a = 0; a < maxima.size(); ++a) {
-            for (std::size_t b = a; b < maxima.size(); ++b) {
-                SCOPED_TRACE(std::to_string(a) + " and " + std::to_string(b));
-                o options(codebook_random(4, 6, 5, 4), { 0.01, 0.01, 0 });
-                options.where = backend::cpu;
-                options.mode = mode;
-                maxima[a](options);
-                maxima[b](options);
-                try {
-                    const sync_decoder decoder(options);
-                    ++made;
-                } catch (const std::invalid_argument& error) {
-                    EXPECT_NE(std::string(error.what()), "");
-                    ++refused;
-                } catch (const std::exception& error) {
-                    ADD_FAILURE() << error.what();
-                }
-            }
-        }
-    }
-    setrlimit(RLIMIT_AS, &before);
-    EXPECT_GT(made, 10u);
-    EXPECT_GT(refused, 10u);
-}
-#endif
-
-// Wrong symbols, and whether all frames but the last are locked.
+// Returns the number of wrong symbols, and whether all frames but the last are locked.
 std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
 {
     o.where = backend::cpu;
@@ -637,251 +395,6 @@ TEST(sync_decoder_stream, inverted_markers_tell_where_frames_begin)
         data.options.code = codebook_marker(8, 120, "011", 0);
         EXPECT_FALSE(bool(make_setup(data.options).search));
     }
-}
-
-// A ring that items are lent from. What was taken back is overwritten.
-class lending
-{
-public:
-    lending(sync_decoder& decoder, std::vector<std::uint8_t> items)
-        : d_decoder(decoder), d_items(std::move(items)), d_ring(d_items)
-    {
-    }
-
-    // Lends, or pushes once that is over, up to `count` more items.
-    std::size_t give(std::size_t count)
-    {
-        const auto n =
-            d_over ? d_decoder.push(d_items.data() + d_taken, count)
-                   : d_decoder.lend(d_ring.data() + d_back, d_taken - d_back + count);
-        return took(n);
-    }
-    std::size_t skip(std::size_t count) { return took(d_decoder.skip(count)); }
-    void end()
-    {
-        d_decoder.end_lending();
-        EXPECT_EQ(d_decoder.lent(), 0u);
-        std::fill(d_ring.begin(), d_ring.end(), 77);
-        d_over = true;
-    }
-    void take_back()
-    {
-        const auto n = d_decoder.take_back();
-        std::fill_n(d_ring.begin() + d_back, n, 77);
-        d_back += n;
-    }
-
-    bool over() const { return d_over; }
-    std::size_t taken() const { return d_taken; }
-    std::size_t left() const { return d_items.size() - d_taken; }
-    std::size_t back() const { return d_back; }
-
-private:
-    std::size_t took(std::size_t n)
-    {
-        d_taken += n;
-        take_back();
-        return n;
-    }
-
-    sync_decoder& d_decoder;
-    const std::vector<std::uint8_t> d_items;
-    std::vector<std::uint8_t> d_ring;
-    std::size_t d_taken = 0, d_back = 0;
-    bool d_over = false;
-};
-
-sync_options small_batches(sync_options o, unsigned batch, unsigned slots)
-{
-    o.batch = batch;
-    o.slots = slots;
-    o.max_latency_ms = batch == 2 ? 0 : 1e9;
-    return o;
-}
-
-// Frames that are lent, up to an item, and pushed from there on.
-decoded_stream decode_lent_frames(const sync_options& options,
-                                  const std::vector<std::vector<std::uint8_t>>& frames,
-                                  std::size_t until)
-{
-    sync_decoder decoder(options);
-    EXPECT_TRUE(decoder.can_lend());
-    decoded_stream out;
-    std::vector<std::uint8_t> items;
-    for (std::size_t f = 0; f < frames.size(); ++f) {
-        items.insert(items.end(), frames[f].begin(), frames[f].end());
-        items.insert(items.end(), f % 4 * 11, 0); // which belong to none
-    }
-    lending ring(decoder, items);
-    std::mt19937 random(5);
-    const auto all = [&](auto&& pass, std::size_t count) {
-        while (count > 0) {
-            const auto n = pass(std::min<std::size_t>(count, 1 + random() % 700));
-            count -= n;
-            take_all<float>(decoder, out);
-            if (n == 0) {
-                decoder.wait(milliseconds(10));
-            }
-            if (ring.taken() >= until && !ring.over()) {
-                ring.end();
-            }
-        }
-    };
-    for (std::size_t f = 0; f < frames.size(); ++f) {
-        all([&](auto n) { return ring.give(n); }, frames[f].size());
-        while (!decoder.end_frame()) {
-            take_all<float>(decoder, out);
-            decoder.wait(milliseconds(10));
-        }
-        all([&](auto n) { return ring.skip(n); }, f % 4 * 11);
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all<float>(decoder, out);
-        decoder.wait(milliseconds(10));
-    }
-    ring.take_back();
-    EXPECT_TRUE(ring.over() || ring.back() == items.size());
-    return out;
-}
-
-TEST(sync_decoder_lending, frames_are_decoded_as_if_they_were_pushed)
-{
-    auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
-    data.received[7].resize(1);
-    data.received[20].assign(3000, 1); // more than can be decoded
-    data.received[21].assign(20000, 1);
-    data.received[39].resize(5);
-    auto o = data.options;
-    o.where = backend::cpu;
-    o.output = sync_output::posteriors;
-    o.drifts = false;
-    std::size_t count = 0;
-    decoded_stream pushed;
-    {
-        sync_decoder decoder(o);
-        for (const auto& frame : data.received) {
-            while (!decoder.push_frame(frame.data(), frame.size())) {
-                take_all<float>(decoder, pushed);
-                decoder.wait(milliseconds(10));
-            }
-            count += frame.size();
-        }
-        decoder.finish();
-        while (!decoder.done()) {
-            take_all<float>(decoder, pushed);
-            decoder.wait(milliseconds(10));
-        }
-    }
-    ASSERT_EQ(pushed.begins.size(), data.received.size());
-    EXPECT_FALSE(pushed.valid[20] || pushed.valid[21]);
-    EXPECT_TRUE(pushed.valid[22]);
-    for (const unsigned batch : { 1u, 2u, 3u, 16u, 64u }) {
-        for (const unsigned slots : { 1u, 3u }) {
-            for (const auto until :
-                 { std::size_t(1), count / 5, count / 2, ~std::size_t(0) }) {
-                const auto lent = decode_lent_frames(
-                    small_batches(o, batch, slots), data.received, until);
-                EXPECT_EQ(lent.values, pushed.values) << batch << ' ' << until;
-                EXPECT_EQ(lent.valid, pushed.valid) << batch << ' ' << until;
-            }
-        }
-    }
-}
-
-TEST(sync_decoder_lending, streams_are_decoded_as_if_they_were_pushed)
-{
-    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
-    auto items = joined(data);
-    items.erase(items.begin() + 9000, items.begin() + 9040); // links fail there
-    auto o = stream_options(data.options, sync_output::posteriors);
-    const auto pushed = decode_stream<float>(o, items, 500);
-    ASSERT_GT(pushed.begins.size(), 190u);
-    for (const unsigned batch : { 1u, 2u, 16u, 64u }) {
-        for (const unsigned slots : { 1u, 3u }) {
-            for (const auto until :
-                 { std::size_t(1), items.size() / 2, ~std::size_t(0) }) {
-                sync_decoder decoder(small_batches(o, batch, slots));
-                ASSERT_TRUE(decoder.can_lend());
-                lending ring(decoder, items);
-                decoded_stream lent;
-                std::mt19937 random(5);
-                while (ring.left() > 0) {
-                    if (ring.taken() >= until && !ring.over()) {
-                        ring.end();
-                    }
-                    const auto n =
-                        ring.give(std::min<std::size_t>(ring.left(), 1 + random() % 900));
-                    take_all<float>(decoder, lent);
-                    ring.take_back();
-                    if (n == 0) {
-                        decoder.wait(milliseconds(10));
-                    }
-                }
-                decoder.finish();
-                while (!decoder.done()) {
-                    take_all<float>(decoder, lent);
-                    decoder.wait(milliseconds(10));
-                }
-                ring.take_back();
-                EXPECT_TRUE(ring.over() || ring.back() == items.size());
-                EXPECT_EQ(lent.values, pushed.values) << batch << ' ' << until;
-                EXPECT_EQ(lent.begins, pushed.begins) << batch << ' ' << until;
-                EXPECT_EQ(lent.locked, pushed.locked) << batch << ' ' << until;
-            }
-        }
-    }
-}
-
-TEST(sync_decoder_lending, another_channel_takes_over_while_frames_are_lent)
-{
-    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 12);
-    auto o = small_batches(data.options, 3, 2);
-    o.where = backend::cpu;
-    o.output = sync_output::posteriors;
-    o.drifts = false;
-    const bsid_model other{ 0.03, 0.01 };
-    // Frame 7 has begun when the channel changes.
-    std::vector<std::vector<float>> outputs[2];
-    for (const bool lend : { false, true }) {
-        sync_decoder decoder(o);
-        lending ring(decoder, joined(data));
-        const auto pull = [&] {
-            sync_decoder::frame f;
-            while (decoder.pull(f)) {
-                const auto* const from = static_cast<const float*>(f.output);
-                outputs[lend].emplace_back(from, from + f.output_bytes / sizeof(float));
-            }
-            ring.take_back();
-        };
-        if (!lend) {
-            ring.end();
-        }
-        for (unsigned f = 0; f < 12; ++f) {
-            for (std::size_t left = data.received[f].size(); left > 0;) {
-                const auto n = ring.give(std::min<std::size_t>(left, 40));
-                left -= n;
-                if (f == 7 && left > 0 && left <= 40) {
-                    decoder.set_channel(other);
-                }
-                pull();
-                if (n == 0) {
-                    decoder.wait(milliseconds(10));
-                }
-            }
-            while (!decoder.end_frame()) {
-                pull();
-                decoder.wait(milliseconds(10));
-            }
-        }
-        decoder.finish();
-        while (!decoder.done()) {
-            pull();
-            decoder.wait(milliseconds(10));
-        }
-    }
-    ASSERT_EQ(outputs[0].size(), 12u);
-    EXPECT_EQ(outputs[0], outputs[1]);
 }
 
 } // namespace

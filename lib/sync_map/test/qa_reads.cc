@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of several reads decoded together: against the same rule by the reference,
- * against the posteriors of all reads together by enumeration, and that more reads err
- * less. */
+/* Tests of several reads decoded together: against the reference's rule, against the
+ * joint posteriors of all reads by enumeration, and that more reads give fewer errors. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"
@@ -19,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using bytes = std::vector<std::uint8_t>;
 
-// Frames, the reads of which follow one another.
+// Frames; the reads of each are consecutive in `received`.
 struct test_reads {
     sync_reads_options options;
     unsigned frames;
@@ -70,7 +69,7 @@ void add_priors(test_reads& data)
 }
 
 struct decoded_reads {
-    std::vector<std::vector<double>> values; // of each frame
+    std::vector<std::vector<double>> values; // per frame
     std::vector<sync_status> statuses;
 };
 
@@ -119,7 +118,7 @@ decoded_reads decode(const test_reads& data)
     return decode_with<Value>(decoder, data);
 }
 
-// The reads of a frame as the reference has them.
+// Returns the reads of a frame as problems of the reference.
 std::vector<reference::map_problem> problems_of(const test_reads& data, unsigned f)
 {
     const auto& o = data.options;
@@ -230,7 +229,7 @@ TEST_P(sync_reads, output_does_not_depend_on_batches)
     data.options.threads = 2;
     data.options.max_latency_ms = 0;
     EXPECT_EQ(decode<double>(data).values, one.values);
-    // Frames that are pushed while others go round.
+    // Here frames are pushed while others are decoded again.
     data.options.batch = 3;
     data.options.slots = 1;
     EXPECT_EQ(decode<double>(data).values, one.values);
@@ -259,7 +258,7 @@ TEST_P(sync_reads, give_every_output)
             const auto* const known = &data.priors[f][i * q];
             double sum = 0;
             for (unsigned D = 0; D < q; ++D) {
-                // What is ruled out beforehand says nothing of what reads say.
+                // The posterior of a word with prior 0 does not show its extrinsic.
                 e[D] = known[D] > 0 ? L[D] / known[D] : extrinsics.values[f][i * q + D];
                 sum += known[D] > 0 ? e[D] : 0;
             }
@@ -287,7 +286,7 @@ TEST_P(sync_reads, that_come_later_have_their_probability_given_those_before)
     const auto twice = decode<double>(data);
     data.options.passes = 1;
     const auto once = decode<double>(data);
-    // The same, a read at a time.
+    // Decodes the first and second reads separately.
     test_reads first = data, second = data;
     first.options.reads = second.options.reads = 1;
     first.received.clear();
@@ -408,7 +407,7 @@ TEST_P(sync_reads, come_out_when_they_are_flushed)
     sync_decoder::frame f;
     EXPECT_TRUE(decoder.pull(f));
     EXPECT_TRUE(f.status.valid);
-    EXPECT_FALSE(decoder.pull(f)); // whose last reads are not there
+    EXPECT_FALSE(decoder.pull(f)); // its last reads are missing
     decoder.reset();
     EXPECT_EQ(decode_with<double>(decoder, data).values, decode<double>(data).values);
 }
@@ -435,7 +434,7 @@ TEST_P(sync_reads, more_err_less)
     EXPECT_GT(rates[1], 0);
 }
 
-// Total variation from the posteriors of all reads together, mean over symbols.
+// Returns the mean total variation from the joint posteriors of all reads.
 double gap(const test_reads& data, unsigned* other_decisions = nullptr)
 {
     const auto decoded = decode<double>(data);
@@ -469,15 +468,15 @@ TEST_P(sync_reads, are_close_to_all_of_them_together)
     RecordProperty("gap_of_one_pass", std::to_string(of_one));
     RecordProperty("gap_of_two_passes", std::to_string(of_two));
     RecordProperty("other_decisions", int(other));
-    // One pass is some five times as far away, and reads without each other's help ten
-    // times. Of 3000 symbols one decision was another.
+    // One pass is about five times as far away, and reads decoded without priors ten
+    // times. One of 3000 decisions differed.
     EXPECT_LE(of_two, 1e-3);
     EXPECT_LE(of_two, of_one / 4);
     EXPECT_GT(of_two, 0);
     EXPECT_LE(other, 2u);
 }
 
-// Symbols of which each read says what it says by itself: then nothing is approximated.
+// Where symbols are independent given a read, the rule is no approximation.
 TEST_P(sync_reads, are_exact_where_symbols_do_not_depend_on_each_other)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);

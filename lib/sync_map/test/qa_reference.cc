@@ -3,10 +3,10 @@
 
 /* Tests of the reference decoders, against the vectors and against each other. */
 
-#include "channel.h"
 #include "channel/bsid.h"
 #include "qa_vectors.h"
-#include "reference.h"
+#include "sync_map/code/channel.h"
+#include "sync_map/model/reference.h"
 #include <gtest/gtest.h>
 #include <cmath>
 
@@ -70,7 +70,7 @@ TEST(sync_reference, multiprecision_agrees_with_double)
     EXPECT_NEAR(exact.log_probability, plain.log_probability, 1e-12);
 }
 
-// Every path of the channel, one by one: the ground that enumeration() stands on.
+// Sums over every channel path, to test enumeration().
 double all_paths(const std::vector<std::uint8_t>& sent,
                  const std::vector<std::uint8_t>& received,
                  const bsid_weights& w,
@@ -146,7 +146,7 @@ TEST(sync_reference, all_forms_agree_with_priors_soft_values_and_boundary_priors
 
 TEST(sync_reference, a_dead_trellis_is_uniform_and_not_valid)
 {
-    // Nothing inserted, deleted or flipped: other bits cannot be received.
+    // Without insertions, deletions and flips, other bits have probability 0.
     const sync_code code(2, 2, 2, { 0, 0, 0, 1, 0, 0, 0, 1 });
     const auto p = frame_problem(code, bsid_model(0, 0, 0), { 0, 0 }, { 1, 1, 1, 1 });
     for (const auto& r : { reference::linear(p),

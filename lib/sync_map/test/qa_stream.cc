@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of streams whose frames find their own beginnings: against the sequential rule,
- * whatever the batches; slips, noise and channels that are not what they should be. */
+/* Tests of streams whose frames search their beginnings: against the sequential rule,
+ * with batches of any size; slips, noise and channels that differ from the model. */
 
 #include "cuda/devices.h"
-#include "frame_guide.h"
 #include "lab/sync_map/simulation.h"
 #include "qa_support.h"
-#include "stream.h"
+#include "sync_map/stream/boundary_predictor.h"
+#include "sync_map/stream/stream.h"
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <atomic>
@@ -39,7 +39,7 @@ struct decoded_stream {
         std::int64_t first;
         std::vector<float> of;
     };
-    // With drifts: at item first, and at those behind it.
+    // Probabilities, with drifts, that a frame begins at item first and those after it.
     std::vector<chances> chances_to_begin;
     std::vector<bool> locked;
     std::vector<double> bounds;
@@ -97,20 +97,20 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// One frame carried over to the next.
+// Decodes with the sequential rule: each frame begins where the one before ended.
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
     auto setup = make_setup(options);
     setup.search = {};
-    setup.links = false;
+    setup.boundary_matches = false;
     stream_cutter cutter(options, setup);
     cutter.push(items.data(), items.size());
     cutter.finish();
     constexpr std::size_t batch = 64;
     const auto decoder = options.where == backend::cuda
-                             ? room::make_cuda(setup, batch, 1, 0)
-                             : room::make_cpu(setup, batch, 2);
+                             ? traits::make_cuda(setup, batch, 1, 0)
+                             : traits::make_cpu(setup, batch, 2);
     decoder->on_completion([] {});
     const host_memory in(setup.input_bytes() * batch), out(setup.output_bytes() * batch),
         status(sizeof(sync_status) * batch);
@@ -139,7 +139,7 @@ decoded_stream decode_sequentially(const sync_options& options,
 
 backend tested = backend::cpu;
 
-//! On both backends.
+//! Tests of both backends.
 class sync_stream_search : public testing::TestWithParam<backend>
 {
 protected:
@@ -159,7 +159,7 @@ struct stream_case {
     unsigned frames;
 };
 
-// Without what is random but once in so many frames.
+// Returns the received items of all frames.
 std::vector<std::uint8_t> received(const stream_case& c, std::uint64_t seed = 3)
 {
     sync_options o(c.code, c.channel);
@@ -196,9 +196,8 @@ struct measured {
     std::uint64_t failed = 0, again = 0;
 };
 
-// Of all frames; none is off by more than its bound says and numbers are rounded. Where
-// two beginnings are as likely, which one is told is a matter of rounding too: over many
-// frames, that comes.
+// Checks that no frame differs by more than its bound and rounding. \p many: tolerates
+// different beginnings that are equally likely, where rounding decides.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -229,7 +228,7 @@ measured check_against_sequential(const stream_case& c,
         for (std::size_t k = f * size; k < (f + 1) * size; ++k) {
             off = std::max(off, std::abs(a.values[k] - b.values[k]));
         }
-        // Bounds add up along the chain, but what is added is soon forgotten.
+        // Bounds of earlier frames add up, but are soon forgotten.
         EXPECT_LE(off, 2 * a.bounds[f] + rounding) << f;
         m.difference = std::max(m.difference, off);
         m.bound = std::max(m.bound, a.bounds[f]);
@@ -237,7 +236,7 @@ measured check_against_sequential(const stream_case& c,
     return m;
 }
 
-TEST(sync_item_store, gives_what_was_pushed)
+TEST(sync_received_window, gives_what_was_pushed)
 {
     constexpr std::size_t bytes = 4;
     std::mt19937 random(9);
@@ -245,7 +244,7 @@ TEST(sync_item_store, gives_what_was_pushed)
     for (auto& x : sent) {
         x = random();
     }
-    item_store store(bytes);
+    received_window store(bytes);
     std::vector<std::uint32_t> got;
     while (store.end() < std::int64_t(sent.size())) {
         const auto n = std::min<std::size_t>(random() % 50000, sent.size() - store.end());
@@ -258,7 +257,7 @@ TEST(sync_item_store, gives_what_was_pushed)
         const auto span = store.span(from, to);
         ASSERT_EQ(span.count, to - from);
         ASSERT_EQ(std::memcmp(span.items, sent.data() + from, bytes * span.count), 0);
-        // Beyond the end too: what comes next is kept all the same.
+        // Forgetting beyond the end drops no item that comes later.
         store.forget(store.end() + 10 - std::int64_t(random() % 100000));
         EXPECT_LE(store.first(), store.end());
     }
@@ -291,8 +290,8 @@ TEST_P(sync_stream_search, agrees_with_the_sequential_rule)
     }
 }
 
-// For minutes, so by hand: --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_*'
-// --gtest_output=json:FILE, where what is recorded can be read.
+// Takes minutes. Run by hand with --gtest_also_run_disabled_tests
+// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE; the file has the records.
 TEST_P(sync_stream_search, DISABLED_agrees_with_the_sequential_rule_over_many_frames)
 {
     constexpr unsigned pieces = 50, at_once = 2000;
@@ -335,7 +334,7 @@ TEST_P(sync_stream_search, DISABLED_agrees_with_the_sequential_rule_over_many_fr
     }
 }
 
-// Bytes of this process that are in memory.
+// Returns the resident memory of this process in bytes.
 std::size_t resident()
 {
     std::size_t pages = 0;
@@ -401,7 +400,7 @@ TEST_P(sync_stream_search, agrees_with_the_whole_stream)
         const auto decoded = decode(o, items, 77);
         ASSERT_EQ(decoded.begins.size(), c.frames);
 
-        // What was received ends, and after it every item is as likely as any other.
+        // After the end of the received items, every item is equally likely.
         const unsigned symbols = c.frames * c.code.frame_symbols() + 20;
         const unsigned s = c.code.alphabet();
         reference::map_problem p{ c.code, c.channel, { -110, 110 }, symbols, 0, {}, {},
@@ -419,19 +418,19 @@ TEST_P(sync_stream_search, agrees_with_the_whole_stream)
         auto whole = reference::linear(p).posteriors;
         whole.resize(decoded.values.size());
         EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
-        // And so it is with the look-ahead that is chosen.
+        // The default look-ahead is long enough.
         o.lookahead = 0;
         EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
     }
 }
 
-// Words that forget slowly: warm-ups are too short for some frames.
+// A code and channel whose warm-ups are too short for some frames.
 stream_case slow_case(unsigned frames)
 {
     return { codebook_random(10, 32, 210, 1), { 0.1, 0.1, 0 }, frames };
 }
 
-TEST_P(sync_stream_search, frames_whose_links_fail_are_decoded_again)
+TEST_P(sync_stream_search, frames_whose_boundary_matches_fail_are_decoded_again)
 {
     const auto m = check_against_sequential(slow_case(small_scale() ? 30 : 100),
                                             sync_precision::float32);
@@ -474,7 +473,7 @@ TEST_P(sync_stream_search, an_end_anywhere_is_that_of_the_sequential_rule)
     }
 }
 
-// Items lost from, or put into, what is received of every \p apart frames.
+// Returns the received items with a slip, lost or inserted items, every \p apart frames.
 std::vector<std::uint8_t> with_slips(const stream_case& c, unsigned apart, int slip)
 {
     const sync_options o(c.code, c.channel);
@@ -610,7 +609,7 @@ TEST_P(sync_stream_search, one_codebook_at_all_indices_is_carried_and_said_once)
 
 TEST_P(sync_stream_search, where_links_fail_frames_are_carried)
 {
-    // Half of the items say nothing, so that no beginning is found.
+    // With p_substitute 0.5 items carry no information, so no beginning is found.
     const stream_case c{ codebook_random(6, 4, 30, 4), { 0.02, 0.02, 0.5 }, 60 };
     const auto o = options_of(c, sync_precision::float64);
     const auto items = received(c);

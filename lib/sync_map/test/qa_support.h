@@ -1,18 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks that the tests of both backends share: frames through a batch decoder, against
- * the vectors and against the reference. */
+/* Checks shared by the tests of both backends: frames through a batch decoder, against
+ * the vectors and the reference. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_QA_SUPPORT_H
-#define INCLUDED_GPUFEC_SYNC_MAP_QA_SUPPORT_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
+#define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
 
 #include "channel/bsid.h"
-#include "pipeline/cpu_variant.h"
-#include "pipeline/host_memory.h"
+#include "common/cpu_variant.h"
+#include "common/host_memory.h"
 #include "qa_vectors.h"
-#include "reference.h"
-#include "room.h"
+#include "sync_map/model/reference.h"
+#include "sync_map/stream/traits.h"
 #include <gtest/gtest.h>
 #include <cstring>
 #include <functional>
@@ -22,11 +22,11 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Makes the decoder to be tested for batches of so many frames.
+//! Makes the decoder under test for batches of a number of frames.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
-//! Frames and how they are to be decoded.
+//! Frames and the options that they are decoded with.
 struct test_frames {
     sync_options options;
     std::vector<std::vector<std::uint16_t>> messages;
@@ -35,9 +35,9 @@ struct test_frames {
     std::vector<std::vector<float>> priors; // with options.priors
 };
 
-//! What came out of one frame.
+//! Output of one frame.
 struct decoded_frame {
-    std::vector<double> values; // of posteriors, extrinsics or LLRs; or symbols
+    std::vector<double> values; // posteriors, extrinsics, LLRs or symbols
     std::vector<double> first_drifts, last_drifts;
     sync_status status;
 };
@@ -89,7 +89,7 @@ inline std::size_t items_of(const std::vector<float>& soft, const sync_options& 
     return soft.size() * sizeof(float) / o.item_bytes();
 }
 
-//! Decodes whole frames; puts out only the first \p outputs symbols of each, unless 0.
+//! Decodes frames; outputs only the first \p outputs symbols of each, unless 0.
 inline std::vector<decoded_frame> decode_frames(const test_frames& data,
                                                 const sync_options& options,
                                                 const decoder_maker& make,
@@ -128,7 +128,7 @@ inline std::vector<decoded_frame> decode_frames(const test_frames& data,
     return decoded;
 }
 
-//! Options with the vector's own limits.
+//! Returns options with the vector's own limits.
 inline sync_options options_of(const test_vector& v, sync_precision precision)
 {
     sync_options o{ v.code, v.channel };
@@ -161,8 +161,8 @@ inline void check_vector(const test_vector& v,
         EXPECT_EQ(f.status.end_drift, int(v.received.size()) - int(v.sent.size()));
         EXPECT_EQ(f.status.start_drift, 0);
     }
-    // Drifts at boundaries within the frame: those behind the symbols that are put out.
-    // They are floats in any precision.
+    // Drifts at inner boundaries are those after the last output symbol. They are floats
+    // in any precision.
     data.messages.resize(1);
     const auto N = v.code.frame_symbols(), M = v.window.size();
     for (const unsigned i : { 1u, N / 2, N - 1 }) {
@@ -177,7 +177,7 @@ inline void check_vector(const test_vector& v,
     }
 }
 
-//! \p count frames of random symbols through the channel, as it comes.
+//! Sends \p count frames of random symbols through the channel.
 inline test_frames
 random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
 {
@@ -200,7 +200,7 @@ random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
     return data;
 }
 
-//! What floats of a larger alphabet say of each item, by the definition.
+//! Returns the normalised likelihoods of soft items of a larger alphabet.
 inline std::vector<double> likelihoods_of(const std::vector<float>& soft, unsigned s)
 {
     std::vector<double> all;
@@ -217,7 +217,7 @@ inline std::vector<double> likelihoods_of(const std::vector<float>& soft, unsign
     return all;
 }
 
-//! What the reference makes of frame \p f.
+//! Decodes frame \p f with the reference.
 inline reference::map_result
 reference_of(const test_frames& data, const sync_options& o, std::size_t f)
 {
@@ -255,7 +255,7 @@ reference_of(const test_frames& data, const sync_options& o, std::size_t f)
     return reference::linear(p);
 }
 
-//! The largest difference of a posterior or drift from the reference.
+//! Returns the largest difference of a posterior from the reference, and checks drifts.
 inline double difference_to_reference(const test_frames& data,
                                       const sync_options& o,
                                       const decoder_maker& make)
@@ -269,7 +269,7 @@ inline double difference_to_reference(const test_frames& data,
         largest = std::max(largest, largest_difference(decoded[f].values, r.posteriors));
         const std::vector<double> first(r.drifts.begin(), r.drifts.begin() + M);
         const std::vector<double> last(r.drifts.end() - M, r.drifts.end());
-        // Drifts are put out as floats.
+        // Drift posteriors are floats.
         EXPECT_LE(largest_difference(decoded[f].first_drifts, first),
                   std::max(1e-6, largest * 4));
         EXPECT_LE(largest_difference(decoded[f].last_drifts, last),
@@ -305,7 +305,7 @@ struct awkward_case {
     bsid_model channel;
 };
 
-//! Small and odd codes, and channels that lack an event.
+//! Returns small and odd codes, and channels that lack an event.
 inline std::vector<awkward_case> awkward_cases()
 {
     return {
@@ -369,8 +369,8 @@ inline void check_priors_and_soft_values(sync_form form,
     }
 }
 
-//! The likelihoods of a sequencer that says how sure it is: those of the symbol that was
-//! received have most of an item's, and their sum is another at each. Some are erasures.
+//! Makes soft items like those of a sequencer with confidences: the received symbol has
+//! the largest likelihood, and sums vary from item to item. Some items are erasures.
 inline void make_likelihoods(test_frames& data)
 {
     auto& o = data.options;
@@ -399,7 +399,7 @@ inline void make_likelihoods(test_frames& data)
     }
 }
 
-//! Likelihoods of an alphabet above 2: what is received of random words of such a code.
+//! Checks soft items of random words of an alphabet above 2.
 inline void check_likelihoods(const decoder_maker& make,
                               sync_form form,
                               unsigned n,
@@ -510,7 +510,7 @@ inline void check_impossible_frames(const decoder_maker& make)
             check(decoded[3], true);
         }
     }
-    // Nothing can be inserted, deleted or flipped, and yet bits are wrong.
+    // Bits are wrong on a channel without insertions, deletions and flips.
     auto dead = random_frames(codebook_random(6, 8, 10, 4), { 0, 0, 0 }, 2);
     for (auto& bit : dead.received[0]) {
         bit ^= 1;
@@ -522,4 +522,4 @@ inline void check_impossible_frames(const decoder_maker& make)
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_QA_SUPPORT_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H */

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads the reference vectors of the synchronisation decoder, for its tests: text, as
- * described in data/README.md beside them. */
+/* Reads the reference vectors of the synchronisation decoder for its tests. Their format
+ * is described in data/README.md beside them. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_QA_VECTORS_H
-#define INCLUDED_GPUFEC_SYNC_MAP_QA_VECTORS_H
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_VECTORS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_VECTORS_H
 
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
@@ -32,8 +32,8 @@ struct test_vector {
     std::vector<double> drifts;     // (N + 1) × window
 };
 
-//! The folder of the vectors: $GPUFEC_TEST_DATA/sync, or ../shared/data/sync beside the
-//! source tree; empty if there is none.
+//! Returns the folder of the vectors: $GPUFEC_TEST_DATA/sync, or ../shared/data/sync
+//! beside the source tree; empty if there is none.
 inline std::filesystem::path sync_vector_folder()
 {
     namespace fs = std::filesystem;
@@ -62,7 +62,7 @@ inline test_vector read_test_vector(const std::filesystem::path& path)
         }
         return values;
     };
-    // Channel symbols stand without space between them.
+    // Channel symbols are not separated by spaces.
     const auto digits = [&](std::size_t count) {
         std::vector<std::uint8_t> values(count);
         for (auto& v : values) {
@@ -101,7 +101,7 @@ inline test_vector read_test_vector(const std::filesystem::path& path)
     return v;
 }
 
-//! All vectors whose file name begins with one of \p prefixes, in order of name.
+//! Reads all vectors whose file name begins with one of \p prefixes, in order of name.
 inline std::vector<test_vector>
 read_sync_vectors(const std::vector<std::string>& prefixes)
 {
@@ -125,8 +125,8 @@ read_sync_vectors(const std::vector<std::string>& prefixes)
     return vectors;
 }
 
-//! The largest absolute difference of two lists; infinite if their sizes differ or one
-//! holds a NaN.
+//! Returns the largest absolute difference of two lists; infinite if their sizes differ
+//! or one holds a NaN.
 template <class A, class B>
 double largest_difference(const A& a, const B& b)
 {
@@ -140,4 +140,4 @@ double largest_difference(const A& a, const B& b)
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_QA_VECTORS_H */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_VECTORS_H */

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What stands in for CUDA's header of halves when kernels are compiled for the CPU: as
- * much of it as they use. Each operation is done in double and rounded once. */
+/* Replaces CUDA's header of half precision when kernels are compiled for the CPU, as far
+ * as they use it. Each operation is computed in double and rounded once. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_FP16_H
-#define INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_FP16_H
+#ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H
+#define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H
 
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -28,7 +28,7 @@ inline double emulated_double(__half h)
     return emulated_bits<double>(sign | biased << 52 | std::uint64_t(fraction) << 42);
 }
 
-// Ties to even.
+// Rounds to the nearest half, ties to even.
 inline __half emulated_half(double x)
 {
     const auto sign = std::uint16_t(emulated_bits<std::uint64_t>(x) >> 48 & 0x8000u);
@@ -44,7 +44,7 @@ inline __half emulated_half(double x)
     // In units of the last place.
     const auto units = unsigned(std::nearbyint(
         size * emulated_bits<double>(std::uint64_t(1033 - exponent) << 52)));
-    // A fraction that is full carries into the exponent.
+    // Rounding up to the next power of two carries into the exponent.
     return { std::uint16_t(sign | (unsigned(exponent + 14) * 1024 + units)) };
 }
 
@@ -99,4 +99,4 @@ inline half2 __hmax2(half2 a, half2 b)
     return emulated_both([=](auto of) { return of(b) > of(a) ? of(b) : of(a); });
 }
 
-#endif /* INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_FP16_H */
+#endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H */

@@ -1,16 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Asynchronous copies into shared memory: they arrive as late as they may. */
+/* Emulation of asynchronous copies to shared memory, which arrive as late as allowed. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_PIPELINE_H
-#define INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_PIPELINE_H
+#ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
+#define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
 
 #include <cstddef>
 
 void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes);
 inline void __pipeline_commit() {}
-//! Waits for all of them, whatever \p batches may stay behind.
+//! Waits for all copies; ignores how many \p batches may stay in flight.
 void __pipeline_wait_prior(int batches);
 
-#endif /* INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_PIPELINE_H */
+#endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H */

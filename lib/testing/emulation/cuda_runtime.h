@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What stands in for CUDA's header when kernels are compiled for the CPU, to be tested
- * where there is no GPU: as much of it as such kernels and their host code use.
+/* Replaces CUDA's header when kernels are compiled for the CPU, for tests without a GPU,
+ * as far as the kernels and their host code use it.
  *
- * The threads of a block take turns, in random order, from barrier to barrier, so that a
- * missing barrier shows. Memory that nothing was written to is all ones, which is NaN. */
+ * The threads of a block run one after the other in random order from barrier to barrier,
+ * so that a missing barrier shows. Uninitialised memory is all ones, which is NaN. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H
-#define INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H
+#ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
+#define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
 
 #include <cmath>
 #include <cstdint>
@@ -20,7 +20,7 @@
 #define __global__
 #define __device__
 #define __host__
-#define __shared__ // declared extern: emulation.cc has it
+#define __shared__ // kernels declare it extern; emulation.cc defines it
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __noinline__
@@ -49,9 +49,9 @@ struct dim3 {
     unsigned x, y;
 };
 
-// Not thread_local, whose uses ask for a constructor first: GCC 12's -fsanitize=null then
-// compares the address with null by the flags of an addition, in whose place the linker
-// may put one that sets none (leaq), and so it finds null where there is none.
+// Not thread_local, which calls a constructor check at each use. GCC 12's -fsanitize=null
+// then tests the address by the flags of an addition, which the linker may replace by an
+// instruction that sets none (leaq), and reports a null pointer wrongly.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -59,26 +59,26 @@ struct emulated_event;
 using cudaStream_t = emulated_stream*;
 using cudaEvent_t = emulated_event*;
 
-// What kernel<<<grid, block, shared, stream>>>(…) becomes.
+// Launches a kernel; CMake replaces kernel<<<grid, block, shared, stream>>>(…) by it.
 void emulate(dim3 grid,
              dim3 block,
              std::size_t shared_bytes,
              cudaStream_t stream,
              std::function<void()> kernel);
 
-// ---- what kernels call ----
+// ---- functions that kernels call ----
 
 void __syncwarp();
 void __syncthreads();
-// bar.sync and bar.arrive: a barrier with a number, for which so many threads come.
+// The PTX instructions bar.sync and bar.arrive: a numbered barrier of so many threads.
 void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
 
-// Gives the 32 values of a warp, each lane's own being \p mine.
+// Returns the 32 values of a warp; \p mine is the calling lane's.
 const std::uint64_t* emulated_exchange(std::uint64_t mine);
 
-// What lane number \p from has.
+// Returns the value of lane \p from.
 template <class T>
 T __shfl_sync(unsigned, T value, int from)
 {
@@ -93,7 +93,7 @@ T __shfl_xor_sync(unsigned all, T value, int distance)
 {
     return __shfl_sync(all, value, (threadIdx.x % 32) ^ distance);
 }
-// A lane beyond the warp's ends gets its own.
+// Returns the value of a lower lane, or the own value if there is none.
 template <class T>
 T __shfl_up_sync(unsigned all, T value, unsigned distance)
 {
@@ -175,7 +175,7 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
-//! Blocks and their threads take turns.
+// Atomic because blocks and their threads run one after the other.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
     const auto before = *to;
@@ -191,7 +191,7 @@ inline unsigned __brev(unsigned x)
     return reversed;
 }
 
-// Threads of a block take turns, and blocks too.
+// Atomic because blocks and their threads run one after the other.
 template <class T>
 T atomicAdd(T* at, T x)
 {
@@ -236,7 +236,7 @@ void __stcg(T* to, T x)
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
-// Rounded down: a float holds the sum of two, but for what is beyond a double.
+// Adds and rounds down. The sum is computed in double.
 inline float __fadd_rd(float a, float b)
 {
     const double sum = double(a) + b;
@@ -260,7 +260,7 @@ T max(T a, T b)
 using std::isinf;
 using std::isnan;
 
-// ---- what host code calls: at once, unless cuda/faults.h says otherwise ----
+// ---- functions that host code calls; testing/faults.h can make them fail or hang ----
 
 enum cudaError_t {
     cudaSuccess = 0,
@@ -310,7 +310,7 @@ struct cudaDeviceProp {
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-//! Work of a stream that is a launch, but for what it launches.
+//! Enqueues a function in place of a kernel launch.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);
@@ -385,4 +385,4 @@ cudaError_t cudaHostUnregister(void* memory);
 cudaError_t
 cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument);
 
-#endif /* INCLUDED_GPUFEC_CUDA_EMULATION_CUDA_RUNTIME_H */
+#endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H */

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Blocks of threads on one thread of the CPU: each is a stack of its own, and runs until
- * a barrier. GPUFEC_EMULATION_SEED chooses another order of turns. */
+/* Emulates the threads of a block on one CPU thread: each has a stack of its own and runs
+ * up to a barrier. The environment variable GPUFEC_EMULATION_SEED changes their order. */
 
 #include "cuda_pipeline.h"
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// The shared memory that kernels declare: one, by the names they have for it.
+// The shared memory of kernels: one array, with an alias for each of their declarations.
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
@@ -51,13 +51,13 @@ struct thread {
     ucontext_t context;
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
     barrier waits;
-    unsigned number; // of the barrier, if it is a numbered one
+    unsigned number; // number of a numbered barrier
     bool done;
-    unsigned exchanges, votes; // so far
-    std::vector<copy> copies;  // on their way
+    unsigned exchanges, votes; // counts so far
+    std::vector<copy> copies;  // asynchronous copies that have not arrived
 };
 
-// Two of each, for some threads can be an exchange or a vote ahead of others.
+// Two sets of values, because some threads can be one exchange ahead of others.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };
@@ -65,7 +65,7 @@ struct warp {
 thread_local std::vector<thread> threads;
 thread_local std::vector<warp> warps;
 thread_local std::array<bool, 3> votes;
-thread_local std::array<unsigned, 16> arrived; // at numbered barriers
+thread_local std::array<unsigned, 16> arrived; // threads at numbered barriers
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* kernel_of_block;
 
@@ -97,7 +97,7 @@ void release(std::size_t first, std::size_t count, barrier at)
 {
     const auto begin = threads.begin() + first;
     const auto end = begin + std::min(count, threads.size() - first);
-    // Those that are done are not waited for.
+    // Threads that have returned do not take part.
     if (std::all_of(
             begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
         std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });
@@ -137,7 +137,7 @@ void run_block(std::size_t shared_bytes)
             ran = true;
             threadIdx = dim3(number);
             swapcontext(&scheduler, &threads[number].context);
-            // At once, so that a warp can run ahead of the others.
+            // Released here, so that a warp can run ahead of the others.
             release(number / 32 * 32, 32, barrier::warp);
         }
         release(0, threads.size(), barrier::block);
@@ -175,7 +175,7 @@ void count_arrival(unsigned number, unsigned count)
 void emulated_arrive(unsigned number, unsigned count)
 {
     count_arrival(number, count);
-    wait(barrier::none); // others may run ahead
+    wait(barrier::none); // other threads may run now
 }
 void emulated_sync(unsigned number, unsigned count)
 {

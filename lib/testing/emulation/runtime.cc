@@ -1,12 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The host's side of the emulated CUDA runtime: streams that run at once, or on a thread
- * of their own and in any order that is allowed, or hang; and calls that fail when
- * cuda/faults.h tells them to. */
+/* The host side of the emulated CUDA runtime. Streams run at once, or on a thread in any
+ * order that CUDA allows, or hang; calls fail as testing/faults.h says. */
 
-#include "cuda/emulation/runtime.h"
-#include "cuda/faults.h"
+#include "runtime.h"
+#include "testing/faults.h"
 #include <condition_variable>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -31,7 +30,7 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 
 struct work {
     std::function<void()> run;
-    flag after; // not before this is false
+    flag after; // waits until this is false
     bool held;  // hangs
 };
 
@@ -40,10 +39,10 @@ struct work {
 struct emulated_stream {
     std::deque<work> waiting;
     bool busy = false;
-    bool destroyed = false; // and gone once nothing waits
+    bool destroyed = false; // deleted once nothing waits
 };
 struct emulated_event {
-    flag pending; // what was recorded last
+    flag pending; // true until the last record is reached
 };
 
 namespace gr::gpufec::cuda::faults {
@@ -78,7 +77,7 @@ struct runtime {
     int devices = 1;
     std::thread worker;
     bool asynchronous = false;
-    bool stalled = false; // the worker has nothing that it could begin
+    bool stalled = false; // the worker has nothing that may begin
     bool ended = false;
     std::mt19937 random{ 1 };
     std::vector<std::function<void()>> staged; // short copies that have not arrived
@@ -96,7 +95,7 @@ cudaError_t noted(cudaError_t error)
 
 cudaError_t call(const char* name) { return noted(gr::gpufec::cuda::faults::next(name)); }
 
-// The interface is C's: nothing is thrown through it.
+// Converts std::bad_alloc to an error code, as CUDA's functions do not throw.
 template <class Action>
 cudaError_t within_memory(Action&& action)
 {
@@ -108,7 +107,7 @@ cudaError_t within_memory(Action&& action)
     }
 }
 
-// Throws std::bad_alloc.
+// Allocates memory. Throws std::bad_alloc.
 void* allocate(std::size_t bytes, std::map<void*, std::size_t>& ranges)
 {
     void* const memory = std::malloc(bytes + 1);
@@ -124,7 +123,7 @@ void* allocate(std::size_t bytes, std::map<void*, std::size_t>& ranges)
     return memory;
 }
 
-// The default stream waits for what is on it; other streams do not.
+// Completes the staged copies, for which only the default stream waits.
 void arrive()
 {
     std::lock_guard<std::mutex> lock(emulated.mutex);
@@ -141,8 +140,7 @@ bool all_idle()
     return std::all_of(emulated.streams.begin(), emulated.streams.end(), idle);
 }
 
-// Carries out what comes next on one of the streams, of which any may be the first.
-// Returns whether there was something.
+// Runs the next work of a randomly chosen stream. Returns whether there was any.
 bool carry_out(std::unique_lock<std::mutex>& lock)
 {
     std::vector<emulated_stream*> able;
@@ -187,8 +185,8 @@ void work_on()
     }
 }
 
-// At once, where streams do not have their own time, nothing hangs and nothing is before
-// it.
+// Enqueues work, or runs it at once if streams are synchronous, nothing hangs and the
+// stream is empty.
 cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& after = {})
 {
     return within_memory([&] {
@@ -205,7 +203,7 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Sleeps until \p done. False, and noted, if that would be for ever.
+// Waits until \p done. If that would be for ever, records it and returns false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {
@@ -275,7 +273,7 @@ std::size_t registered_ranges()
 } // namespace emulation
 } // namespace gr::gpufec::cuda
 
-// A call that cannot do other than return an error where it is told to.
+// Returns the error of a call that is told to fail.
 #define FAILS_IF_TOLD(name)            \
     do {                               \
         const auto error = call(name); \
@@ -381,8 +379,8 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
     });
 }
 
-// What frees does so even where it says that it failed: sanitizers look for what is lost.
-// It waits for all streams first.
+// Waits for all streams first, like CUDA. It frees the memory even if it returns an
+// error, because sanitizers report leaks.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
@@ -415,7 +413,7 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
     return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
-// As CUDA's, which returns once a short copy to the device is staged.
+// Returns once a short copy to the device is staged, like CUDA.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
     FAILS_IF_TOLD("cudaMemcpy");
@@ -523,7 +521,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
 
-// The default stream, on which only copies are ever put, does not wait for the others.
+// The default stream, which only has copies, does not wait for other streams.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");

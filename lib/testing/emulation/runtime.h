@@ -1,24 +1,24 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What tests set and see of the emulated devices. */
+/* Settings and state of the emulated devices, for tests. */
 
-#ifndef INCLUDED_GPUFEC_CUDA_EMULATION_RUNTIME_H
-#define INCLUDED_GPUFEC_CUDA_EMULATION_RUNTIME_H
+#ifndef INCLUDED_GPUFEC_TESTING_EMULATION_RUNTIME_H
+#define INCLUDED_GPUFEC_TESTING_EMULATION_RUNTIME_H
 
 #include <cstddef>
 
 namespace gr::gpufec::cuda::emulation {
 
-//! Whether streams are carried out on a thread of their own, a while after each call, in
-//! an order that is theirs; else within the calls. While nothing is on a stream.
+//! Selects whether a thread runs the work of streams, delayed and in random order across
+//! streams; else each call runs its work at once. All streams must be empty.
 void set_asynchronous(bool on);
 void set_devices(int count);
-void set_memory(std::size_t bytes); //!< of all devices together
+void set_memory(std::size_t bytes); //!< sum over all devices
 std::size_t used_memory();
-std::size_t refused_allocations(); //!< for lack of memory
-std::size_t registered_ranges();   //!< of host memory
+std::size_t refused_allocations(); //!< device allocations that lacked memory
+std::size_t registered_ranges();   //!< pinned ranges of host memory
 
 } // namespace gr::gpufec::cuda::emulation
 
-#endif /* INCLUDED_GPUFEC_CUDA_EMULATION_RUNTIME_H */
+#endif /* INCLUDED_GPUFEC_TESTING_EMULATION_RUNTIME_H */

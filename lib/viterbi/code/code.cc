@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <algorithm>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    // Wider, so that the most negative int has a magnitude too.
+    // In long long, because the magnitude of the most negative int is no int.
     text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
@@ -43,7 +43,7 @@ bool in_range(int polynomial, int constraint_length)
     return magnitude > 0 && magnitude >> constraint_length == 0;
 }
 
-// The numbers that the decimal digits of these are in octal; none if one has an 8 or 9.
+// Reads the decimal digits of each polynomial as octal; empty if one has an 8 or 9.
 std::vector<int> read_as_octal(const std::vector<int>& polynomials)
 {
     std::vector<int> read;
@@ -57,7 +57,7 @@ std::vector<int> read_as_octal(const std::vector<int>& polynomials)
     return read;
 }
 
-// The code of a standard that has these polynomials in some order, whatever is inverted.
+// Finds the preset with these polynomials in any order, inverted or not.
 const conv_preset* known_code(std::vector<int> polynomials)
 {
     const auto sorted = [](std::vector<int> p) {
@@ -99,16 +99,16 @@ void check_polynomials(const std::vector<int>& polynomials, int constraint_lengt
 
 int backwards(int polynomial, int constraint_length)
 {
-    int turned = 0;
+    int reversed = 0;
     for (int bit = 0; bit < constraint_length; ++bit) {
-        turned = turned << 1 | (std::abs(polynomial) >> bit & 1);
+        reversed = reversed << 1 | (std::abs(polynomial) >> bit & 1);
     }
-    return polynomial < 0 ? -turned : turned;
+    return polynomial < 0 ? -reversed : reversed;
 }
 
 unsigned parity(unsigned x) { return __builtin_parity(x); }
 
-// One row of '0' and '1' an output, all of the same length.
+// Splits a puncturing pattern into one row of '0' and '1' per output, of equal lengths.
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =
@@ -168,7 +168,7 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A period of one stage says that nothing is punctured.
+        // Doubles the period, because a period of one stage stands for no puncturing.
         for (auto& row : rows) {
             row += row;
         }
@@ -218,18 +218,18 @@ std::uint64_t conv_code::stages(std::uint64_t values) const
 
 std::string conv_code::doubt() const
 {
-    std::vector<int> given, turned;
+    std::vector<int> given, reversed;
     for (const int p : d_polynomials) {
         given.push_back(p);
-        turned.push_back(backwards(p, d_constraint_length));
+        reversed.push_back(backwards(p, d_constraint_length));
     }
     if (known_code(given)) {
         return "";
     }
     const auto begin = "polynomials are " + octal(given) + " (octal): they are ";
-    const auto* const forwards = known_code(turned);
+    const auto* const forwards = known_code(reversed);
     if (forwards && forwards->constraint_length == int(d_constraint_length)) {
-        return begin + "those of " + forwards->title + ", " + octal(turned) +
+        return begin + "those of " + forwards->title + ", " + octal(reversed) +
                ", written backwards as gr-fec has them, and are taken as they are; "
                "polynomials_from_gr_fec() turns them round";
     }
@@ -245,7 +245,7 @@ std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                                          int constraint_length)
 {
     check_constraint_length(constraint_length);
-    std::vector<int> turned;
+    std::vector<int> reversed;
     for (const int p : polynomials) {
         if (!in_range(p, constraint_length)) {
             refuse("polynomials entry",
@@ -254,9 +254,9 @@ std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                        std::to_string((1 << constraint_length) - 1) +
                        " for constraint_length " + std::to_string(constraint_length));
         }
-        turned.push_back(backwards(p, constraint_length));
+        reversed.push_back(backwards(p, constraint_length));
     }
-    return turned;
+    return reversed;
 }
 
 std::string conv_code::to_string() const
@@ -286,13 +286,29 @@ termination termination_from_string(const std::string& name)
                                  { "tailbiting", termination::tailbiting } });
 }
 
+const char* termination_name(termination ends)
+{
+    switch (ends) {
+    case termination::streaming:
+        return "streaming";
+    case termination::terminated:
+        return "terminated";
+    case termination::truncated:
+        return "truncated";
+    case termination::tailbiting:
+        break;
+    }
+    return "tailbiting";
+}
+
 soft_format soft_format_from_string(const std::string& name)
 {
     return choose<soft_format>("soft_input",
                                name,
                                { { "int8", soft_format::int8 },
                                  { "float", soft_format::float32 },
-                                 { "packed4", soft_format::packed4 } });
+                                 { "packed4", soft_format::packed4 },
+                                 { "uint8", soft_format::uint8 } });
 }
 
 } // namespace gr::gpufec

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "block_plan.h"
-#include "pipeline/packed_bits.h"
+#include "common/packed_bits.h"
+#include "viterbi/model/block_layout.h"
 #include <algorithm>
 #include <numeric>
 
@@ -11,20 +11,20 @@ namespace gr::gpufec {
 using namespace viterbi;
 
 /*
- * Eight stages at a time: what is sent of them is a sum of what their bits cause and of
- * what the bits before cause, which a byte holds as well.
+ * Tables that encode eight stages at a time. The code is linear: the coded bits are the
+ * sum of the response to the eight stages' byte and of that to the byte before.
  */
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    std::vector<std::uint8_t> words; // sent in each state, with bit 0, then with bit 1
+    std::vector<std::uint8_t> words; // output of each state with bit 0, then with bit 1
 
     // Eight stages of a puncturing period.
     struct phase {
-        std::uint64_t now[256], before[256]; // sent because of a byte
-        unsigned sent[9];                    // bits before each stage
+        std::uint64_t now[256], before[256]; // responses to this byte and the one before
+        unsigned sent[9];                    // coded bits before each stage
     };
-    std::vector<phase> phases; // until puncturing repeats
+    std::vector<phase> phases; // until the puncturing pattern repeats
 };
 
 conv_encoder_kernel::tables::tables(const conv_code& code)
@@ -45,7 +45,8 @@ conv_encoder_kernel::tables::tables(const conv_code& code)
         for (unsigned s = 0; s <= 8; ++s) {
             to.sent[s] = code.values(8 * p + s) - code.values(8 * p);
         }
-        // Sent of 16 stages' bits, the newest lowest, in the last eight.
+        // Returns the coded bits of the last eight of 16 stages; the newest bit is
+        // lowest.
         const auto sent = [&](unsigned bits) {
             std::uint64_t all = 0;
             for (unsigned s = 0; s < 8; ++s) {
@@ -86,7 +87,8 @@ conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
     d_tables = std::make_shared<tables>(code);
 }
 
-// Encodes a bit at stage number `stage`; moves the state on, returns the new end.
+// Encodes a bit at stage number `stage`, updates the state, returns the end of the
+// output.
 std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
                                         unsigned& state,
                                         unsigned bit,
@@ -103,7 +105,7 @@ std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
     return out;
 }
 
-// The state that the stream's last bits have led to.
+// Returns the state after the stream's last bits.
 unsigned conv_encoder_kernel::state() const
 {
     const unsigned memory = d_code.constraint_length() - 1;
@@ -154,8 +156,8 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-// Encodes `stages` bits, zeros from number `count` on, that come after those of the
-// history; returns the history then.
+// Encodes `stages` bits, zeros from number `count` on, which follow the bits of
+// `history`. Returns the new history.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -167,13 +169,13 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto& phases = d_tables->phases;
     const auto coded = d_code.values(stage + stages) - d_code.values(stage);
     bit_writer writer(out, first, out + (first + coded + 7) / 8);
-    // Whole bytes of stages: some before the first are in the history.
+    // Stages are encoded in whole bytes; bits before the first come from the history.
     const unsigned skip = stage % 8;
     const auto* phase = &phases[stage / 8 % phases.size()];
     const auto next = [&](const tables::phase* p) {
         return p + 1 == phases.data() + phases.size() ? phases.data() : p + 1;
     };
-    const bool pairs = 2 * 8 * d_code.outputs() <= 56; // fit the writer at once
+    const bool pairs = 2 * 8 * d_code.outputs() <= 56; // the writer's limit
     auto before = unsigned(history >> skip & 255);
     for (std::size_t i = 0; i < skip + stages; i += 64) {
         auto word = packed_word(bytes, count, i ? i - skip : 0);

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The convolutional codes of the standards, and of programs that name theirs. */
+/* The presets: convolutional codes of standards and of other programs. */
 
+#include "common/names.h"
 #include <gnuradio/gpufec/viterbi.h>
-#include <stdexcept>
 
 namespace gr::gpufec {
 
@@ -155,20 +155,21 @@ const std::vector<conv_preset>& conv_presets()
 
 const conv_preset& find_conv_preset(const std::string& name)
 {
-    std::string known;
+    name_list names;
     for (const auto& p : conv_presets()) {
-        if (p.name == name) {
-            return p;
-        }
-        known += (known.empty() ? "" : ", ") + p.name;
+        names.push_back(p.name);
     }
-    throw std::invalid_argument("preset is \"" + name + "\": allowed are " + known);
+    const auto found = index_of_name(
+        "preset", name, names, "allowed are", "conv_presets(), gpufec info");
+    return conv_presets()[found];
 }
 
 conv_code conv_code::preset(const std::string& name)
 {
     const auto& p = find_conv_preset(name);
-    return { p.constraint_length, p.polynomials, p.puncturing };
+    conv_code code(p.constraint_length, p.polynomials, p.puncturing);
+    code.d_termination = p.ends;
+    return code;
 }
 
 } // namespace gr::gpufec

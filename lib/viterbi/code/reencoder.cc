@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "encode_again.h"
+#include "reencoder.h"
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// The signs of eight values, the first one's least significant, and which are not 0.
+// The signs of eight values and whether they differ from 0, the first least significant.
 struct value_signs {
     unsigned negative, not_zero;
 };
@@ -46,7 +46,7 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Ones of a byte: not every processor that this is compiled for counts them.
+// Number of ones of a byte. The baseline of x86-64 has no instruction for it.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
     for (unsigned i = 1; i < count.size(); ++i) {
@@ -57,7 +57,7 @@ constexpr auto ones = [] {
 
 } // namespace
 
-encode_again::encode_again(const conv_code& code) : d_memory(code.constraint_length() - 1)
+reencoder::reencoder(const conv_code& code) : d_memory(code.constraint_length() - 1)
 {
     const auto n = code.values_per_period();
     const auto periods = n <= 8 ? 8 / n : 1;
@@ -74,7 +74,7 @@ encode_again::encode_again(const conv_code& code) : d_memory(code.constraint_len
         inverted = inverted << 1 | unsigned(code.inverted(r));
     }
     const auto sent = [&](unsigned stage, unsigned contents, auto&& add) {
-        // The contents have the newest bit least significant.
+        // Bit-reverses the contents, which have the newest bit least significant.
         unsigned state = 0;
         for (unsigned i = 1; i <= d_memory; ++i) {
             state |= (contents >> i & 1u) << (d_memory - i);
@@ -108,21 +108,21 @@ encode_again::encode_again(const conv_code& code) : d_memory(code.constraint_len
     }
 }
 
-encode_again::tally encode_again::operator()(const std::uint8_t* bits,
-                                             std::size_t first,
-                                             const std::int8_t* values,
-                                             std::size_t steps,
-                                             tally* each,
-                                             std::uint64_t* against) const
+reencoder::sign_count reencoder::operator()(const std::uint8_t* bits,
+                                            std::size_t first,
+                                            const std::int8_t* values,
+                                            std::size_t steps,
+                                            sign_count* each,
+                                            std::uint64_t* against) const
 {
-    // `wide` bits from number `at` on.
+    // Returns `wide` bits from number `at` on.
     const auto window = [bits](std::size_t at, unsigned wide) {
         std::uint32_t four;
         std::memcpy(&four, bits + at / 8, 4);
         four = __builtin_bswap32(four);
         return (four << at % 8) >> (32 - wide);
     };
-    tally all;
+    sign_count all;
     const auto compare = [&](const std::int8_t* v, unsigned signs, unsigned mask) {
         const auto seen = signs_of(v);
         const auto there = seen.not_zero & mask;
@@ -132,11 +132,11 @@ encode_again::tally encode_again::operator()(const std::uint8_t* bits,
                 *against += std::uint64_t(std::abs(int(v[__builtin_ctz(left)])));
             }
         }
-        return tally{ ones[there], ones[wrong] };
+        return sign_count{ ones[there], ones[wrong] };
     };
     auto at = first - d_memory;
     for (std::size_t s = 0; s < steps; ++s) {
-        tally step;
+        sign_count step;
         if (d_whole) {
             step = compare(
                 values, d_signs[window(at, d_memory + d_stages)], (1u << d_values) - 1);

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoded bits, encoded again and compared with the soft values they came from, eight
- * values at a time. */
+/* Encodes decoded bits again and counts the signs of the received soft values that
+ * disagree, eight values at a time. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_ENCODE_AGAIN_H
-#define INCLUDED_GPUFEC_VITERBI_ENCODE_AGAIN_H
+#ifndef INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
+#define INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
 
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace gr::gpufec::viterbi {
 
-class encode_again
+class reencoder
 {
 public:
-    //! Buffers are read up to so many bytes behind what is counted.
+    //! Bytes behind the counted bits and values that may be read too.
     static constexpr std::size_t slack = 8;
 
-    struct tally {
-        std::uint32_t values = 0; //!< that are not erased
-        std::uint32_t wrong = 0;  //!< whose sign disagrees
+    struct sign_count {
+        std::uint32_t values = 0; //!< values that are not erased
+        std::uint32_t wrong = 0;  //!< values whose sign disagrees
 
-        tally& operator+=(const tally& other)
+        sign_count& operator+=(const sign_count& other)
         {
             values += other.values;
             wrong += other.wrong;
@@ -33,41 +33,41 @@ public:
         double rate() const { return values ? double(wrong) / values : 0; }
     };
 
-    explicit encode_again(const conv_code& code);
+    explicit reencoder(const conv_code& code);
 
-    //! Stages of one step, a multiple of the puncturing period, and their values.
+    //! Stages of one step, a multiple of the puncturing period, and its values.
     unsigned step_stages() const { return d_stages; }
     unsigned step_values() const { return d_values; }
-    //! Bits that are looked at before those of a step: K−1.
+    //! Bits before a step that its outputs depend on: K−1.
     unsigned memory() const { return d_memory; }
 
     /*!
      * \brief Compares \p steps steps.
      *
-     * \param bits decoded, most significant first
-     * \param first of them, the bit of the first stage, with all K−1 before it; the stage
-     *        is the first of a puncturing period
-     * \param values of that stage on
-     * \param each if given, the tally of each step
-     * \param against if given, the sum of the values' magnitudes that are wrong is added
+     * \param bits decoded bits, most significant first
+     * \param first index of the first stage's bit, after K−1 others; the stage is the
+     *        first of a puncturing period
+     * \param values soft values from that stage on
+     * \param each if given, receives the count of each step
+     * \param against if given, the magnitudes of the values with a wrong sign are added
      */
-    tally operator()(const std::uint8_t* bits,
-                     std::size_t first,
-                     const std::int8_t* values,
-                     std::size_t steps,
-                     tally* each = nullptr,
-                     std::uint64_t* against = nullptr) const;
+    sign_count operator()(const std::uint8_t* bits,
+                          std::size_t first,
+                          const std::int8_t* values,
+                          std::size_t steps,
+                          sign_count* each = nullptr,
+                          std::uint64_t* against = nullptr) const;
 
 private:
     unsigned d_memory;
     unsigned d_stages, d_values;
-    bool d_whole; // a step is one byte of signs
-    // Signs, the first least significant: of a step, by its bits and the K−1 before; or
-    // of a stage, by the stage of the period and the contents of the register.
+    bool d_whole; // a step's signs fit one byte
+    // Signs, the first least significant. d_whole: of a step, by its bits and the K−1
+    // before. Else of a stage, by the stage of the period and the register's contents.
     std::vector<std::uint8_t> d_signs;
-    std::vector<unsigned> d_sent; // by each stage, unless a step is whole
+    std::vector<unsigned> d_sent; // values per stage, unless d_whole
 };
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_ENCODE_AGAIN_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H */

@@ -1,16 +1,16 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one parallel block a SIMD lane, groups of lanes dealt to threads. */
+/* The CPU backend: one parallel block per SIMD lane; threads share the groups of lanes.
+ */
 
-#include "cpu_kernels.h"
-#include "decoder_impl.h"
-#include "metric_rule.h"
+#include "common/cpu_variant.h"
+#include "common/host_memory.h"
+#include "kernels.h"
 #include "pipeline/cpu_decoder.h"
-#include "pipeline/cpu_variant.h"
-#include "pipeline/host_memory.h"
-#include "room.h"
-#include "soft_input.h"
+#include "viterbi/model/metric_rule.h"
+#include "viterbi/model/soft_input.h"
+#include "viterbi/stream/traits.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -62,11 +62,11 @@ depuncturing make_depuncturing(const value_map& map)
     return d;
 }
 
-// Reads soft values of a batch, wherever and however they are stored.
+// Reads soft values of a batch in any format.
 class value_reader
 {
 public:
-    //! \p sent holds the values of a window, before they are put in their places.
+    //! \p sent: scratch memory for a window's values before they are depunctured.
     value_reader(const setup& setup,
                  const job& job,
                  const lane_decoder& lanes,
@@ -82,12 +82,12 @@ public:
     {
     }
 
-    // The window's values in place, if they are there without puncturing or edges.
+    // Returns the window's values in the input, if they need neither conversion nor
+    // erasures.
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
-        if (d_job.floats || d_job.turn.any() || d_setup.packed4 || punctured() ||
-            plan.ends == termination::tailbiting) {
+        if (!as_quantised() || punctured() || plan.ends == termination::tailbiting) {
             return nullptr;
         }
         const std::int64_t R = d_setup.map.outputs;
@@ -98,7 +98,7 @@ public:
                    : nullptr;
     }
 
-    // Copies the window's values to a row, erased where there are none.
+    // Copies the window's values to a row; missing ones are erased.
     void copy(const block_window& w, std::int8_t* row) const
     {
         const auto& plan = d_setup.plan;
@@ -116,7 +116,7 @@ public:
         }
     }
 
-    // Chooses the frame, or the stream.
+    // Selects a frame, or the stream.
     void locate(std::size_t frame)
     {
         const auto& plan = d_setup.plan;
@@ -131,6 +131,12 @@ public:
 
 private:
     bool punctured() const { return d_setup.map.period > 1; }
+    // Whether the input needs no conversion.
+    bool as_quantised() const
+    {
+        return !d_job.floats && !d_job.offset_binary && !d_job.phase_rotation.any() &&
+               !d_setup.packed4;
+    }
 
     void copy(std::int64_t stage, std::int64_t stages, std::int8_t* row) const
     {
@@ -145,7 +151,7 @@ private:
             fetch(first, n, row);
             return;
         }
-        const auto* sent = as_they_lie(first, n);
+        const auto* sent = unconverted(first, n);
         if (!sent) {
             fetch(first, n, d_sent);
             sent = d_sent;
@@ -172,19 +178,19 @@ private:
         }
     }
 
-    // Values that need not be fetched.
-    const std::int8_t* as_they_lie(std::int64_t first, std::int64_t n) const
+    // Returns values in the input, if they need no conversion and are all there.
+    const std::int8_t* unconverted(std::int64_t first, std::int64_t n) const
     {
-        const bool there = !d_job.floats && !d_job.turn.any() && !d_setup.packed4 &&
-                           first >= d_first && first + n <= d_first + d_count;
+        const bool there =
+            as_quantised() && first >= d_first && first + n <= d_first + d_count;
         return there ? reinterpret_cast<const std::int8_t*>(d_base) + (first - d_first)
                      : nullptr;
     }
 
-    // The code's values from number `first` on, erased where there are none.
+    // Copies the code's values from number `first` on; missing ones are erased.
     void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
-        if (!d_job.turn.any()) {
+        if (!d_job.phase_rotation.any()) {
             receive(first, n, to);
             return;
         }
@@ -195,14 +201,14 @@ private:
             const auto some = std::min(n, most - odd);
             const auto whole = (odd + some + 1) / 2;
             receive(first - odd, 2 * whole, pairs);
-            turn_pairs(d_job.turn, pairs, whole, pairs);
+            rotate_pairs(d_job.phase_rotation, pairs, whole, pairs);
             to = std::copy_n(pairs + odd, some, to);
             first += some;
             n -= some;
         }
     }
 
-    // The same as they were received.
+    // The same before the phase rotation.
     void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);
@@ -216,6 +222,8 @@ private:
                     to);
         } else if (d_setup.packed4) {
             unpack4(d_base, begin - d_first, end - begin, to);
+        } else if (d_job.offset_binary) {
+            from_offset_binary(d_base + (begin - d_first), end - begin, to);
         } else {
             std::memcpy(to, d_base + (begin - d_first), end - begin);
         }
@@ -229,7 +237,7 @@ private:
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
-    std::size_t d_offset = 0; // values before those of the frame, of floats
+    std::size_t d_offset = 0; // floats before those of the frame
     std::int64_t d_first = 0, d_count = 0;
 };
 
@@ -256,14 +264,15 @@ public:
 
     ~cpu_viterbi() override { stop(); }
 
-    bool take_raw() noexcept override { return true; } // its rows have room for them
+    // Rows hold converted values anyway.
+    bool reserve_conversion_buffers() noexcept override { return true; }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
     {
-        if (job.tallies) {
-            d_to_tally[slot] = { job, memory };
+        if (job.error_counts) {
+            d_counts_due[slot] = { job, memory };
         } else {
-            d_to_tally.erase(slot);
+            d_counts_due.erase(slot);
         }
         const auto groups = (job.blocks + d_lanes.lanes - 1) / d_lanes.lanes;
         d_pool.submit(slot, groups, [this, job, memory](std::size_t group, unsigned w) {
@@ -271,20 +280,21 @@ public:
         });
     }
 
-    // Only where this stands in for a device: what a CPU decodes, the host counts itself.
+    // Counts sign errors only in place of a device, in tests. For batches of a CPU the
+    // lock monitor counts them itself.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
             return false;
         }
-        if (const auto it = d_to_tally.find(slot); it != d_to_tally.end()) {
+        if (const auto it = d_counts_due.find(slot); it != d_counts_due.end()) {
             const auto& [job, memory] = it->second;
-            make_tallies(d_setup,
-                         job,
-                         memory.input,
-                         memory.output,
-                         reinterpret_cast<check_tallies*>(memory.status));
-            d_to_tally.erase(it);
+            make_sign_error_counts(d_setup,
+                                   job,
+                                   memory.input,
+                                   memory.output,
+                                   reinterpret_cast<sign_error_counts*>(memory.status));
+            d_counts_due.erase(it);
         }
         return true;
     }
@@ -327,7 +337,7 @@ private:
             lanes.bits[l] = reinterpret_cast<std::uint8_t*>(memory.output + at);
         }
         for (auto l = busy; l < d_lanes.lanes; ++l) {
-            lanes.soft[l] = lanes.soft[0]; // idle: decoded like the first, and dropped
+            lanes.soft[l] = lanes.soft[0]; // idle lanes decode it too, without output
         }
         d_lanes.decode(d_trellis, lanes, scratch);
     }
@@ -338,25 +348,26 @@ private:
     const depuncturing d_places;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
-    std::vector<host_memory> d_scratch;                          // one per thread
-    std::map<unsigned, std::pair<job, batch_memory>> d_to_tally; // by slot
+    std::vector<host_memory> d_scratch;                            // one per thread
+    std::map<unsigned, std::pair<job, batch_memory>> d_counts_due; // by slot
 };
 
 } // namespace
 
-room::decoder room::make_cpu(const setup& s,
-                             std::size_t blocks,
-                             unsigned threads,
-                             const std::string& variant)
+traits::decoder traits::make_cpu(const setup& s,
+                                 std::size_t blocks,
+                                 unsigned threads,
+                                 const std::string& variant)
 {
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Keeps the lanes full without making a stream wait long.
-std::size_t room::cpu_batch(const setup& s, unsigned threads)
+// Enough blocks to fill all lanes, and few enough for low latency.
+std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;
-    return std::max(unit(s), blocks / unit(s) * unit(s));
+    return std::max(batch_granularity(s),
+                    blocks / batch_granularity(s) * batch_granularity(s));
 }
 
 } // namespace gr::gpufec::viterbi

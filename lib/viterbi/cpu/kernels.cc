@@ -1,20 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder: one parallel block a SIMD lane, compiled once for each
- * instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+/* The lane-parallel decoder: one parallel block per SIMD lane. It is compiled once for
+ * each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
  *
- * A path metric holds H decisions in its low bits and the cost above them. A branch from
+ * A word of 16 bits holds a path metric and, in its low bits, H decisions. A branch from
  * an odd predecessor adds 1 << t at stage t of a strip of H stages, so that the minimum
- * carries the survivor's decisions along, and ties fall to the even predecessor. At the
- * end of a strip the decisions are stripped off and stored.
+ * carries the survivor's decisions along, and ties take the even predecessor. At the end
+ * of a strip the decisions are moved into the survivors.
  *
- * Range: a branch costs at most B = 127·R; after K−1 stages two metrics differ by at
- * most S = (K−1)·B. A metric has room for M = 2^(16−H) − 1, and a strip adds at most
- * H·B, so metrics are brought down when state 0 exceeds M − H·B − S. A state that
- * cannot be reached yet counts S + 1 above the least: then no path from it survives. */
+ * Range: a branch metric is at most B = 127·R; after K−1 stages two path metrics differ
+ * by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a strip adds at
+ * most H·B, so the smallest is subtracted from all when state 0 exceeds M − H·B − S. A
+ * state that cannot be reached yet counts as S + 1 above the smallest, so that no path
+ * from it survives. */
 
-#include "cpu_kernels.h"
+#include "kernels.h"
 #include <cstring>
 #ifdef __SSSE3__
 #include <tmmintrin.h>
@@ -48,7 +49,7 @@ inline bool any_above(vec a, unsigned limit)
     return any != 0;
 }
 
-// Branch words looked up when the program runs.
+// Output words of branches, from a table.
 struct table_words {
     const std::uint8_t (*word)[4];
     unsigned operator()(unsigned butterfly, unsigned branch) const
@@ -57,7 +58,7 @@ struct table_words {
     }
 };
 
-// Branch words of 171, 133 (octal), known to the compiler.
+// Output words of 171, 133 (octal), known to the compiler.
 struct words_171_133 {
     constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
     {
@@ -68,14 +69,15 @@ struct words_171_133 {
     }
 };
 
-// Cost of every output word at one stage, scaled to stand above the decisions.
+// Branch metrics of all output words at one stage, shifted above the decisions.
 template <unsigned Words>
 struct branch_costs {
     vec even[Words]; // from an even predecessor
-    vec odd[Words];  // from an odd one: with its decision
+    vec odd[Words];  // from an odd predecessor, with its decision
 };
 
-// Row-major soft values to [stage][output][lane], for `stages` stages from `first`.
+// Transposes soft values of `stages` stages from `first` on, from a row per lane to
+// [stage][output][lane].
 void transpose(const lane_blocks& blocks,
                unsigned outputs,
                unsigned first,
@@ -86,8 +88,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #ifdef __SSE2__
-    // Eight rows to their end before the next eight: rows are a power of two apart, and a
-    // first cache has no room for a line of each.
+    // Eight rows to their end before the next eight. Rows are a power of two apart, so
+    // that the first-level cache cannot hold a line of each.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             __m128i row[8];
@@ -95,8 +97,8 @@ void transpose(const lane_blocks& blocks,
                 row[l] = _mm_loadu_si128(
                     reinterpret_cast<const __m128i*>(blocks.soft[group + l] + begin + i));
             }
-            // Interleaving bytes of rows l and l+4, then of the results, three times,
-            // brings the eight lanes of a value side by side.
+            // Three rounds of interleaving bytes bring the eight lanes of a value side by
+            // side.
             __m128i a[8], b[8];
             for (unsigned l = 0; l < 4; ++l) {
                 a[2 * l] = _mm_unpacklo_epi8(row[l], row[l + 4]);
@@ -212,7 +214,7 @@ private:
         high = least(even + c.even[d_words(j, 1)], odd + c.odd[d_words(j, 3)]);
     }
 
-    // One stage, t of its strip.
+    // Computes one stage, number t of its strip.
     void stage(const std::int8_t* soft, unsigned t, const vec* from, vec* to) const
     {
         branch_costs<max_words> c;
@@ -222,8 +224,8 @@ private:
         }
     }
 
-    // Stages t and t+1 of a strip in registers, four states at a time; after the last
-    // two the decisions are stripped off into survivors.
+    // Computes stages t and t+1 of a strip in registers, four states at a time. After the
+    // last two, moves the decisions into the survivors.
     template <bool Last>
     void two_stages(const std::int8_t* soft,
                     unsigned t,
@@ -250,7 +252,7 @@ private:
         }
     }
 
-    // Moves the decisions of four metrics into one word.
+    // Moves the decisions of four states into one word.
     static inline void strip(vec* b, vec& survivor)
     {
         const vec mask = all((1u << H) - 1);
@@ -292,7 +294,7 @@ private:
         alignas(64) vec metrics[2][N];
         alignas(64) std::int8_t tile[tile_stages * (R ? R : 6) * lanes];
 
-        vec elsewhere; // the metric of all states but 0
+        vec elsewhere; // initial path metric of all states but 0
         bool any_zero = false;
         for (unsigned l = 0; l < lanes; ++l) {
             elsewhere[l] = blocks.from_zero[l] ? (d_spread + 1) << H : 0;
@@ -306,7 +308,7 @@ private:
         }
 
         const unsigned threshold = ((1u << (16 - H)) - 1 - H * d_branch - d_spread) << H;
-        // Until K−1 stages have passed the spread is not bounded yet.
+        // The spread of path metrics is bounded only after K−1 stages.
         const unsigned settled = any_zero ? (K - 1 + H - 1) / H + 1 : 0;
         const unsigned missing = skipped(blocks.window);
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -390,7 +392,7 @@ private:
         }
     }
 
-    // Copies count bits from bit `first` of path on, first bit most significant.
+    // Copies `count` bits from bit `first` of the path on, first bit most significant.
     static void write_bits(const std::uint32_t* path,
                            unsigned first,
                            unsigned count,
@@ -418,14 +420,14 @@ private:
 
     const unsigned d_outputs;
     const unsigned d_inverted;
-    const unsigned d_swapped; // 1: the two outputs change places
+    const unsigned d_swapped; // 1: the two outputs are exchanged
     const Words d_words;
     vec* const d_survivors;
     unsigned d_branch; // B
     unsigned d_spread; // S
 };
 
-// Calls action with the decoder of a trellis.
+// Calls `action` with the decoder of a trellis.
 template <unsigned K, class Action>
 void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
 {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder of the CPU: its interface to the variants of one source that
- * are compiled for different instruction sets. */
+/* The interface of the CPU's lane-parallel decoder. One source is compiled for several
+ * instruction sets. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
@@ -17,20 +17,20 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 constexpr unsigned max_lanes = 32;
 
-//! What a lane-parallel decoder knows of a code.
+//! The trellis of a code, as the lane-parallel decoder needs it.
 struct lane_trellis {
     unsigned constraint_length;
     unsigned outputs;
     unsigned history;  //!< decisions kept in the low bits of a path metric: 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
-    bool is_171_133;   //!< in either order: the standards' code has a kernel of its own
-    bool swapped;      //!< of these two, 133 is sent first
+    bool is_171_133;   //!< 171, 133 in either order, which has a kernel of its own
+    bool swapped;      //!< 133 is sent first
     //! Output words of the branches of butterfly j (states 2j, 2j+1 to j, j+N/2):
     //! 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1 with bit 1.
     std::uint8_t word[128][4];
 };
 
-//! One parallel block per lane, all of the same window.
+//! One parallel block per lane; all windows have the same length.
 struct lane_blocks {
     unsigned window; //!< stages
     //! Soft values of a lane: window × outputs, interleaved.
@@ -38,24 +38,24 @@ struct lane_blocks {
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
     std::uint32_t count[max_lanes]; //!< 0: the lane is idle
-    //! Where the decoded bits of a lane go, first bit most significant.
+    //! Output of the decoded bits of a lane, first bit most significant.
     std::uint8_t* bits[max_lanes];
 };
 
-//! Whole puncturing periods, as many as 16 bytes hold on either side.
+//! A shuffle of 16 bytes that depunctures as many whole puncturing periods as fit.
 struct depuncturing {
-    unsigned sent = 0;   //!< values that come in; 0: a period has more than 16
-    unsigned places = 0; //!< values that go out
-    alignas(16) std::uint8_t from[16]; //!< which one goes out; 0x80: none, erased
+    unsigned sent = 0;                 //!< received values; 0: a period has more than 16
+    unsigned places = 0;               //!< depunctured values
+    alignas(16) std::uint8_t from[16]; //!< received value per place; 0x80: erased
 };
 
 struct lane_decoder {
     unsigned lanes;
-    //! Bytes of scratch memory, aligned to 64, for blocks of \p window stages.
+    //! Returns the scratch memory, aligned to 64, for blocks of \p window stages.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
-    //! Puts values in their places while there are 16 to be read, and as many places:
-    //! each time \p d.sent of them. Returns how many times; 0 if it cannot.
+    //! Depunctures \p d.sent values at a time while at least 16 values and 16 places are
+    //! left. Returns how many times it did; 0 if the instruction set has no shuffle.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

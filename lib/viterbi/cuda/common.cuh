@@ -1,21 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the CUDA kernels of this room share: pairs of 16-bit path metrics, and soft values
- * laid out so that a warp reads them coalesced. */
+/* Helpers of the Viterbi kernels: pairs of 16-bit path metrics, soft values, and the
+ * output of decoded bits. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_COMMON_CUH
 
-#include "cuda_kernels.h"
+#include "kernels.h"
 #include <cuda_runtime.h>
 #include <cstdint>
 
 namespace gr::gpufec::viterbi {
 namespace device {
 
-/* Two path metrics of 16 bits in a word: one of each parallel block of a pair. Before
- * Hopper there are no instructions for these. */
+/* Arithmetic on two 16-bit path metrics in a word, one of each parallel block of a pair.
+ * GPUs before Hopper have no instructions for the minimum of such pairs. */
 
 #if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900 && !defined(GPUFEC_WITHOUT_DPX)
 #define GPUFEC_PAIRS_ARE_NATIVE
@@ -33,8 +33,8 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
     return __vminu2(a, b);
 #else
-    // The upper halves decide between the whole words; the lower ones are moved up by
-    // multiplications, which leave the pipe of minima alone.
+    // The minimum of whole words is that of the upper halves. Multiplications shift the
+    // lower halves up, because they use another pipe than minima.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }
@@ -44,7 +44,7 @@ __device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
     return __vmaxu2(a, b);
 }
 
-//! min(a + b, c)
+//! Returns min(a + b, c).
 __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -55,7 +55,7 @@ add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! min(a + b, c) where no sum leaves its 16 bits.
+//! Returns min(a + b, c), where no sum exceeds 16 bits.
 __device__ inline std::uint32_t
 add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -66,7 +66,8 @@ add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! Bytes of a and b as PTX's prmt numbers them; a byte number with 8 added is its sign.
+//! Selects bytes of a and b as PTX's prmt; a byte number with 8 added replicates the
+//! sign.
 __device__ inline std::uint32_t
 permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
@@ -75,16 +76,17 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
     return d;
 }
 
-//! Both blocks' value of output r, from its word: two signed values of 16 bits.
+//! Returns the values of output r of both blocks from their word, as two signed values of
+//! 16 bits.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
     return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*
- * Collects decoded bits that come strip by strip from the last to the first, and writes
- * them, first bit most significant in its byte, a sector of memory at a time: memory with
- * error correction must read what is written in part.
+ * Writes decoded bits, which arrive strip by strip from the last to the first; the first
+ * bit is most significant in its byte. Memory is written in whole sectors of 32 bytes,
+ * because memory with error correction has to read sectors that are written in part.
  */
 class bit_writer
 {
@@ -94,7 +96,7 @@ public:
     {
     }
 
-    //! Bits of the stages from \p position on (may be negative), the first lowest.
+    //! Adds the bits of stages from \p position on (may be negative), the first lowest.
     __device__ void put(int position, std::uint32_t bits)
     {
         const int word = position >> 5;
@@ -136,7 +138,7 @@ private:
         }
     }
 
-    // The collected words, or as many of them as are left.
+    // Writes the collected words, or as many as are left.
     __device__ void write(std::uint32_t* to, std::uint32_t left) const
     {
         if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -155,9 +157,9 @@ private:
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
-    std::uint64_t d_bits = 0; // of d_word, and above it of the word after
+    std::uint64_t d_bits = 0; // bits of word d_word, and above them of the next word
     int d_word;
-    std::uint32_t d_sector[sector] = {}; // of the word flushed last and those after it
+    std::uint32_t d_sector[sector] = {}; // the word flushed last and those after it
 };
 
 } // namespace device

@@ -3,8 +3,8 @@
 
 /* The CUDA backend: a stream and device memory for each slot. */
 
-#include "cuda_kernels.h"
-#include "room.h"
+#include "kernels.h"
+#include "viterbi/stream/traits.h"
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -30,8 +30,8 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
-    std::unique_ptr<buffer<float>> floats;          // lent, to become the input
-    std::unique_ptr<buffer<check_tallies>> tallies; // once a batch is to have them
+    std::unique_ptr<buffer<float>> floats; // borrowed input before its conversion
+    std::unique_ptr<buffer<sign_error_counts>> error_counts; // allocated on first use
 };
 
 class cuda_viterbi : public cuda::device_decoder<job, viterbi_slot>
@@ -52,14 +52,14 @@ public:
         }
     }
 
-    ~cuda_viterbi() override { settle(); }
+    ~cuda_viterbi() override { wait_idle(); }
 
-    bool take_raw() noexcept override
+    bool reserve_conversion_buffers() noexcept override
     {
         return take(&viterbi_slot::floats, d_limits.input_bytes);
     }
 
-    //! Bytes of device memory that a slot of \p blocks takes.
+    //! Returns the device memory of a slot of \p blocks.
     static std::size_t
     device_bytes(const setup& setup, const launch_plan& plan, std::size_t blocks)
     {
@@ -81,53 +81,56 @@ private:
         if (job.floats) {
             copy_in(s, s.floats->get(), memory.input, bytes * sizeof(float));
             mark("copy_in");
-            launch_steps(job,
-                         s.floats->get(),
-                         bytes,
-                         reinterpret_cast<std::int8_t*>(s.input.get()),
-                         s.queue.get());
+            launch_quantise(job,
+                            s.floats->get(),
+                            bytes,
+                            reinterpret_cast<std::int8_t*>(s.input.get()),
+                            s.queue.get());
         } else {
             copy_in(s, s.input.get(), memory.input, bytes);
             mark("copy_in");
         }
-        if (job.turn.any()) {
-            launch_turn(job.turn,
-                        reinterpret_cast<std::int8_t*>(s.input.get()),
-                        bytes,
-                        s.queue.get());
+        if (job.offset_binary) {
+            launch_offset_binary(s.input.get(), bytes, s.queue.get());
+        }
+        if (job.phase_rotation.any()) {
+            launch_rotation(job.phase_rotation,
+                            reinterpret_cast<std::int8_t*>(s.input.get()),
+                            bytes,
+                            s.queue.get());
         }
         const device_buffers on_device{
             s.input.get(), s.soft.get(), s.survivors.get(), s.output.get()
         };
         d_launch->launch(geometry(job), on_device, s.queue.get(), mark);
         check(cudaGetLastError(), "kernel launch");
-        if (job.tallies) {
-            enqueue_tallies(s, job, on_device, memory.status);
-            mark("tallies");
+        if (job.error_counts) {
+            enqueue_sign_error_counts(s, job, on_device, memory.status);
+            mark("sign_errors");
         }
         unpack_output(s, memory, s.output.get());
         copy_output(s, memory, s.output.get(), output_bytes(job));
         mark("copy_out");
     }
 
-    void enqueue_tallies(viterbi_slot& s,
-                         const job& job,
-                         const device_buffers& on_device,
-                         std::byte* status)
+    void enqueue_sign_error_counts(viterbi_slot& s,
+                                   const job& job,
+                                   const device_buffers& on_device,
+                                   std::byte* status)
     {
         const auto D = d_setup.plan.decode_length;
         const auto checks = job.checks(d_setup.checks, D);
         if (checks == 0) {
             return;
         }
-        if (!s.tallies) {
-            s.tallies = std::make_unique<buffer<check_tallies>>(d_limits.status_bytes /
-                                                                sizeof(check_tallies));
+        if (!s.error_counts) {
+            s.error_counts = std::make_unique<buffer<sign_error_counts>>(
+                d_limits.status_bytes / sizeof(sign_error_counts));
         }
-        launch_tallies(
-            d_setup.checks, D, job, on_device, s.tallies->get(), s.queue.get());
+        launch_sign_error_counts(
+            d_setup.checks, D, job, on_device, s.error_counts->get(), s.queue.get());
         check(cudaGetLastError(), "kernel launch");
-        copy_out(s, status, s.tallies->get(), checks * sizeof(check_tallies));
+        copy_out(s, status, s.error_counts->get(), checks * sizeof(sign_error_counts));
     }
 
     static std::size_t padded_pairs(std::size_t blocks)
@@ -169,38 +172,41 @@ private:
     const std::unique_ptr<launch_plan> d_launch;
 };
 
-// Page-locked memory of the slots. A batch of long blocks takes long however few they
-// are, so that three slots keep the link busy only with more to copy; how much was
-// measured.
+// Returns the pinned memory of all slots. A batch of long blocks takes long even if it
+// has few, so that three slots keep the bus busy only if batches are larger. The factor
+// is measured.
 std::size_t host_bytes(const setup& s)
 {
-    constexpr double short_window = 1152, most = 3; // that of K=7 at rate 1/2
+    constexpr double short_window = 1152, most = 3; // the window of K=7 at rate 1/2
     const auto longer = s.plan.window / short_window - 1;
     return std::size_t(page_locked_bytes * std::clamp(1 + 1.5 * longer, 1.0, most));
 }
 
 } // namespace
 
-// As many blocks as that memory and a quarter of the device's free memory hold.
-std::size_t room::cuda_batch(const setup& s, unsigned slots, int device)
+// Returns as many blocks as host_bytes() and a quarter of the device's free memory hold.
+std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
-    const auto host = s.limits(unit(s));
+    const auto host = s.limits(batch_granularity(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
-    // Rings that floats are lent from are as large again.
+    // Floats are borrowed from rings as large again.
     const auto by_host = host_bytes(s) / slots * (s.floats ? 2 : 1) /
-                         (host.input_bytes * s.raw_factor() + host.output_bytes);
+                         (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto by_device =
         free / 4 / slots /
-        cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * unit(s)) * 64;
-    const auto pieces = std::max<std::size_t>(1, std::min(by_host, by_device));
-    // Whole thread blocks of 32 pairs, where it is more than a few.
-    return pieces * unit(s) > 1024 ? pieces / 64 * 64 * unit(s) : pieces * unit(s);
+        cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * batch_granularity(s)) *
+        64;
+    const auto work_items = std::max<std::size_t>(1, std::min(by_host, by_device));
+    // Large batches are whole thread blocks of 32 pairs.
+    return work_items * batch_granularity(s) > 1024
+               ? work_items / 64 * 64 * batch_granularity(s)
+               : work_items * batch_granularity(s);
 }
 
-room::decoder
-room::make_cuda(const setup& s, std::size_t blocks, unsigned slots, int device)
+traits::decoder
+traits::make_cuda(const setup& s, std::size_t blocks, unsigned slots, int device)
 {
     return std::make_unique<cuda_viterbi>(s, blocks, slots, device);
 }

@@ -1,14 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels of the CUDA backend: which ones a code gets, and their launches. */
+/* The launch plans of the CUDA backend, and conversions of input. */
 
 #include "cuda/first_plan.h"
-#include "cuda_kernels.h"
-#include "cuda_pbvd.cuh"
-#include "cuda_prepare.cuh"
-#include "cuda_registers.cuh"
-#include "metric_rule.h"
+#include "kernels.h"
+#include "pbvd.cuh"
+#include "prepare.cuh"
+#include "register_input.cuh"
+#include "register_kernel.cuh"
+#include "viterbi/model/metric_rule.h"
 #include <stdexcept>
 #include <string>
 
@@ -44,7 +45,7 @@ output_order as_sent(const conv_code& code)
     return o;
 }
 
-// The paper's decoder: prepare, forward, traceback.
+// The paper's decoder for any code: kernels prepare, forward and traceback.
 class pbvd : public launch_plan
 {
 public:
@@ -61,7 +62,7 @@ public:
 
     output_order order() const override { return d_order; }
 
-    std::size_t survivor_words(const block_plan& plan) const override
+    std::size_t survivor_words(const block_layout& plan) const override
     {
         return round_up(plan.window, d_history) / d_history * d_layout.words;
     }
@@ -90,7 +91,7 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // The codes of the standards have kernels of their own.
+    // Returns a specialised kernel for codes of standards, else one for the outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -134,8 +135,8 @@ private:
     const output_order d_order;
 };
 
-// Path metrics in registers: many blocks with a thread per pair (2^Wide of them), few
-// with 2^Narrow threads per pair and everything in one kernel.
+// Decoder with path metrics in registers. Large batches take 2^Wide threads per pair of
+// blocks, small ones 2^Narrow threads per pair and a fused kernel.
 template <class Code, unsigned Wide, unsigned Narrow>
 class registers : public launch_plan
 {
@@ -175,7 +176,7 @@ public:
         }
     }
 
-    //! The order of a code's outputs, if it is this one.
+    //! Returns whether a code has these polynomials, and the order of its outputs.
     static bool match(const conv_code& code, output_order& order)
     {
         if (code.constraint_length() != Code::constraint_length ||
@@ -199,9 +200,9 @@ public:
 
     output_order order() const override { return d_order; }
 
-    std::size_t survivor_words(const block_plan& plan) const override
+    std::size_t survivor_words(const block_layout& plan) const override
     {
-        return round_up(plan.window, wide::turn) / 4 * (Code::states / 4);
+        return round_up(plan.window, wide::round) / 4 * (Code::states / 4);
     }
 
     void launch(const batch_geometry& g,
@@ -231,8 +232,8 @@ private:
     using wide = wide_trellis<Code, Wide>;
     using narrow = register_trellis<Code, Narrow>;
 
-    // Up to so many rounds of thread blocks the narrow kernel is the faster one,
-    // measured.
+    // Measured: the narrow kernel is faster for grids up to this many times the resident
+    // thread blocks.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -241,7 +242,8 @@ private:
         return fused_registers<Code, Narrow, Input, Frames>;
     }
 
-    // A lane alone has no time to lose on outputs that are inverted.
+    // Kernels with one thread per pair are specialised for inverted outputs, because a
+    // test at run time would cost too much.
     template <class Input, bool Frames>
     static auto forward([[maybe_unused]] unsigned inverted)
     {
@@ -260,18 +262,18 @@ private:
         return forward_registers<Code, Wide, Input, Frames>;
     }
 
-    // Rows of 8-byte words for direct_input, whichever trellis reads them.
+    // Whether direct_input can read rows in aligned words of 8 bytes, for both kernels.
     static bool reads_directly(const batch_geometry& g)
     {
         if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
             return false;
         }
-        const auto aligned = [&](unsigned turn) {
-            const std::int64_t before = round_up(g.plan.window, turn) - g.plan.window;
+        const auto aligned = [&](unsigned round) {
+            const std::int64_t before = round_up(g.plan.window, round) - g.plan.window;
             const std::int64_t first = g.plan.at(g.job.first_block).start - before;
             return (first * 2 - std::int64_t(g.job.first_value)) % 8 == 0;
         };
-        return aligned(wide::turn) && aligned(narrow::turn);
+        return aligned(wide::round) && aligned(narrow::round);
     }
 
     template <class Input, bool Frames>
@@ -292,7 +294,7 @@ private:
             mark("traceback");
             return;
         }
-        // Large thread blocks, whose warps share what is fetched, if all processors get
+        // Large thread blocks share fetched instructions, but each multiprocessor needs
         // one.
         const auto all = std::size_t(g.pairs) << Wide;
         unsigned threads = wide_threads;
@@ -313,7 +315,7 @@ private:
     int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
-    std::size_t d_round = 0; // thread blocks of the narrow kernel at a time
+    std::size_t d_round = 0; // resident thread blocks of the narrow kernel
     bool d_narrow_fits;
 };
 
@@ -332,7 +334,6 @@ std::unique_ptr<launch_plan> make_registers(const setup& setup)
     return std::make_unique<type>(setup, order, which);
 }
 
-// Any code.
 std::unique_ptr<launch_plan> make_pbvd(const setup& setup)
 {
     const bool takes = setup.cuda_kernel == "auto" || setup.cuda_kernel == "pbvd";
@@ -387,11 +388,11 @@ __global__ void steps(job job, const float* from, std::size_t count, std::int8_t
 
 } // namespace
 
-void launch_steps(const job& job,
-                  const float* floats,
-                  std::size_t count,
-                  std::int8_t* values,
-                  cudaStream_t stream)
+void launch_quantise(const job& job,
+                     const float* floats,
+                     std::size_t count,
+                     std::int8_t* values,
+                     cudaStream_t stream)
 {
     constexpr unsigned threads = 256;
     const auto blocks = (count + 4 * threads - 1) / (4 * threads);
@@ -402,15 +403,42 @@ void launch_steps(const job& job,
 
 namespace {
 
+// Four values per thread.
+__global__ void from_offset_binary(std::uint8_t* values, std::size_t count)
+{
+    const auto first = 4 * (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x);
+    if (first + 4 <= count) {
+        *reinterpret_cast<std::uint32_t*>(values + first) ^= 0x80808080u;
+        return;
+    }
+    for (auto i = first; i < count; ++i) {
+        values[i] ^= 0x80u;
+    }
+}
+
+} // namespace
+
+void launch_offset_binary(std::byte* values, std::size_t count, cudaStream_t stream)
+{
+    constexpr unsigned threads = 256;
+    const auto blocks = (count + 4 * threads - 1) / (4 * threads);
+    if (blocks > 0) {
+        from_offset_binary<<<unsigned(blocks), threads, 0, stream>>>(
+            reinterpret_cast<std::uint8_t*>(values), count);
+    }
+}
+
+namespace {
+
 // Two pairs per thread.
-__global__ void turn_pairs(turn t, std::uint32_t* values, std::size_t count)
+__global__ void rotate_pairs(phase_rotation t, std::uint32_t* values, std::size_t count)
 {
     const auto word = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (4 * word >= count) {
         return;
     }
     std::uint32_t v = values[word];
-    const auto left = count - 4 * word; // what follows the last is erased
+    const auto left = count - 4 * word; // values behind the last are erased
     v &= left >= 4 ? ~0u : (1u << 8 * left) - 1;
     v = __vmaxs4(t.exchanged ? __byte_perm(v, 0, 0x2301) : v, 0x81818181u);
     const std::uint32_t changed =
@@ -420,15 +448,15 @@ __global__ void turn_pairs(turn t, std::uint32_t* values, std::size_t count)
 
 } // namespace
 
-void launch_turn(const turn& t,
-                 std::int8_t* values,
-                 std::size_t count,
-                 cudaStream_t stream)
+void launch_rotation(const phase_rotation& t,
+                     std::int8_t* values,
+                     std::size_t count,
+                     cudaStream_t stream)
 {
     constexpr unsigned threads = 256;
     const auto blocks = (count + 4 * threads - 1) / (4 * threads);
     if (blocks > 0) {
-        turn_pairs<<<unsigned(blocks), threads, 0, stream>>>(
+        rotate_pairs<<<unsigned(blocks), threads, 0, stream>>>(
             t, reinterpret_cast<std::uint32_t*>(values), count);
     }
 }

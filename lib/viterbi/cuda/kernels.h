@@ -1,30 +1,31 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels of the CUDA backend, as their launcher sees them. */
+/* The launch interface of the CUDA kernels. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
 
 #include "cuda/device_decoder.h"
-#include "job.h"
-#include "setup.h"
+#include "viterbi/model/job.h"
+#include "viterbi/model/setup.h"
 #include <cstdint>
 #include <memory>
 
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! How a code's outputs are sent, from a kernel's point of view.
+//! The mapping of a code's outputs to those of a kernel.
 struct output_order {
-    std::uint8_t
-        source[conv_code::max_outputs]; //!< what is sent as the kernel's output r
-    std::uint8_t inverted; //!< the kernel's outputs that are inverted, the first highest
+    //! The code's output that is the kernel's output r.
+    std::uint8_t source[conv_code::max_outputs];
+    std::uint8_t inverted; //!< mask of the kernel's inverted outputs, the first highest
 };
 
-//! The parallel blocks of a batch and where their input lies; passed to kernels by value.
+//! The parallel blocks of a batch and the layout of their input; passed to kernels by
+//! value.
 struct batch_geometry {
-    block_plan plan;
+    block_layout plan;
     value_map map;
     viterbi::job job;
     output_order order;
@@ -33,7 +34,7 @@ struct batch_geometry {
     std::uint32_t frame_output_bytes;
     std::uint32_t pairs; //!< of parallel blocks, rounded up to whole warps
 
-    //! Block \p block of the batch: its window, and the index of its frame.
+    //! Returns the window of block \p block of the batch; sets the index of its frame.
     __host__ __device__ block_window window(std::uint32_t block,
                                             std::uint32_t& frame) const
     {
@@ -47,9 +48,10 @@ struct batch_geometry {
 };
 
 /*
- * Prepared soft values: at stage s of the window, word i of a pair of blocks holds the
- * values of outputs 2i and 2i+1, each of the first block and then of the second, in the
- * order of the kernel, none inverted: soft[(s · words + i) · pairs + pair].
+ * Returns the words of a pair of blocks per stage in the layout of prepared soft values:
+ * soft[(s · words + i) · pairs + pair] at stage s of the window. Word i holds the values
+ * of the kernel's outputs 2i and 2i+1, each of the first block and then of the second,
+ * none inverted.
  */
 __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 {
@@ -64,43 +66,48 @@ struct device_buffers {
     std::byte* output;
 };
 
-//! How kernels decode a code.
+//! A choice of kernels for a code, and their launch.
 class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
     virtual output_order order() const = 0;
-    //! Words of survivors of a pair of blocks.
-    virtual std::size_t survivor_words(const block_plan& plan) const = 0;
+    //! Returns the survivor words of a pair of blocks.
+    virtual std::size_t survivor_words(const block_layout& plan) const = 0;
     virtual void launch(const batch_geometry& g,
                         const device_buffers& memory,
                         cudaStream_t stream,
                         const cuda::marker& mark) const = 0;
 };
 
-//! Floats become int8 as the job says, \p count of them.
-void launch_steps(const job& job,
-                  const float* floats,
-                  std::size_t count,
-                  std::int8_t* values,
-                  cudaStream_t stream);
+//! Converts \p count floats to int8 with the job's scales.
+void launch_quantise(const job& job,
+                     const float* floats,
+                     std::size_t count,
+                     std::int8_t* values,
+                     cudaStream_t stream);
 
-//! Turns \p count values, the first of a pair first, in place; of a last one that is
-//! alone, the other is erased.
-void launch_turn(const turn& t,
-                 std::int8_t* values,
-                 std::size_t count,
-                 cudaStream_t stream);
+//! Converts \p count bytes of offset binary to int8, in place.
+void launch_offset_binary(std::byte* values, std::size_t count, cudaStream_t stream);
 
-//! Makes a batch's tallies of int8 values as the code has them, and of its bits.
-void launch_tallies(const check_plan& plan,
-                    std::uint32_t decode_length,
-                    const job& job,
-                    const device_buffers& memory,
-                    check_tallies* to,
-                    cudaStream_t stream);
+//! Rotates \p count values pair by pair, in place. If the count is odd, the last value's
+//! partner is erased.
+void launch_rotation(const phase_rotation& t,
+                     std::int8_t* values,
+                     std::size_t count,
+                     cudaStream_t stream);
 
-//! The first of the room's that takes a setup. \throws std::runtime_error if none does
+//! Computes a batch's sign error counts from its int8 values, after the rotation, and its
+//! decoded bits.
+void launch_sign_error_counts(const check_plan& plan,
+                              std::uint32_t decode_length,
+                              const job& job,
+                              const device_buffers& memory,
+                              sign_error_counts* to,
+                              cudaStream_t stream);
+
+//! Returns the first launch plan that accepts a setup. \throws std::runtime_error if none
+//! does
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup);
 
 } // namespace device

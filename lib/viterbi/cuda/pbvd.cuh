@@ -1,26 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel whose
- * warps each take the butterflies of a group, and a traceback kernel.
+/* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel, in which
+ * each warp computes the butterflies of a group, and a traceback kernel.
  *
- * A group is the butterflies that put the same words on their branches, so a warp
- * computes four branch metrics a stage and group (the paper's α, β, γ, θ). A thread
- * serves two parallel blocks, 32 pairs per thread block; path metrics are in shared
- * memory. Beyond the paper, decisions ride in the low bits of the metrics as on the CPU
- * (see cpu_kernels.cc, also for the range), and leave as words of survivors every H
- * stages: survivors[(strip · words + word) · pairs + pair], a half word per block. */
+ * The butterflies of a group have the same output words, so that a warp computes four
+ * branch metrics per stage and group (the paper's α, β, γ, θ). A thread decodes two
+ * parallel blocks, and a thread block 32 pairs; path metrics are in shared memory. Unlike
+ * in the paper, the low bits of path metrics carry decisions, as on the CPU
+ * (cpu/kernels.cc, which also proves the range). Every H stages they become survivors:
+ * survivors[(strip · words + word) · pairs + pair], a half word per block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 
-#include "cuda_common.cuh"
-#include "pbvd_layout.h"
+#include "common.cuh"
+#include "viterbi/model/pbvd_layout.h"
 
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Shared memory of the forward kernel.
+//! Returns the shared memory of the forward kernel.
 inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
 {
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
@@ -50,11 +50,11 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
     }
 }
 
-//! Branch metrics of a stage, before the words are chosen.
+//! The branch metrics of a stage.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    std::uint32_t value[R]; //!< soft values, scaled: what a 1 costs more than a 0
-    std::uint32_t base;     //!< cost of the all-zero word
+    std::uint32_t value[R]; //!< shifted soft values: metric of a 1 less that of a 0
+    std::uint32_t base;     //!< branch metric of the all-zero word
 
     __device__ stage_costs(const std::uint32_t* words)
     {
@@ -63,7 +63,7 @@ struct stage_costs {
         for (unsigned r = 0; r < R; ++r) {
             const auto v = prepared_value(words[r / 2], r);
             base += __vmaxs2(__vsub2(0, v), 0) << H;
-            // Each half by itself: nothing of the lower one in the upper one.
+            // The mask keeps bits of the lower half out of the upper one.
             value[r] = (v << H) & ~(((1u << H) - 1) << 16);
         }
     }
@@ -80,9 +80,9 @@ struct stage_costs {
 };
 
 /*
- * Forward: path metrics through the window of 32 pairs of blocks per thread block.
- * Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). For a code of N states
- * whose warps take C butterflies each, both known to the compiler, or 0, 0 for any code.
+ * Forward kernel: computes path metrics and survivors of 32 pairs of blocks per thread
+ * block. Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N, C: states of
+ * the code and butterflies per warp, known to the compiler; 0, 0 for any code.
  */
 template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
@@ -96,15 +96,16 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     const std::uint32_t pair = blockIdx.x * 32 + lane;
     const unsigned states = N ? N : l.states;
     const unsigned half = states / 2 * 32;
-    // Stage t of a strip reads buffer t % 2, and H is even, so the next one fits on.
+    // Stage t of a strip reads buffer t % 2. As H is even, so does the next strip's.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
-    std::uint32_t* const least = shared + lane + 2 * states * 32; // a word per warp
+    // Smallest path metrics, a word per warp
+    std::uint32_t* const least = shared + lane + 2 * states * 32;
     soft += pair;
     survivors += pair;
 
     const int window = g.plan.window;
     const unsigned strips = (window + H - 1) / H;
-    const int missing = int(strips * H) - window; // stages, from the first strip
+    const int missing = int(strips * H) - window; // stages missing from the first strip
     std::uint32_t elsewhere = 0;
     for (unsigned k = 0; k < 2; ++k) {
         std::uint32_t frame;
@@ -118,11 +119,11 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     __syncthreads();
 
     const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-    // Until K−1 stages have passed, states that cannot be reached are held down.
+    // For K−1 stages, path metrics of states that cannot be reached are limited.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 
-    // What a warp's only chunk is stays in registers.
+    // A warp's only chunk stays in registers.
     std::uint32_t to_state[C ? C : 1];
 #pragma unroll
     for (unsigned i = 0; i != C; ++i) {
@@ -155,7 +156,7 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             const auto* const now = metrics(t);
             auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
-            // Bringing the metrics down costs nothing here.
+            // Subtracts the smallest path metric, at no cost here.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);
@@ -215,9 +216,7 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     }
 }
 
-/*
- * Traceback: one thread a parallel block, from state 0 at the window's end.
- */
+// Traceback kernel: one thread per parallel block, from state 0 at the window's end.
 template <unsigned H>
 __global__ void __launch_bounds__(256)
     pbvd_traceback(const __grid_constant__ batch_geometry g,

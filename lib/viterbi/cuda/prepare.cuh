@@ -1,31 +1,32 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* From the input as it came to prepared soft values: unpacks, depunctures, transposes. */
+/* The kernel that prepares soft values: it unpacks, depunctures and transposes them, so
+ * that warps of the forward kernels read them coalesced. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 
-#include "cuda_common.cuh"
+#include "common.cuh"
 
 namespace gr::gpufec::viterbi {
 namespace device {
 
 constexpr unsigned prepare_threads = 256;
-constexpr unsigned prepare_blocks = 64; // a tile is of so many parallel blocks,
-constexpr unsigned prepare_stages = 64; // and so many stages of each
+constexpr unsigned prepare_blocks = 64; // parallel blocks of a tile
+constexpr unsigned prepare_stages = 64; // stages of a tile
 
 /*
- * Bytes of a block's row in the tile: its soft values as they were sent, from the
- * beginning of a puncturing period and of a word of the input on, then one erasure. An
- * odd number of words, so that a warp reads a column without conflicts.
+ * Returns the bytes of a block's row in the tile: its punctured soft values, from the
+ * beginning of a puncturing period and of a word of the input on, then one erasure. It is
+ * an odd number of words, so that a warp reads a column without bank conflicts.
  */
 __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
 {
     const unsigned periods = (map.period - 1 + prepare_stages - 1) / map.period + 1;
     const unsigned sent = periods * map.values_per_period;
     const unsigned all = prepare_stages * map.outputs; // rows of tail-biting frames
-    // A word or eight nibbles may begin before what is wanted and end after it.
+    // A word, or eight nibbles, may begin before the first value and end after the last.
     const unsigned values = ((sent > all ? sent : all) + 7 + 7) / 8 * 8;
     return values + 4;
 }
@@ -35,15 +36,16 @@ inline unsigned prepare_shared_bytes(const value_map& map)
     return prepare_blocks * prepare_row_bytes(map);
 }
 
-//! Where the values of a row of the tile come from.
+//! The source of a row of the tile.
 struct prepare_row {
     const std::uint32_t* words; //!< of the input; the first holds the first value
-    int begin, end;             //!< values there are, counted from that word's first
-    std::uint8_t skew;          //!< values from there to the first that is wanted
-    std::uint8_t phase; //!< stage of a puncturing period that the tile begins with
+    int begin, end;             //!< valid values, counted from that word's first
+    std::uint8_t skew;          //!< values from that word's first to the row's first
+    std::uint8_t phase; //!< stage of the puncturing period with which the tile begins
 };
 
-//! The row of \p block of the batch, whose window's stage \p first_stage comes first.
+//! Returns the row of \p block of the batch; it begins with stage \p first_stage of the
+//! block's window.
 __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
                                                const std::byte* input,
                                                std::uint32_t block,
@@ -82,7 +84,7 @@ __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
              std::uint8_t(begin - whole * period) };
 }
 
-//! Eight values of 4 bits, the first in the high nibble of the first byte.
+//! Unpacks eight values of 4 bits, the first in the high nibble of the first byte.
 __device__ inline uint2 unpacked(std::uint32_t word)
 {
     const auto value = [](std::uint32_t nibbles) { // in the high halves of bytes
@@ -95,10 +97,8 @@ __device__ inline uint2 unpacked(std::uint32_t word)
              value(__byte_perm(high, low, 0x7362)) };
 }
 
-/*
- * Copies into the tile what was sent, word by word; several rows at a time wait for
- * memory together.
- */
+// Copies punctured values into the tile, word by word. A warp loads several rows at a
+// time, to hide memory latency.
 __device__ inline void prepare_sent_values(const batch_geometry& g,
                                            const prepare_row* from,
                                            std::uint8_t* rows,
@@ -119,7 +119,7 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
             if (first >= r.begin && first + per_word <= r.end) {
                 word[k] = r.words[i];
             } else {
-                // At an edge: what is there, byte by byte or nibble by nibble.
+                // At an edge, only valid values, byte by byte or nibble by nibble.
                 for (int v = 0; v < per_word; ++v) {
                     if (first + v >= r.begin && first + v < r.end) {
                         const auto* const bytes =
@@ -146,7 +146,7 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
     }
 }
 
-//! Soft value \p index of a frame.
+//! Returns soft value \p index of a frame.
 __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed4)
 {
     if (!packed4) {
@@ -158,7 +158,8 @@ __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed
     return v < -7 ? -7 : v;
 }
 
-//! The same for tail-biting frames, whose stages are a circle: depunctured at once.
+//! Fills the tile for tail-biting frames, whose stages are a circle, with depunctured
+//! values.
 __device__ inline void prepare_circular_values(const batch_geometry& g,
                                                const std::byte* input,
                                                unsigned first_stage,
@@ -195,8 +196,9 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 }
 
 /*
- * Outputs: the code's, or 0 for any. Grid: (pairs / 32, tiles of stages); dynamic shared
- * memory: prepare_shared_bytes(). What a block of the batch lacks is erased.
+ * Prepares the soft values of a batch; missing values are erased. Outputs: the code's, or
+ * 0 for any. Grid: (pairs / 32, tiles of stages). Dynamic shared memory:
+ * prepare_shared_bytes().
  */
 template <unsigned Outputs>
 __global__ void __launch_bounds__(prepare_threads)
@@ -205,8 +207,8 @@ __global__ void __launch_bounds__(prepare_threads)
             std::uint32_t* __restrict__ soft)
 {
     extern __shared__ std::uint32_t tile[];
-    // Where a row holds the value of (stage of a period, output), -1 if nowhere; outputs
-    // in the kernel's order.
+    // Position in a row of the value of (stage of the period, output), -1 if punctured;
+    // outputs in the kernel's order.
     __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
     __shared__ prepare_row from[prepare_blocks];
 
@@ -222,7 +224,7 @@ __global__ void __launch_bounds__(prepare_threads)
         position[i] = circular ? source : g.map.position[i / R * R + source];
     }
 
-    // First blocks of pairs, then second blocks.
+    // Rows hold the first blocks of all pairs, then the second blocks.
     auto* const rows = reinterpret_cast<std::uint8_t*>(tile);
     if (threadIdx.x < prepare_blocks) {
         const unsigned r = threadIdx.x;
@@ -244,8 +246,8 @@ __global__ void __launch_bounds__(prepare_threads)
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {
         const std::uint8_t* row;
-        unsigned stage; // of the period
-        unsigned base;  // of the period, in the row
+        unsigned stage; // in the period
+        unsigned base;  // beginning of the period in the row
     } at[2];
 #pragma unroll
     for (unsigned k = 0; k < 2; ++k) {

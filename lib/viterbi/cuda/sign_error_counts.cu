@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tallies of checks: a warp per check, which reads a quarter of the batch at most. */
+/* Sign error counts: a warp per check, which reads at most a quarter of the batch. */
 
-#include "cuda_kernels.h"
+#include "kernels.h"
 #include <cuda_runtime.h>
 #include <cstdint>
 
@@ -14,20 +14,20 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// The stages and the values of a batch, by their numbers in the stream.
-struct tally_arguments {
+// Bits and values of a batch, with their numbers in the stream.
+struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;
     std::uint32_t checks;
     const std::uint8_t* bits;
     const std::int8_t* values;
-    check_tallies* to;
+    sign_error_counts* to;
 };
 
-// A step whose register begins with bit number `bit`: its values that are there, and in
-// the upper half those that are wrong.
+// Returns the number of a step's values that are not erased, and in the upper half that
+// of the wrong ones. The step's register begins with bit number `bit`.
 __device__ unsigned
-step_tally(const tally_arguments& a, std::uint64_t bit, const std::int8_t* values)
+step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
 {
     const unsigned wide = a.plan.memory + a.plan.stages;
     const unsigned skipped = unsigned(bit % 8), bytes = (skipped + wide + 7) / 8;
@@ -36,15 +36,15 @@ step_tally(const tally_arguments& a, std::uint64_t bit, const std::int8_t* value
         window = window << 8 | a.bits[bit / 8 + i];
     }
     window >>= 8 * bytes - skipped - wide;
-    unsigned tally = 0;
+    unsigned counts = 0;
     for (unsigned i = 0; i < a.plan.values; ++i) {
         const auto& v = a.plan.value[i];
         const unsigned contents = window >> (a.plan.stages - 1 - v.stage);
         const unsigned sent = (unsigned(__popc(contents & v.taps)) ^ v.inverted) & 1u;
         const int value = values[i];
-        tally += value == 0 ? 0u : (unsigned(value < 0) ^ sent) << 16 | 1u;
+        counts += value == 0 ? 0u : (unsigned(value < 0) ^ sent) << 16 | 1u;
     }
-    return tally;
+    return counts;
 }
 
 __device__ unsigned sum_over_warp(unsigned x)
@@ -55,7 +55,7 @@ __device__ unsigned sum_over_warp(unsigned x)
     return x;
 }
 
-__global__ void make_tallies(tally_arguments a)
+__global__ void make_sign_error_counts(count_arguments a)
 {
     const unsigned check = blockIdx.x * (threads / 32) + threadIdx.x / 32;
     const unsigned lane = threadIdx.x % 32;
@@ -66,22 +66,23 @@ __global__ void make_tallies(tally_arguments a)
     const auto last = number * a.plan.every / a.plan.stages; // step
     auto& to = a.to[check];
     unsigned sum = 0, from = 0;
-    for (unsigned i = 0; i < check_tallies::sizes; ++i) {
-        const unsigned steps = check_tallies::least << i;
+    for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {
+        const unsigned steps = sign_error_counts::least << i;
         const auto begin = last - steps;
         const bool there =
             last >= steps && begin * a.plan.stages >= a.first_stage + a.plan.memory &&
             begin * a.plan.values >= a.first_value && last * a.plan.values <= a.end_value;
         for (unsigned back = from + lane; there && back < steps; back += 32) {
             const auto step = last - 1 - back;
-            sum += step_tally(a,
-                              step * a.plan.stages - a.plan.memory - a.first_stage,
-                              a.values + (step * a.plan.values - a.first_value));
+            sum += step_counts(a,
+                               step * a.plan.stages - a.plan.memory - a.first_stage,
+                               a.values + (step * a.plan.values - a.first_value));
         }
         from = steps;
         const unsigned all = sum_over_warp(sum);
         if (lane == 0) {
-            to.values[i] = there ? std::uint16_t(all & 0xffffu) : check_tallies::missing;
+            to.values[i] =
+                there ? std::uint16_t(all & 0xffffu) : sign_error_counts::missing;
             to.wrong[i] = there ? std::uint16_t(all >> 16) : std::uint16_t(0);
         }
     }
@@ -89,14 +90,14 @@ __global__ void make_tallies(tally_arguments a)
 
 } // namespace
 
-void launch_tallies(const check_plan& plan,
-                    std::uint32_t decode_length,
-                    const job& job,
-                    const device_buffers& memory,
-                    check_tallies* to,
-                    cudaStream_t stream)
+void launch_sign_error_counts(const check_plan& plan,
+                              std::uint32_t decode_length,
+                              const job& job,
+                              const device_buffers& memory,
+                              sign_error_counts* to,
+                              cudaStream_t stream)
 {
-    const tally_arguments a{ plan,
+    const count_arguments a{ plan,
                              job.first_block * decode_length,
                              job.first_value,
                              job.first_value + job.values,
@@ -106,7 +107,7 @@ void launch_tallies(const check_plan& plan,
                              to };
     const unsigned blocks = (a.checks + threads / 32 - 1) / (threads / 32);
     if (blocks > 0) {
-        make_tallies<<<blocks, threads, 0, stream>>>(a);
+        make_sign_error_counts<<<blocks, threads, 0, stream>>>(a);
     }
 }
 

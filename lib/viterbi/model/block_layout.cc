@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "block_plan.h"
+#include "block_layout.h"
+#include "common/refuse.h"
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -19,7 +20,7 @@ unsigned round_up(unsigned x, unsigned unit) { return (x + unit - 1) / unit * un
 unsigned default_overlap(const conv_code& code)
 {
     const double memory = code.constraint_length() - 1;
-    // Measured: with 16/3 errors still pile up at the ends of blocks from K=8 on.
+    // Measured: with 16/3, errors accumulate at the ends of blocks from K=8 on.
     const double factor = code.constraint_length() > 7 ? 6 : 16.0 / 3;
     return round_up(std::ceil(factor * memory / (1 - std::min(code.rate(), 0.95)) - 1e-9),
                     4);
@@ -55,29 +56,25 @@ std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned fram
 
 void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bits)
 {
-    const auto refuse = [&](const std::string& allowed) {
-        throw std::invalid_argument("frame_bits is " + std::to_string(frame_bits) + ": " +
-                                    allowed);
-    };
+    const auto kind = "with termination \"" + std::string(termination_name(ends)) + '"';
     if (ends == termination::streaming) {
-        if (frame_bits != 0) {
-            refuse("termination \"streaming\" has no frames, only 0 is allowed");
-        }
+        require(frame_bits == 0, "frame_bits", frame_bits, "only 0 " + kind);
         return;
     }
     const unsigned least =
         ends == termination::tailbiting ? code.constraint_length() - 1 : 1;
-    if (frame_bits < least || frame_bits > max_frame_bits) {
-        refuse(std::to_string(least) + " to " + std::to_string(max_frame_bits) +
-               " are allowed for frames of this code and termination");
-    }
+    require(frame_bits >= least && frame_bits <= max_frame_bits,
+            "frame_bits",
+            frame_bits,
+            std::to_string(least) + " to " + std::to_string(max_frame_bits) +
+                " information bits per frame " + kind);
 }
 
-block_plan make_block_plan(const conv_code& code,
-                           termination ends,
-                           unsigned frame_bits,
-                           unsigned decode_length,
-                           unsigned overlap)
+block_layout make_block_layout(const conv_code& code,
+                               termination ends,
+                               unsigned frame_bits,
+                               unsigned decode_length,
+                               unsigned overlap)
 {
     check_frame_bits(code, ends, frame_bits);
     const unsigned memory = code.constraint_length() - 1;
@@ -88,7 +85,7 @@ block_plan make_block_plan(const conv_code& code,
         check_range("decode_length", decode_length, 32, max_decode_length, 32);
     }
 
-    block_plan plan{};
+    block_layout plan{};
     plan.ends = ends;
     plan.overlap = overlap ? overlap : default_overlap(code);
     plan.decode_length =

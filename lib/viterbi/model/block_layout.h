@@ -1,45 +1,45 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How a stream or a frame is cut into parallel blocks, and where in the input the soft
- * values of a stage lie: the geometry that the reference and both backends share.
+/* The division of a stream or a frame into parallel blocks, and the position of each
+ * stage's soft values in the input. The reference and both backends share it.
  *
- * A parallel block decodes D stages from a window of W stages around them: the path
- * metrics settle in the stages before, the survivors merge in the stages after. In
- * every window the metrics start equal, or in state 0 where a frame begins there, and
- * the traceback starts in state 0 at the window's end:
- *  - streaming: [bD − L, bD + D + L); what lies outside the stream is erased. Behind
+ * A parallel block b decodes D stages from a window of W stages around them: the path
+ * metrics settle in the L stages before, the survivors merge in the L stages after (L is
+ * the decision depth). Path metrics start equal in each window, or in state 0 where a
+ * frame begins there. The traceback starts in state 0 at the window's end.
+ *  - streaming: [bD − L, bD + D + L); stages outside the stream are erased. Behind
  *    the end of a stream L ≥ K−1 erasures lead from state 0 back to the best state.
  *  - terminated: the same, moved to lie inside the frame; the last ends in state 0.
  *  - truncated: as terminated, the tail of K−1 stages erased.
  *  - tailbiting: [bD − L, bD + D + L) around the circle of the frame. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H
-#define INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
 
-#include "pipeline/host_device.h"
+#include "common/host_device.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstdint>
 
 namespace gr::gpufec::viterbi {
 
-//! Where a parallel block reads and what it decodes.
+//! The window of a parallel block, and the stages that it decodes.
 struct block_window {
     std::int64_t start;  //!< first stage, from the stream's or the frame's beginning
     std::uint32_t lead;  //!< stages of the window before the first decoded one
     std::uint32_t count; //!< decoded stages
-    bool from_zero;      //!< starts in state 0, not with equal metrics
+    bool from_zero;      //!< starts in state 0, not with equal path metrics
 };
 
-//! The soft values of a stage in the punctured sequence.
+//! The positions of a stage's soft values in the punctured sequence.
 struct value_map {
     std::uint32_t period;
     std::uint32_t values_per_period;
     std::uint32_t outputs;
-    //! Position in the period of output r of stage s at [s·outputs + r]; −1: not sent.
+    //! [s·outputs + r]: position of output r of stage s in the period; −1: punctured.
     std::int16_t position[conv_code::max_period * conv_code::max_outputs];
 
-    //! Index of the soft value of output \p r at \p stage; −1: not sent.
+    //! Returns the index of the soft value of output \p r at \p stage; −1: punctured.
     GPUFEC_HOST_DEVICE std::int64_t operator()(std::uint64_t stage, unsigned r) const
     {
         const std::uint64_t whole = stage / period;
@@ -48,22 +48,22 @@ struct value_map {
     }
 };
 
-struct block_plan {
+struct block_layout {
     termination ends;
     std::uint32_t decode_length; //!< D, a multiple of 32
-    std::uint32_t overlap;       //!< L
+    std::uint32_t overlap;       //!< L, the decision depth
     std::uint32_t window;        //!< W, the same for every block
 
     // Frames only.
     std::uint32_t frame_bits;
-    std::uint32_t
-        frame_stages; //!< with the tail, sent (terminated) or erased (truncated)
+    //! Stages per frame, with the tail that is sent (terminated) or erased (truncated).
+    std::uint32_t frame_stages;
     std::uint32_t frame_values;     //!< soft values per frame
     std::uint32_t blocks_per_frame; //!< 1 in streaming
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
 
-    //! The window of block \p block of the stream, or of the frame.
+    //! Returns the window of block \p block of the stream, or of the frame.
     GPUFEC_HOST_DEVICE block_window at(std::uint64_t block) const
     {
         const std::int64_t first = std::int64_t(block) * decode_length;
@@ -82,7 +82,7 @@ struct block_plan {
     }
 };
 
-//! Stages that a frame sends: with the tail of K−1 zero bits where it is terminated.
+//! Returns the stages that a frame sends, with the tail of K−1 zero bits if terminated.
 std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!
@@ -93,22 +93,22 @@ std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned fram
 void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!
- * \brief The parallel blocks of a code.
+ * \brief Divides a stream or frames of a code into parallel blocks.
  *
- * \p decode_length and \p overlap 0: L = 16(K−1)/3(1−r) at code rate r (6(K−1)/(1−r) from
- * K=8 on), so that K=7 at 1/2 gets 64 (with 48, half as many errors again begin in a
- * block's last 16 stages); D the power of two from 10·L up, 2048 at most, in frames near
- * it such that the blocks share a frame evenly, and a frame of less than 2·D is a single
+ * \p overlap 0: L = 16(K−1)/3(1−r) at code rate r, and 6(K−1)/(1−r) from K=8 on. K=7 at
+ * rate 1/2 gets 64; with 48, half as many errors again begin in a block's last 16 stages.
+ * \p decode_length 0: D is the smallest power of two from 10·L on, at most 2048. Frames
+ * are divided evenly into blocks of about that length; a frame shorter than 2·D is one
  * block. \throws std::invalid_argument
  */
-block_plan make_block_plan(const conv_code& code,
-                           termination ends,
-                           unsigned frame_bits,
-                           unsigned decode_length,
-                           unsigned overlap);
+block_layout make_block_layout(const conv_code& code,
+                               termination ends,
+                               unsigned frame_bits,
+                               unsigned decode_length,
+                               unsigned overlap);
 
 value_map make_value_map(const conv_code& code);
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_BLOCK_PLAN_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H */

@@ -1,23 +1,22 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where a batch of parallel blocks lies in its input. */
+/* The description of one batch: its parallel blocks, and the format of its input. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_JOB_H
-#define INCLUDED_GPUFEC_VITERBI_JOB_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H
 
 #include "setup.h"
 
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief What a receiver does to pairs of soft values that is turned, or has I and Q
- * exchanged.
+ * \brief A rotation of the constellation by the receiver, or an exchange of I and Q.
  *
- * The code's value number j is the one received as number j, or as its pair's other if
- * they are exchanged, with its sign changed where changed[j % 2] says so.
+ * The code's soft value j is the received value j, or the other one of its pair if
+ * \p exchanged is set. Its sign is changed if changed[j % 2] is set.
  */
-struct turn {
+struct phase_rotation {
     bool exchanged = false;
     bool changed[2] = { false, false };
 
@@ -28,25 +27,28 @@ struct turn {
  * \brief One batch of parallel blocks.
  *
  * Streaming: the input begins with soft value \p first_value of the stream (packed4: in
- * the high nibble) and holds \p values of them; what the blocks need beyond is erased.
- * Output: D/8 bytes per block. Frames: the input is whole frames, one after the other,
- * the output is frame_output_bytes() a frame.
+ * the high nibble) and holds \p values of them; further values of the blocks are erased.
+ * The output has D/8 bytes per block. Frames: the input is whole frames, one after the
+ * other; the output has frame_output_bytes() per frame.
  */
 struct job {
     std::uint64_t first_block = 0; //!< streaming: index in the stream
     std::uint32_t blocks = 0;      //!< frames: blocks_per_frame times the frames
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
-    /*! The input is floats, to be scaled to int8: the first \p scaled_before values by
-     *  the first scale, the others by the second. */
+    /*! The input is floats. They are scaled to int8: the first \p scaled_before values
+     *  by scale[0], the others by scale[1]. */
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
-    viterbi::turn turn{}; //!< of the input; then \p first_value is even
-    //! Streaming: the status is to be the tallies of the checks behind the batch's first
-    //! stage, up to its end.
-    bool tallies = false;
+    bool offset_binary = false; //!< The input is bytes with 128 in the middle.
+    //! Rotation of the input; if there is one, \p first_value is even.
+    viterbi::phase_rotation phase_rotation{};
+    //! Streaming: the decoder writes the sign error counts of all checks behind the
+    //! batch's first stage as its status.
+    bool error_counts = false;
 
+    //! Returns the number of checks in the batch.
     GPUFEC_HOST_DEVICE std::uint64_t checks(const check_plan& plan,
                                             std::uint32_t decode_length) const
     {
@@ -62,4 +64,4 @@ struct job {
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_JOB_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_JOB_H */

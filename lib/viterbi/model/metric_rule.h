@@ -1,15 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic law of path metrics that the CPU and CUDA share. */
+/* The division of a path metric's 16 bits into metric and decisions, shared by the CPU
+ * and CUDA. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_METRIC_RULE_H
-#define INCLUDED_GPUFEC_VITERBI_METRIC_RULE_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_METRIC_RULE_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_METRIC_RULE_H
 
 namespace gr::gpufec::viterbi {
 
-//! Decisions (bits of history) H that path metrics of 16 bits have room for: what a strip
-//! of H stages adds and what metrics differ by, (H + K−1)·127·R, must fit in 16 − H bits.
+//! Returns H, the decisions (bits of history) that a path metric of 16 bits carries. The
+//! growth in a strip of H stages and the spread of the path metrics, together
+//! (H + K−1)·127·R, must fit in 16 − H bits.
 constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
 {
     return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;
@@ -17,4 +19,4 @@ constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_METRIC_RULE_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_METRIC_RULE_H */

@@ -12,8 +12,8 @@ namespace device {
 
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
-    constexpr unsigned most_a_chunk = 16, most_warps = 8;
-    const unsigned per_word = 16 / history / 2; // butterflies a word of survivors
+    constexpr unsigned max_a_chunk = 16, max_warps = 8;
+    const unsigned per_word = 16 / history / 2; // butterflies per word of survivors
     std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
     for (unsigned j = 0; j < code.states() / 2; ++j) {
         groups[{ code.output_word(2 * j, 0),
@@ -28,18 +28,18 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
     l.spread = l.memory * 127 * code.outputs();
     unsigned listed = 0;
     for (const auto& [words, members] : groups) {
-        for (std::size_t m = 0; m < members.size(); m += most_a_chunk) {
+        for (std::size_t m = 0; m < members.size(); m += max_a_chunk) {
             auto& chunk = l.chunk[l.chunks++];
             std::copy(words.begin(), words.end(), chunk.word);
             chunk.first = listed;
-            const auto end = std::min<std::size_t>(members.size(), m + most_a_chunk);
+            const auto end = std::min<std::size_t>(members.size(), m + max_a_chunk);
             for (auto i = m; i < end; ++i) {
                 l.butterfly[listed] = members[i];
                 l.position[members[i]] = 2 * listed;
                 l.position[members[i] + l.states / 2] = 2 * listed + 1;
                 ++listed;
             }
-            // The last one again fills the word; it computes the same twice.
+            // Repeats the last butterfly to fill the word; its result is the same.
             for (; listed % per_word != 0; ++listed) {
                 l.butterfly[listed] = members[end - 1];
             }
@@ -47,7 +47,7 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
         }
     }
     l.words = listed / per_word;
-    l.warps = std::min(l.chunks, most_warps);
+    l.warps = std::min(l.chunks, max_warps);
     const bool even = l.warps == l.chunks &&
                       std::all_of(l.chunk, l.chunk + l.chunks, [&](const auto& c) {
                           return c.count == l.chunk[0].count;

@@ -14,7 +14,7 @@ namespace {
 using metric = std::int64_t;
 constexpr metric unreachable = std::numeric_limits<metric>::max() / 4;
 
-// Add, compare, select over a trellis, remembering every decision.
+// Add-compare-select over a trellis; keeps every decision.
 class trellis
 {
 public:
@@ -23,7 +23,7 @@ public:
     {
     }
 
-    // One stage of soft values, one an output (0: erased), positive means bit 0.
+    // Adds a stage: one soft value per output (0: erased), positive means bit 0.
     void step(const std::vector<int>& soft)
     {
         const unsigned N = d_code.states();
@@ -35,7 +35,7 @@ public:
             const auto even = d_metrics[even_state] + cost(even_state, bit, soft);
             const auto other =
                 d_metrics[even_state + 1] + cost(even_state + 1, bit, soft);
-            odd[j] = other < even;
+            odd[j] = other < even; // a tie takes the even predecessor
             next[j] = std::min(even, other);
         }
         d_metrics = std::move(next);
@@ -49,7 +49,7 @@ public:
         return std::min_element(d_metrics.begin(), d_metrics.end()) - d_metrics.begin();
     }
 
-    // The input bits of the path that ends in state.
+    // Returns the input bits of the path that ends in `state`.
     std::vector<std::uint8_t> trace(unsigned state) const
     {
         const unsigned N = d_code.states();
@@ -151,7 +151,7 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
 }
 
 std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
-                                          const block_plan& plan,
+                                          const block_layout& plan,
                                           const std::vector<std::int8_t>& values,
                                           std::size_t bits)
 {

@@ -1,13 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The plain Viterbi decoders that the fast ones answer to: full maximum likelihood over
- * a whole sequence, and the bit-true model of the parallel block-based decoder. */
+/* Reference decoders: maximum likelihood over a whole sequence, and the bit-true model
+ * of the parallel block-based decoder. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_REFERENCE_H
-#define INCLUDED_GPUFEC_VITERBI_REFERENCE_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
 
-#include "block_plan.h"
+#include "block_layout.h"
 #include <cstdint>
 #include <vector>
 
@@ -17,12 +17,13 @@ namespace reference {
 /*!
  * \brief Decodes one sequence or frame by maximum likelihood, with a full traceback.
  *
- * The cost of a path is the sum of |v| over the soft values v whose sign its outputs
- * contradict. Ties take the even predecessor, and the best state of lowest index. A
- * tail-biting frame is decoded once for each of its possible states, so keep it short.
+ * The path metric is the sum of |v| over the soft values v whose sign the path's outputs
+ * contradict; the smallest wins. Ties take the even predecessor, and the best state of
+ * lowest index. A tail-biting frame is decoded once for each of its possible states, so
+ * keep it short.
  *
- * \param values int8 soft values as sent (punctured), positive means bit 0; a stage that
- *        they do not reach is erased
+ * \param values int8 soft values as sent (punctured), positive means bit 0; stages
+ *        behind their end are erased
  * \param bits information bits of the sequence
  * \return the information bits, one per byte
  */
@@ -34,19 +35,19 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
 /*!
  * \brief The bit-true model of both backends.
  *
- * Each block of \p plan is decoded for itself: costs as in maximum_likelihood() (−128
- * counts as −127), ties take the even predecessor, traceback from state 0.
+ * Each block of \p plan is decoded by itself: path metrics as in maximum_likelihood()
+ * (−128 counts as −127), ties take the even predecessor, traceback from state 0.
  *
  * \param values soft values of the stream, or of a whole number of frames
  * \param bits information bits of the stream; not used for frames
  * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> parallel_blocks(const conv_code& code,
-                                          const block_plan& plan,
+                                          const block_layout& plan,
                                           const std::vector<std::int8_t>& values,
                                           std::size_t bits);
 
 } // namespace reference
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_REFERENCE_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H */

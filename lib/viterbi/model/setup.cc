@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "pipeline/refuse.h"
-#include "room.h"
+#include "common/refuse.h"
 #include "setup.h"
+#include "viterbi/stream/traits.h"
 
 namespace gr::gpufec::viterbi {
 
@@ -11,45 +11,44 @@ setup make_setup(const viterbi_options& o)
 {
     check_positive_bit(o.positive_bit);
     setup s(o.code,
-            make_block_plan(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
+            make_block_layout(o.code, o.ends, o.frame_bits, o.decode_length, o.overlap),
             o.format == soft_format::packed4,
             o.positive_bit);
     s.floats = o.format == soft_format::float32;
-    for (const char* known : { "auto", "pbvd", "registers", "fused" }) {
-        if (o.cuda_kernel == known) {
-            s.cuda_kernel = known;
-            return s;
-        }
-    }
-    refuse("cuda_kernel",
-           '"' + o.cuda_kernel + '"',
-           "allowed are auto, pbvd, registers and fused");
+    s.offset_binary = o.format == soft_format::uint8;
+    s.cuda_kernel = choose<const char*>("cuda_kernel",
+                                        o.cuda_kernel,
+                                        { { "auto", "auto" },
+                                          { "pbvd", "pbvd" },
+                                          { "registers", "registers" },
+                                          { "fused", "fused" } });
+    return s;
 }
 
 batch_limits setup::limits(std::size_t blocks) const
 {
     batch_limits l;
-    l.pieces = blocks;
+    l.work_items = blocks;
     if (plan.streaming()) {
         const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // One period more, for values that begin inside a stage's period; and whole
-        // pairs, in whole words.
+        // One period more, because the values may begin inside a period. Rounded up to
+        // whole pairs (for a phase rotation) and whole words.
         l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
         if (checks.every > 0) {
             const auto most = blocks * plan.decode_length / checks.every + 1;
-            l.status_bytes = most * sizeof(check_tallies);
+            l.status_bytes = most * sizeof(sign_error_counts);
         }
     } else {
         const auto frames = blocks / plan.blocks_per_frame;
         l.input_bytes = frames * frame_input_bytes();
         l.output_bytes = frames * frame_output_bytes();
     }
-    l.raw_bytes = floats ? l.input_bytes * raw_factor() : 0;
+    l.caller_item_bytes = floats ? l.input_bytes * caller_factor() : 0;
     return l;
 }
 
-std::string room::describe(const setup& s)
+std::string traits::describe(const setup& s)
 {
     return s.named.to_string() + ", D=" + std::to_string(s.plan.decode_length) +
            " L=" + std::to_string(s.plan.overlap) + ",";

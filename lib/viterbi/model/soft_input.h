@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft values as they lie in a batch's input, whatever their format. */
+/* Conversion of a batch's input from each format to int8 soft values. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H
-#define INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H
+#ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SOFT_INPUT_H
+#define INCLUDED_GPUFEC_VITERBI_MODEL_SOFT_INPUT_H
 
 #include "job.h"
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Soft value \p index of packed bytes (two each, the first high) or int8; −8 reads −7,
-//! and −128 is left to the reader.
+//! Returns soft value \p index of packed bytes (two each, the first high) or int8. −8
+//! becomes −7; −128 is left to the caller.
 inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool packed4)
 {
     if (!packed4) {
@@ -26,14 +26,14 @@ inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool pa
     return std::max(nibble, -7);
 }
 
-//! A float as int8: scaled, rounded (ties to even), clamped; NaN is 0.
+//! Converts a float to int8: scaled, rounded (ties to even), clamped; NaN becomes 0.
 inline std::int8_t soft_value(float x, float scale)
 {
     const float scaled = x == x ? x * scale : 0;
     return std::int8_t(std::lrint(std::clamp(scaled, -128.0f, 127.0f)));
 }
 
-//! Soft value \p index of a job's input, whatever it is.
+//! Returns soft value \p index of a job's input in any format.
 inline std::int8_t
 soft_value(const job& job, const std::byte* input, std::size_t index, bool packed4)
 {
@@ -44,9 +44,20 @@ soft_value(const job& job, const std::byte* input, std::size_t index, bool packe
     return soft_value(floats[index], job.scale_of(index));
 }
 
-//! Turns \p pairs pairs, which may be where they go.
-inline void
-turn_pairs(const turn& t, const std::int8_t* from, std::size_t pairs, std::int8_t* to)
+//! Converts \p n bytes of offset binary to int8: the highest bit is the complement of the
+//! sign.
+inline void from_offset_binary(const std::byte* from, std::size_t n, std::int8_t* to)
+{
+    for (std::size_t i = 0; i < n; ++i) {
+        to[i] = std::int8_t(from[i] ^ std::byte(0x80));
+    }
+}
+
+//! Rotates \p pairs pairs, in place if \p from is \p to.
+inline void rotate_pairs(const phase_rotation& t,
+                         const std::int8_t* from,
+                         std::size_t pairs,
+                         std::int8_t* to)
 {
     const int sign[2] = { t.changed[0] ? -1 : 1, t.changed[1] ? -1 : 1 };
     const int other = t.exchanged;
@@ -58,8 +69,7 @@ turn_pairs(const turn& t, const std::int8_t* from, std::size_t pairs, std::int8_
     }
 }
 
-//! Writes \p n values from number \p first on of packed bytes, as soft_value() reads
-//! them.
+//! Unpacks \p n values of 4 bits from number \p first on, as soft_value() does.
 inline void
 unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* to)
 {
@@ -82,6 +92,25 @@ unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* t
     }
 }
 
+//! Converts floats to int8; NaN becomes 0.
+void convert(const float* from, float scale, std::byte* to, std::size_t n);
+
+//! Converts \p n values of a job whose input is \p floats, from number \p first on.
+void convert(const job& job,
+             const float* floats,
+             std::size_t first,
+             std::size_t n,
+             std::int8_t* to);
+
+//! Converts \p count values of a job's input in any format, from number \p first on, to
+//! int8, with the phase rotation applied.
+void read_steps(const job& job,
+                bool packed4,
+                const std::byte* input,
+                std::size_t first,
+                std::size_t count,
+                std::int8_t* to);
+
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_SOFT_INPUT_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_MODEL_SOFT_INPUT_H */

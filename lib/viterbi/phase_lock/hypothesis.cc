@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/refuse.h"
 #include "hypothesis.h"
-#include "pipeline/refuse.h"
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -11,22 +11,22 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// What a value of the stream is to the code.
+// The coded bit that a value of the stream stands for.
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // with the code's own inversion
+    bool flipped; // including the code's own inversion
 };
 
-// What `count` values of the stream are, which begin at a place that is the same for all
-// hypotheses.
+// Returns the meanings of `count` values of the stream, from a value that is the same for
+// all hypotheses.
 std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 {
     constexpr unsigned margin = 4;
     const auto& code = h.code();
     std::vector<meaning> found(count, meaning{ 0, 0, false });
     const auto cycle = h.cycle();
-    // Begins before the first of them: their number is a multiple of the cycle.
+    // Starts a cycle early, since a hypothesis may need values before its place.
     for (std::uint64_t j = 0; j < count + cycle + 2 * margin; ++j) {
         const auto at =
             std::int64_t(h.place()) + h.from(j) - std::int64_t(cycle) - margin;
@@ -46,8 +46,8 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     return found;
 }
 
-// Whether the signs by which a differs from b are a sequence of the code: each value
-// tells which branches remain.
+// Whether the signs by which a differs from b are a code sequence. Each value excludes
+// branches of the trellis; the question is whether a path remains.
 bool is_sequence(const conv_code& code,
                  const std::vector<meaning>& a,
                  const std::vector<meaning>& b)
@@ -136,7 +136,7 @@ void hypothesis::read(const std::int8_t* values,
                       std::size_t count,
                       std::int8_t* out) const
 {
-    // −128 has no opposite: it reads −127, as for the decoder.
+    // −128 has no opposite and counts as −127, as in the decoder.
     const auto sign = [](std::int8_t v, int s) {
         return std::int8_t(std::max<int>(v, -127) * s);
     };
@@ -178,16 +178,11 @@ bool hypothesis::swapped() const
 
 constellation constellation_from_string(const std::string& name)
 {
-    if (name == "bpsk") {
-        return constellation::bpsk;
-    }
-    if (name == "qpsk") {
-        return constellation::qpsk;
-    }
-    if (name == "oqpsk") {
-        return constellation::oqpsk;
-    }
-    refuse("lock_constellation", '"' + name + '"', "allowed are bpsk, qpsk and oqpsk");
+    return choose<constellation>("lock_constellation",
+                                 name,
+                                 { { "bpsk", constellation::bpsk },
+                                   { "qpsk", constellation::qpsk },
+                                   { "oqpsk", constellation::oqpsk } });
 }
 
 std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
@@ -215,11 +210,11 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    std::vector<std::vector<std::vector<meaning>>> signs; // of all that fit alike
+    std::vector<std::vector<std::vector<meaning>>> signs; // of each group that fits alike
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // Long enough that what is no sequence of the code shows.
+        // Long enough to exclude every difference that is no code sequence.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {
@@ -244,7 +239,7 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // What changes no sign is the same once more.
+                        // Skips a hypothesis with the same signs as another one.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

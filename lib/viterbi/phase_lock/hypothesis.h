@@ -1,13 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a receiver that has no phase yet may have before it, and how its soft values
- * become those of the code. */
+/* Phase hypotheses: the ways in which received soft values may belong to a code. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_HYPOTHESIS_H
-#define INCLUDED_GPUFEC_VITERBI_HYPOTHESIS_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
 
-#include "job.h"
+#include "viterbi/model/job.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstddef>
 #include <cstdint>
@@ -19,22 +18,22 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief One way of reading a stream of soft values as a code.
  *
- * The code's value number j is that of the stream at \p start() + from(j), with its sign
- * changed where flips(j) says so. All of it repeats after cycle() values.
+ * The code's value j is the stream's value start() + from(j), with its sign changed if
+ * flips(j). The pattern repeats after cycle() values.
  */
 class hypothesis
 {
 public:
-    //! In what order the two values of a symbol come.
+    //! The order of the two values of a symbol.
     enum class order {
         as_sent,
         swapped,
-        half,        //!< the second is the one of the symbol after
-        half_swapped //!< the first is
+        half,        //!< the second value comes from the next symbol
+        half_swapped //!< the first value comes from the next symbol
     };
 
-    //! \p place of the stream at which a puncturing period and a symbol begin, below
-    //! cycle().
+    //! \p place is the stream's value at which a puncturing period and a symbol begin,
+    //! below \p cycle.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -49,11 +48,11 @@ public:
     unsigned cycle() const { return d_cycle; }
     unsigned place() const { return d_place; }
     order arrangement() const { return d_arrangement; }
-    //! Every second value of the code has its sign changed.
+    //! Whether every second value of the code has its sign changed.
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
-    //! The first place from \p value of the stream on at which a cycle may begin.
+    //! Returns the first value of the stream, from \p value on, at which a cycle begins.
     std::uint64_t start(std::uint64_t value) const
     {
         return value + (d_cycle + d_place - value % d_cycle) % d_cycle;
@@ -70,21 +69,21 @@ public:
         return d_arrangement == order::as_sent && !d_alternate && !d_inverted;
     }
 
-    //! Whether it reads pair by pair, as the decoder does by itself.
+    //! Whether each pair keeps its values, so that the decoder can apply as_rotation().
     bool in_pairs() const
     {
         return d_arrangement == order::as_sent || d_arrangement == order::swapped;
     }
-    turn as_turn() const
+    phase_rotation as_rotation() const
     {
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Values behind \p count of the code's that have to be there for them.
+    //! Values of the stream that reading may need behind the code's last value.
     static constexpr unsigned ahead = 3;
 
-    //! The code's \p count values from number \p first on, where \p values holds those
-    //! of the stream from start() + \p begin to start() + \p end. Others are erased.
+    //! Writes the code's \p count values from number \p first on. \p values holds the
+    //! stream from start() + \p begin to start() + \p end; values outside are erased.
     void read(const std::int8_t* values,
               std::int64_t begin,
               std::int64_t end,
@@ -92,10 +91,10 @@ public:
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Quarter turns counterclockwise that the receiver's symbols are ahead by, 0 or 1
-    //! (with 2 more, a transparent code looks the same).
+    //! Returns the counterclockwise rotation of the received symbols in quarter turns, 0
+    //! or 1 (two more look the same to a transparent code).
     unsigned quarter_turns() const;
-    //! Whether I and Q are exchanged, before they are turned.
+    //! Whether I and Q are exchanged, before the rotation.
     bool swapped() const;
 
 private:
@@ -112,11 +111,11 @@ enum class constellation { bpsk, qpsk, oqpsk };
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief All that a receiver of such symbols can tell apart, of each code.
+ * \brief Returns the hypotheses that can be told apart, for each code.
  *
- * Of readings that differ by a sequence of the code, as by the sign of all values where
- * it is transparent, only the first is there: all fit alike. If \p alike is given it gets
- * all of them, the first included, for each that is there.
+ * Hypotheses that differ by a code sequence fit equally well, such as both signs of a
+ * transparent code. Only the first of such a group is returned; \p alike, if given,
+ * receives the whole group of each.
  */
 std::vector<hypothesis>
 all_hypotheses(const std::vector<conv_code>& codes,
@@ -125,4 +124,4 @@ all_hypotheses(const std::vector<conv_code>& codes,
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_HYPOTHESIS_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H */

@@ -1,82 +1,85 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a decoder that looks for its phase: held while it looks, and passed on to
- * the decoder that has found it. */
+/* The input of a phase search: buffered during the search, then passed on to the decoder
+ * of the lock that was found. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_LOCK_INPUT_H
-#define INCLUDED_GPUFEC_VITERBI_LOCK_INPUT_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
 
-#include "held_input.h"
 #include "hypothesis.h"
-#include "watched_decoder.h"
+#include "viterbi/stream/search_buffer.h"
+#include "viterbi/stream/watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Values of a stream, which are numbered, on their way to a decoder of a segment.
+ * \brief Passes the numbered soft values of a stream to the decoder of a segment.
  *
- * They are copied and held until the decoder has all of them. What comes next is passed
- * on without being held, if that decoder can read it as it is received: then its slots
- * hold it, or the caller's memory, from which it is lent.
+ * Values are buffered until the decoder has all of them. Later input passes through
+ * without a copy here if the decoder can read it as received: the decoder's slots hold
+ * it, or the decoder borrows the caller's memory.
  */
 class lock_input
 {
 public:
-    //! Whether anything is ever passed on: \p passes.
+    //! \p passes: whether input may pass through without being buffered.
     lock_input(soft_format format, bool passes);
 
-    std::size_t values_per_item() const { return d_held.values_per_item(); }
-    //! The oldest value that is held.
-    std::uint64_t first() const { return d_held.first(); }
-    //! Values that were taken.
-    std::uint64_t end() const { return d_passing ? d_start + d_fed : d_held.end(); }
-    //! Those that are held; all, unless they are passed on.
-    value_span held() const { return d_held.span(); }
+    std::size_t values_per_item() const { return d_buffer.values_per_item(); }
+    //! Returns the number of the oldest buffered value.
+    std::uint64_t first() const { return d_buffer.first(); }
+    //! Returns the number of values taken from the caller.
+    std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }
+    //! Returns the buffered values; all values, unless input passes through.
+    value_span buffered() const { return d_buffer.span(); }
     void drop_before(std::uint64_t value);
-    //! Another stream begins.
+    //! Starts another stream.
     void clear();
 
     // The segment.
 
-    //! Its decoder, if there is another one than before, and before the old one is gone.
+    //! Sets the decoder; to be called while the previous one still exists.
     void use(viterbi_decoder* decoder, watched_decoder* watched);
-    //! It begins with value \p start of the stream, of which the first \p skipped values
-    //! of its code are not decoded.
+    //! Begins a segment at value \p start of the stream. The first \p skipped values of
+    //! its code are not decoded.
     void begin(const hypothesis& reading, std::uint64_t start, std::uint64_t skipped);
-    //! The code's values that the decoder has.
+    //! Returns how many of the code's values the decoder has.
     std::uint64_t fed() const { return d_fed; }
-    //! Gives it what is held, of the first \p limit values; \p finishing: no more comes.
-    //! Returns whether it took some.
+    //! Pushes buffered values to the decoder, up to \p limit of the code's values.
+    //! \p finishing: no more input comes. Returns whether the decoder took any.
     bool feed(std::uint64_t limit, bool finishing);
-    //! From now on values are passed on, if that can be and it has all that is held.
+    //! Lets input pass through, if possible and once the decoder has all buffered values.
     void pass();
     bool passing() const { return d_passing; }
-    //! All that was taken and not dropped is held again.
-    void hold();
-    //! The code's values, \p count from number \p first on, if they are still there.
+    //! Buffers again all values that were taken and not dropped.
+    void rebuffer();
+    //! Reads \p count of the code's values from number \p first on, if still available.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
-    //! The code's values that the decoder had when a batch was cut short to lend the
-    //! next.
+    //! Returns how many of the code's values the decoder had when its batch was cut
+    //! short, so that the next one could be borrowed.
     std::uint64_t cut() const { return d_cut; }
-    //! Its decoder's oldest batch goes, whose input ends before value \p end of the code:
-    //! keeps what is not dropped of it.
+    //! Prepares for the release of the decoder's oldest batch, whose input ends before
+    //! value \p end of the code: buffers the values of it that are not dropped.
     void release_batch(std::uint64_t end);
 
-    // The caller's items, as engine.h has it.
+    // The caller's items, as in pipeline/engine.h.
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
-    bool can_lend() const { return d_passes && end() == 0; }
-    //! \p room: items that may be taken if they are held.
+    bool can_borrow() const { return d_passes && end() == 0; }
+    //! \p capacity: items that may be taken if they are buffered.
     std::size_t
-    lend(const std::byte* items, std::size_t count, float scale, std::size_t room);
-    std::size_t lent() const { return d_lends ? d_past + d_decoder->lent() : d_lent; }
-    std::size_t take_back();
-    void end_lending();
-    bool lock_lent(void* memory, std::size_t bytes);
-    void unlock_lent();
+    borrow(const std::byte* items, std::size_t count, float scale, std::size_t capacity);
+    std::size_t borrowed() const
+    {
+        return d_borrows ? d_past + d_decoder->borrowed() : d_borrowed;
+    }
+    std::size_t release_borrowed();
+    void copy_borrowed();
+    bool pin_input(void* memory, std::size_t bytes);
+    void unpin_input();
 
 private:
     std::size_t item_size() const
@@ -84,15 +87,15 @@ private:
         return d_format == soft_format::float32 ? sizeof(float) : 1;
     }
     bool can_pass() const { return d_passes && d_reading && d_reading->in_pairs(); }
-    // Whether the decoder may take over what is lent.
-    bool may_lend() const { return d_passing && (!d_ring || d_ring_locked); }
+    // Whether the decoder may borrow the caller's memory.
+    bool may_borrow() const { return d_passing && (!d_ring || d_ring_pinned); }
     void receive(std::uint64_t first, std::size_t count, std::int8_t* to) const;
-    void lock_ring(bool locked);
-    bool begin_lending();
+    void pin_ring(bool pinned);
+    bool begin_borrowing();
 
     const soft_format d_format;
     const bool d_passes;
-    held_input d_held;
+    search_buffer d_buffer;
     std::vector<std::int8_t> d_fresh;
     mutable std::vector<std::int8_t> d_pairs;
 
@@ -100,19 +103,19 @@ private:
     watched_decoder* d_watched = nullptr;
     const hypothesis* d_reading = nullptr;
     std::uint64_t d_start = 0, d_fed = 0, d_cut = 0;
-    std::uint64_t d_needed = 0; // nothing before this value is
+    std::uint64_t d_needed = 0; // first value that is still needed
     bool d_passing = false;
 
-    // Memory to lend from; the decoder's slots are page-locked if this is not.
+    // The caller's memory. The decoder's slots are pinned if this is not.
     void* d_ring = nullptr;
     std::size_t d_ring_bytes = 0;
-    bool d_ring_locked = false;
-    // Items that the caller lends: copied, or, while d_lends, from number d_past on in
-    // the decoder's hands.
-    bool d_lends = false;
-    std::size_t d_lent = 0, d_past = 0;
+    bool d_ring_pinned = false;
+    // Borrowed items: copied here, or, while d_borrows, borrowed by the decoder from
+    // number d_past on.
+    bool d_borrows = false;
+    std::size_t d_borrowed = 0, d_past = 0;
 };
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_LOCK_INPUT_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H */

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "lock_watch.h"
+#include "lock_monitor.h"
 #include <algorithm>
 #include <cmath>
 
@@ -9,23 +9,22 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Evidence, as a logarithm of a likelihood ratio, that a lock is lost, and the values
-// that it has to come from; and that it is not.
+// Log-likelihood ratios from which a lock counts as lost, and as holding.
 constexpr double lost = 20, holds = 7;
-constexpr std::size_t lost_values = 256;
-// Values that may be in doubt.
-constexpr std::uint64_t most_doubtful = 8192;
-// Values that the error rate is an average of, and stretches for which it is taken for
-// the same.
+constexpr std::size_t lost_values = 256; // at least, behind the place where it was lost
+// Values before a check that are not yet certain, at most.
+constexpr std::uint64_t max_doubtful = 8192;
+// Values over which the error rate is averaged, and stretches after which the weights are
+// derived from it anew.
 constexpr double averaged = 4096;
 constexpr unsigned weighed = 64;
 
 } // namespace
 
-void lock_watch::begin(const encode_again& encoder,
-                       double error_rate,
-                       double chance,
-                       std::uint64_t clear)
+void lock_monitor::begin(const reencoder& encoder,
+                         double error_rate,
+                         double chance,
+                         std::uint64_t clear)
 {
     d_encoder = &encoder;
     d_error_rate = error_rate;
@@ -34,14 +33,14 @@ void lock_watch::begin(const encode_again& encoder,
     d_weighed = 0;
 }
 
-void lock_watch::resume(double error_rate, std::uint64_t clear)
+void lock_monitor::resume(double error_rate, std::uint64_t clear)
 {
     d_error_rate = error_rate;
     d_clear = std::max(d_clear, clear);
     d_weighed = 0;
 }
 
-void lock_watch::weigh()
+void lock_monitor::weigh()
 {
     if (d_weighed-- > 0) {
         return;
@@ -50,19 +49,20 @@ void lock_watch::weigh()
     const double p = std::clamp(d_error_rate, d_chance / 20, d_chance * 0.7);
     d_wrong = std::log(d_chance / p);
     d_right = std::log((1 - d_chance) / (1 - p));
-    // A value's share, where the lock holds.
+    // Expected evidence per value while the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
     const auto needed = 1.6 * holds / each / d_encoder->step_values();
-    for (d_size = 0; double(check_tallies::steps(d_size)) < needed; ++d_size) {
+    for (d_size = 0; double(sign_error_counts::steps(d_size)) < needed; ++d_size) {
     }
 }
 
-bool lock_watch::judge(lock_segment& s,
-                       std::uint64_t target,
-                       const reader& values,
-                       const check_tallies* made)
+bool lock_monitor::judge(lock_segment& s,
+                         std::uint64_t target,
+                         const reader& values,
+                         const sign_error_counts* made)
 {
-    // This runs for every check on the thread that the batches wait for.
+    // First the counts of the last steps: cheap, and enough nearly always. This runs for
+    // every check, on the thread that submits batches.
     const auto unit = d_encoder->step_stages();
     const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;
@@ -70,7 +70,7 @@ bool lock_watch::judge(lock_segment& s,
         return false;
     }
     weigh();
-    const auto cleared = [&](std::uint64_t step, const encode_again::tally& signs) {
+    const auto cleared = [&](std::uint64_t step, const reencoder::sign_count& signs) {
         d_clear = std::max(d_clear, step * unit);
         if (signs.values > 0) {
             d_error_rate += (signs.rate() - d_error_rate) *
@@ -78,7 +78,7 @@ bool lock_watch::judge(lock_segment& s,
         }
     };
     for (const auto size : { d_size, d_size + 2 }) {
-        const auto part = check_tallies::steps(size);
+        const auto part = sign_error_counts::steps(size);
         if (part > end || (end - part) * unit < known) {
             break;
         }
@@ -88,11 +88,12 @@ bool lock_watch::judge(lock_segment& s,
             return false;
         }
     }
-    // Where chance is likeliest to have begun, and before where it is not likely to.
+    // `where`: the most likely step at which the lock was lost. `doubt`: the step before
+    // which it certainly was not.
     const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;
-    encode_again::tally signs, doubtful;
+    reencoder::sign_count signs, doubtful;
     std::uint64_t where = end, doubt = end;
     std::uint64_t of_best = 0;
     for (auto step = end; step-- > first;) {
@@ -116,13 +117,13 @@ bool lock_watch::judge(lock_segment& s,
         doubt = end;
         doubtful = {};
     }
-    const auto most = most_doubtful / d_encoder->step_values();
+    const auto most = max_doubtful / d_encoder->step_values();
     cleared(std::max(doubt, end - std::min(end, most)),
             { all.values - doubtful.values, all.wrong - doubtful.wrong });
     return false;
 }
 
-bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& values)
+bool lock_monitor::repeats(std::uint64_t from, std::uint64_t to, const reader& values)
 {
     const auto n = std::size_t(to - std::min(from, to));
     d_read.resize(std::max(d_read.size(), n));
@@ -136,28 +137,28 @@ bool lock_watch::repeats(std::uint64_t from, std::uint64_t to, const reader& val
     return alike >= 0.95 * all;
 }
 
-encode_again::tally lock_watch::sample(lock_segment& s,
-                                       unsigned size,
-                                       std::uint64_t end,
-                                       const reader& values,
-                                       const check_tallies* made)
+reencoder::sign_count lock_monitor::sample(lock_segment& s,
+                                           unsigned size,
+                                           std::uint64_t end,
+                                           const reader& values,
+                                           const sign_error_counts* made)
 {
-    if (made && size < check_tallies::sizes &&
-        made->values[size] != check_tallies::missing) {
+    if (made && size < sign_error_counts::sizes &&
+        made->values[size] != sign_error_counts::missing) {
         return { made->values[size], made->wrong[size] };
     }
-    return encode(s, end - check_tallies::steps(size), end, values);
+    return encode(s, end - sign_error_counts::steps(size), end, values);
 }
 
-encode_again::tally lock_watch::encode(lock_segment& s,
-                                       std::uint64_t first,
-                                       std::uint64_t end,
-                                       const reader& values)
+reencoder::sign_count lock_monitor::encode(lock_segment& s,
+                                           std::uint64_t first,
+                                           std::uint64_t end,
+                                           const reader& values)
 {
     const auto stage = first * d_encoder->step_stages();
     const auto count = (end - first) * d_encoder->step_values();
-    if (d_read.size() < count + encode_again::slack) {
-        d_read.resize(count + encode_again::slack);
+    if (d_read.size() < count + reencoder::slack) {
+        d_read.resize(count + reencoder::slack);
     }
     if (d_each.size() < end - first) {
         d_each.resize(end - first);

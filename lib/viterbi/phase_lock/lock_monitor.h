@@ -1,45 +1,46 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Watches a lock: what it decodes is encoded again and held against chance. */
+/* Monitors a lock: encodes its decoded bits again and compares the rate of wrong signs
+ * with the chance level. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H
-#define INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_MONITOR_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_MONITOR_H
 
-#include "check_tallies.h"
-#include "encode_again.h"
 #include "lock_output.h"
+#include "sign_error_counts.h"
+#include "viterbi/code/reencoder.h"
 #include <functional>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
 
-class lock_watch
+class lock_monitor
 {
 public:
-    //! Gives a segment's values, as its code has them: reader(first, count, to).
+    //! reader(first, count, to) writes a segment's values in the order of its code.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
-    //! From now on of another lock, which is sure up to stage \p clear.
-    void begin(const encode_again& encoder,
+    //! Begins to monitor a lock, which certainly holds up to stage \p clear.
+    void begin(const reencoder& encoder,
                double error_rate,
                double chance,
                std::uint64_t clear);
 
-    //! The same one was found again.
+    //! Continues with the same lock after it was found again.
     void resume(double error_rate, std::uint64_t clear);
 
     /*!
-     * \brief Whether the lock is lost somewhere before stage \p target.
+     * \brief Returns whether the lock was lost before stage \p target.
      *
-     * If so lost_stage() says where, else clear() up to where it holds for sure, which is
-     * always a little before the target. \p made: tallies of this check, if there are
-     * any.
+     * If so, lost_stage() is the stage where. Otherwise clear() is the stage up to which
+     * it certainly holds, always a little before the target. \p made: sign error counts
+     * of this check, if the device made some.
      */
     bool judge(lock_segment& s,
                std::uint64_t target,
                const reader& values,
-               const check_tallies* made);
+               const sign_error_counts* made);
 
     std::uint64_t lost_stage() const { return d_lost; }
     std::uint64_t clear() const { return d_clear; }
@@ -47,36 +48,35 @@ public:
     double chance() const { return d_chance; }
 
 private:
-    // Of the last steps before one, as many as tallies of a size.
-    encode_again::tally sample(lock_segment& s,
-                               unsigned size,
-                               std::uint64_t end,
-                               const reader& values,
-                               const check_tallies* made);
-    encode_again::tally
+    // Counts the signs of the last sign_error_counts::steps(size) steps before `end`.
+    reencoder::sign_count sample(lock_segment& s,
+                                 unsigned size,
+                                 std::uint64_t end,
+                                 const reader& values,
+                                 const sign_error_counts* made);
+    reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     void weigh();
-    // Whether signs come again every second value: idle, or nothing is modulated, and no
-    // hypothesis can be told from others.
+    // Whether signs repeat every second value: the transmitter idles or sends a carrier,
+    // and no hypothesis can be told from others.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
-    double evidence(const encode_again::tally& t) const // for chance
+    // Returns the log-likelihood ratio of chance to the lock.
+    double evidence(const reencoder::sign_count& t) const
     {
         return t.wrong * d_wrong + (t.values - t.wrong) * d_right;
     }
 
-    const encode_again* d_encoder = nullptr;
+    const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // By the error rate, and of use for so many more stretches: the logarithms of how
-    // much likelier by chance a sign that is wrong is, and one that is right; the size of
-    // what is to show, at a stretch's end, whether more has to be looked at.
+    // Derived from the error rate, and valid for d_weighed more stretches.
     unsigned d_weighed = 0;
-    double d_wrong = 0, d_right = 0;
-    unsigned d_size = 0;
+    double d_wrong = 0, d_right = 0; // log-likelihood ratios of a wrong and a right sign
+    unsigned d_size = 0; // of the counts that show whether a stretch needs a closer look
     std::vector<std::int8_t> d_read;
-    std::vector<encode_again::tally> d_each;
+    std::vector<reencoder::sign_count> d_each;
 };
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_LOCK_WATCH_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_MONITOR_H */

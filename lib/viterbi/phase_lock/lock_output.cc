@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+#include "common/packed_bits.h"
 #include "lock_output.h"
-#include "pipeline/packed_bits.h"
 #include <algorithm>
 #include <cstring>
 
@@ -23,9 +23,9 @@ std::uint64_t frame_layout::items(std::uint64_t count, bool packed) const
                     : count / stages() * (packed ? bytes() : bits);
 }
 
-void lock_segment::make_room(std::uint64_t end)
+void lock_segment::reserve_stages(std::uint64_t end)
 {
-    const auto needed = (end - base + 7) / 8 + encode_again::slack;
+    const auto needed = (end - base + 7) / 8 + reencoder::slack;
     if (bytes.size() < needed) {
         bytes.resize(needed);
     }
@@ -37,7 +37,7 @@ void lock_segment::keep(std::uint64_t end)
         return;
     }
     end = std::min((end + 7) / 8 * 8, batch->end);
-    make_room(end);
+    reserve_stages(end);
     std::memcpy(&bytes[(kept - base) / 8],
                 batch->bits + (kept - batch->first) / 8,
                 (end - kept + 7) / 8);
@@ -46,7 +46,7 @@ void lock_segment::keep(std::uint64_t end)
 
 lock_segment::place lock_segment::bits(std::uint64_t first, std::uint64_t end)
 {
-    if (batch && first >= batch->first && end + 8 * encode_again::slack <= batch->end) {
+    if (batch && first >= batch->first && end + 8 * reencoder::slack <= batch->end) {
         return { batch->bits, std::size_t(first - batch->first) };
     }
     keep(end);
@@ -79,7 +79,7 @@ lock_output::open(const hypothesis& h, std::uint64_t start, std::uint64_t lead)
     s.first_bit = d_total_bits;
     s.first_byte = d_total_bytes;
     d_segments.push_back(std::move(s));
-    while (d_segments.size() > most_segments && d_segments.front().closed &&
+    while (d_segments.size() > max_segments && d_segments.front().closed &&
            d_pulling > 0) {
         d_segments.pop_front();
         --d_pulling;
@@ -107,7 +107,7 @@ void lock_output::end_batch(std::uint64_t needed)
 {
     auto& s = last();
     const auto from = needed_from(s, needed);
-    if (from >= s.kept) { // what was kept is of no use any more
+    if (from >= s.kept) { // no copied bit is needed any more
         s.base = s.kept = from;
     }
     s.keep(s.batch->end);
@@ -119,9 +119,8 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
 {
     auto& s = last();
     const auto bit = s.collected - s.base;
-    s.make_room(s.collected + d_layout.stages());
-    bit_writer to(
-        &s.bytes[bit / 8], bit % 8, s.bytes.data() + s.bytes.size()); // over zeros
+    s.reserve_stages(s.collected + d_layout.stages());
+    bit_writer to(&s.bytes[bit / 8], bit % 8, s.bytes.data() + s.bytes.size());
     unsigned left = d_layout.bits;
     for (; left >= 8; left -= 8) {
         to.put(*frame++, 8);
@@ -136,21 +135,21 @@ void lock_output::collected_frame(const std::uint8_t* frame, std::uint64_t neede
 bool lock_output::full() const
 {
     const auto& s = last();
-    return s.collected >= stage_of_item(s, s.given) + 8 * most_given;
+    return s.collected >= stage_of_item(s, s.given) + 8 * max_emitted;
 }
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // With those that the register holds then.
+    // 64 bits more, for the encoder's register.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Forgets bits, many at a time.
+// Drops bits before stage `from`, many at a time.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;
-    if (bytes >= most_given) {
+    if (bytes >= max_emitted) {
         const auto there = (s.kept - s.base + 7) / 8;
         std::memmove(s.bytes.data(), s.bytes.data() + bytes, there - bytes);
         s.base = from;
@@ -161,7 +160,7 @@ std::uint64_t lock_output::ready(const lock_segment& s, bool packed) const
 {
     const auto stages = s.stages - s.lead;
     const auto items = d_layout.stream() && packed && !s.closed
-                           ? stages / 8 // the last may get more
+                           ? stages / 8 // the last byte may be incomplete
                            : d_layout.items(stages, packed);
     return items - std::min(items, s.given);
 }
@@ -189,14 +188,14 @@ bool lock_output::available()
     return false;
 }
 
-std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t room)
+std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t capacity)
 {
     d_packed = true;
     if (!available()) {
         return 0;
     }
     auto& s = d_segments[d_pulling];
-    const auto n = std::min<std::uint64_t>(room, ready(s, true));
+    const auto n = std::min<std::uint64_t>(capacity, ready(s, true));
     if (d_layout.stream()) {
         std::uint64_t end = 0;
         for (std::size_t i = 0; i < n;) {
@@ -219,14 +218,14 @@ std::size_t lock_output::pull_packed(std::uint8_t* out, std::size_t room)
     return n;
 }
 
-std::size_t lock_output::pull_bits(std::uint8_t* out, std::size_t room)
+std::size_t lock_output::pull_bits(std::uint8_t* out, std::size_t capacity)
 {
     d_packed = false;
     if (!available()) {
         return 0;
     }
     auto& s = d_segments[d_pulling];
-    const auto n = std::min<std::uint64_t>(room, ready(s, false));
+    const auto n = std::min<std::uint64_t>(capacity, ready(s, false));
     for (std::size_t i = 0; i < n;) {
         const auto stage = stage_of_item(s, s.given);
         std::uint64_t end = 0;

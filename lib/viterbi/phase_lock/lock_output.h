@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What locks have decoded, one after the other, and its way to the output. */
+/* The decoded bits of successive locks, on their way to the output. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_LOCK_OUTPUT_H
-#define INCLUDED_GPUFEC_VITERBI_LOCK_OUTPUT_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_OUTPUT_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_OUTPUT_H
 
-#include "encode_again.h"
 #include "hypothesis.h"
-#include "watched_decoder.h"
+#include "viterbi/code/reencoder.h"
+#include "viterbi/stream/watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <deque>
 #include <optional>
@@ -16,56 +16,57 @@
 
 namespace gr::gpufec::viterbi {
 
-//! How the stages of a trellis become output: all of them, or frames without their tail.
+//! The mapping of trellis stages to output: all of them, or frames without their tail.
 struct frame_layout {
-    unsigned bits = 0, tail = 0; // of a frame; 0 bits: a stream
+    unsigned bits = 0, tail = 0; // per frame; 0 bits: a stream
 
     bool stream() const { return bits == 0; }
-    //! Stages of a frame; of a stream 1.
+    //! Returns the stages of a frame; 1 for a stream.
     std::uint64_t stages() const { return stream() ? 1 : bits + tail; }
     std::uint64_t bytes() const { return (bits + 7) / 8; }
 
-    //! The output item with what stage \p stage holds, or with what follows.
+    //! Returns the output item with the bit of stage \p stage, or with the next bit.
     std::uint64_t item(std::uint64_t stage, bool packed) const;
-    //! Output items of \p stages stages; in frames those of whole ones.
+    //! Returns the output items of \p stages stages; of frames, only of whole ones.
     std::uint64_t items(std::uint64_t stages, bool packed) const;
 };
 
-//! What one lock decodes.
+//! The part of the stream that one lock decodes.
 struct lock_segment {
     const hypothesis* reading;
     std::uint64_t start;     //!< its first value in the stream
     std::uint64_t lead;      //!< stages before the first frame
-    std::uint64_t stages;    //!< that are ready for the output, with `lead`
-    std::uint64_t collected; //!< that are decoded
-    bool closed = false;     //!< there will not be more
+    std::uint64_t stages;    //!< stages ready for the output, including `lead`
+    std::uint64_t collected; //!< decoded stages
+    bool closed = false;     //!< the segment is complete
 
-    //! Bits of the stages from number `base` up to `kept`, most significant first. Those
-    //! from there on lie in the slot that they were decoded into.
+    //! Bits of the stages from number `base` up to `kept`, most significant first. Later
+    //! bits are in the slot of `batch`.
     std::vector<std::uint8_t> bytes{};
     std::uint64_t base = 0, kept = 0;
     std::optional<watched_decoder::decoded_batch> batch{};
 
-    std::uint64_t first_bit = 0, first_byte = 0; // of the output
-    std::uint64_t given = 0;                     // output items
+    std::uint64_t first_bit = 0, first_byte = 0; // in the output
+    std::uint64_t given = 0;                     // output items that were pulled
 
-    // Keeps bits of the slot too, at least up to a stage.
+    // Copies bits from the slot, at least up to stage `end`.
     void keep(std::uint64_t end);
-    // Room for bits up to a stage, and what is read behind them.
-    void make_room(std::uint64_t end);
+    // Allocates memory for bits up to stage `end`, and for reads behind them.
+    void reserve_stages(std::uint64_t end);
 
-    //! Where bits lie, the first of which is number `first` there.
+    //! A position in packed bits: bit number `first` from `bits` on.
     struct place {
         const std::uint8_t* bits;
         std::size_t first;
     };
-    //! Bits of the stages from \p first up to \p end, as encode_again wants them.
+    //! Returns the bits of the stages from \p first up to \p end, contiguous and with the
+    //! slack that reencoder needs.
     place bits(std::uint64_t first, std::uint64_t end);
-    //! Where the bits of the stages from \p stage on lie, at least up to \p end.
+    //! Returns the position of stage \p stage's bit; bits are contiguous up to \p end.
     place from(std::uint64_t stage, std::uint64_t& end) const;
 
     const conv_code& code() const { return reading->code(); }
-    //! The value of the stream with which a stage begins.
+    //! Returns the value of the stream with which a stage begins.
     std::uint64_t value_of(std::uint64_t stage) const
     {
         return start + code().values(stage);
@@ -80,26 +81,26 @@ public:
     const frame_layout& layout() const { return d_layout; }
     void clear();
 
-    //! Opens another segment, behind the last, which is closed.
+    //! Opens another segment; the last one must be closed.
     lock_segment& open(const hypothesis& h, std::uint64_t start, std::uint64_t lead);
     lock_segment& last() { return d_segments.back(); }
     const lock_segment& last() const { return d_segments.back(); }
     bool empty() const { return d_segments.empty(); }
-    //! Ends the last one behind \p stages, or what is ready already.
+    //! Closes the last segment behind \p stages, or behind the stages already ready.
     void close(std::uint64_t stages);
 
-    //! The last segment's stream goes on with a batch, which stays in its slot.
+    //! Continues the last segment of a stream with a batch, which stays in its slot.
     void begin_batch(const watched_decoder::decoded_batch& batch);
     bool has_batch() const { return !empty() && last().batch.has_value(); }
-    //! Its slot is to be filled again: keeps what is not given, and from stage \p needed
-    //! on.
+    //! Ends the use of the batch's slot: copies the bits that were not pulled, and those
+    //! from stage \p needed on.
     void end_batch(std::uint64_t needed);
-    //! The next frame, packed. Forgets what is given, and before stage \p needed.
+    //! Adds the next frame, packed. Drops bits that were pulled and precede \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Whether so much waits to be given that no more should be collected.
+    //! Whether enough output waits that no more should be collected.
     bool full() const;
 
-    // Of segments that are closed.
+    // Output of the closed segments.
     std::uint64_t total_bits() const { return d_total_bits; }
     std::uint64_t total_bytes() const { return d_total_bytes; }
 
@@ -107,28 +108,28 @@ public:
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! The output item with the bit that a value of the stream belongs to.
+    //! Returns the output item with the bit that a value of the stream belongs to.
     std::uint64_t item_of(std::uint64_t value, bool packed) const;
 
 private:
-    static constexpr std::size_t most_given = 1u << 17; // bytes
-    // Places whose tags may not have been asked for yet.
-    static constexpr std::size_t most_segments = 4096;
+    static constexpr std::size_t max_emitted = 1u << 17; // bytes
+    // Segments that are remembered because item_of() may still be called for them.
+    static constexpr std::size_t max_segments = 4096;
 
-    // Items that are ready and not given.
+    // Returns the output items that are ready and were not pulled.
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    // The first bit that is still of use.
+    // Returns the first stage whose bit is still needed.
     std::uint64_t needed_from(const lock_segment& s, std::uint64_t needed) const;
     static void trim(lock_segment& s, std::uint64_t from);
 
     const frame_layout d_layout;
     std::deque<lock_segment> d_segments;
-    std::size_t d_pulling = 0; // the segment that is given
-    bool d_packed = true;      // as was last asked for
+    std::size_t d_pulling = 0; // index of the segment that is pulled
+    bool d_packed = true;      // form of the last pull
     std::uint64_t d_total_bits = 0, d_total_bytes = 0;
 };
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_LOCK_OUTPUT_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_OUTPUT_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "decoder_impl.h"
-#include "lock.h"
+#include "common/refuse.h"
 #include "lock_plan.h"
-#include "pipeline/refuse.h"
+#include "phase_search.h"
+#include "viterbi/stream/decoder_impl.h"
 #include <algorithm>
 
 namespace gr::gpufec::viterbi {
@@ -47,6 +47,14 @@ const viterbi_options& checked(const viterbi_options& o)
             "\"auto\"",
             "only \"off\", unless termination is \"streaming\" or \"terminated\": other "
             "frames have no known bits at their ends");
+    for (const auto& name : o.lock_presets) {
+        const auto ends = find_conv_preset(name).ends;
+        require(ends == termination::streaming || ends == o.ends,
+                "lock_presets",
+                '"' + name + '"',
+                std::string("codes that are streaming, or ") + termination_name(o.ends) +
+                    " as termination has it; this one is " + termination_name(ends));
+    }
     if (o.ends == termination::terminated) {
         require(o.frame_bits >= 1 && o.frame_bits <= 1u << 24,
                 "frame_bits",
@@ -80,7 +88,7 @@ lock_plan::lock_plan(const viterbi_options& options)
     }
 }
 
-// Frames that follow one another are to be one sequence of the code.
+// Checks that frames without gaps form one code sequence.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {
@@ -112,13 +120,13 @@ std::uint64_t lock_plan::values_of(std::uint64_t frames) const
     return layout.stream() ? 0 : frames * most;
 }
 
-// Less where so many hold some twenty frames.
+// Windows for short frames hold only a dozen of them.
 unsigned lock_plan::window_stages() const
 {
-    return layout.stream() ? phase_search::most_stages
+    return layout.stream() ? phase_search::max_stages
                            : std::clamp<std::uint64_t>(layout.stages() * 12 / 32 * 32,
                                                        512,
-                                                       phase_search::most_stages);
+                                                       phase_search::max_stages);
 }
 
 std::string lock_plan::preset_of(unsigned which) const

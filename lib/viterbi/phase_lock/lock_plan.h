@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a decoder that finds its phase is to find. */
+/* The codes and frames that a phase search looks for. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_LOCK_PLAN_H
-#define INCLUDED_GPUFEC_VITERBI_LOCK_PLAN_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H
 
 #include "lock_output.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -18,14 +18,15 @@ struct lock_plan {
     explicit lock_plan(const viterbi_options& options);
 
     const std::vector<conv_code> codes;    //!< the decoder's own, and lock_presets
-    const std::vector<conv_code> received; //!< with positive values for 0
+    const std::vector<conv_code> received; //!< the same for positive values that mean 0
     const frame_layout layout;
 
-    //! Stages of a window that is searched.
+    //! Returns the stages of a search window.
     unsigned window_stages() const;
-    //! Values of as many frames of any code; 0 of a stream.
+    //! Returns the values of \p frames frames of the code with the longest; 0 for a
+    //! stream.
     std::uint64_t values_of(std::uint64_t frames) const;
-    //! The name of a code, or "".
+    //! Returns the preset name of a code, or "".
     std::string preset_of(unsigned which) const;
 
 private:
@@ -37,4 +38,4 @@ private:
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_LOCK_PLAN_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_PLAN_H */

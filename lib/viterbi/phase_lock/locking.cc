@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Between the caller and what searches or decodes. */
+/* The interface of the decoder with phase search: the caller's input and output. */
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"
+#include "viterbi/stream/signal_judge.h"
 
 namespace gr::gpufec {
 
@@ -12,14 +13,14 @@ using namespace viterbi;
 
 namespace {
 
-// Input that is held is taken so far ahead of what is decoded.
-constexpr std::size_t most_ahead = 1u << 18;
+// Buffered values that were not yet searched or decoded, at most.
+constexpr std::size_t max_ahead = 1u << 18;
 
 } // namespace
 
 viterbi_decoder::locking::locking(const viterbi_options& options, decoder_hooks hooks)
     : d_options(options),
-      d_hooks(std::move(hooks)),
+      d_hooks(without_exceptions(std::move(hooks))),
       d_plan(options),
       d_search(options,
                d_plan.received,
@@ -28,8 +29,8 @@ viterbi_decoder::locking::locking(const viterbi_options& options, decoder_hooks 
                d_plan.window_stages()),
       d_input(options.format, d_plan.layout.stream()),
       d_output(d_plan.layout),
-      d_most_ahead(std::max<std::size_t>(
-          most_ahead, 2 * d_plan.values_of(frame_finder::most_frames + 2))),
+      d_max_ahead(std::max<std::size_t>(
+          max_ahead, 2 * d_plan.values_of(frame_finder::max_frames + 2))),
       d_values([this](std::uint64_t first, std::size_t count, std::int8_t* to) {
           d_input.read(first, count, to);
       })
@@ -41,6 +42,10 @@ viterbi_decoder::locking::locking(const viterbi_options& options, decoder_hooks 
     d_hooks.log(log_level::info,
                 "finds its phase among " + std::to_string(d_search.hypotheses().size()) +
                     " hypotheses");
+    if (options.watch) {
+        judge = std::make_unique<signal_judge>(
+            options, d_hooks, [this] { return d_now.locks > 0; });
+    }
 }
 
 void viterbi_decoder::locking::flush()
@@ -70,11 +75,11 @@ void viterbi_decoder::locking::reset()
     stream_statistics.clear();
 }
 
-std::size_t viterbi_decoder::locking::lend(const void* items, std::size_t count)
+std::size_t viterbi_decoder::locking::borrow(const void* items, std::size_t count)
 {
-    const auto lent = d_input.lent();
-    return take_items(count - lent, [&](std::size_t, std::size_t n) {
-        return d_input.lend(
+    const auto borrowed = d_input.borrowed();
+    return take_items(count - borrowed, [&](std::size_t, std::size_t n) {
+        return d_input.borrow(
             static_cast<const std::byte*>(items), count, d_options.soft_scale, n);
     });
 }
@@ -106,7 +111,7 @@ bool viterbi_decoder::locking::take_lock(viterbi_lock& change)
 viterbi_lock viterbi_decoder::locking::lock() const
 {
     auto now = d_now;
-    now.error_rate = now.locked ? d_watch.error_rate() : 0;
+    now.error_rate = now.locked ? d_monitor.error_rate() : 0;
     return now;
 }
 
@@ -127,7 +132,7 @@ std::size_t viterbi_decoder::locking::items_per_frame() const
                : d_plan.codes[0].values(layout().stages()) / d_input.values_per_item();
 }
 
-// Makes what decodes a code.
+// Opens the inner decoder for a code.
 void viterbi_decoder::locking::open(unsigned which)
 {
     if (d_decoder && which == d_which) {
@@ -136,12 +141,13 @@ void viterbi_decoder::locking::open(unsigned which)
         auto o = d_options;
         o.code = d_plan.codes[which];
         o.lock = "off";
+        o.watch = false;
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // A batch stays in its slot until it is judged. What is not allowed is left to be
-        // refused.
-        if (o.where != backend::cpu && o.slots >= 1 && o.slots < most_slots) {
+        // One slot more, because a batch stays in its slot until it is judged. Invalid
+        // numbers stay, for the inner decoder to refuse.
+        if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }
         d_input.use(nullptr, nullptr);
@@ -154,7 +160,6 @@ void viterbi_decoder::locking::open(unsigned which)
     if (layout().stream()) {
         d_inner->watch();
     }
-    // Of blocks, or frames.
     const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
     d_stretch = young_stretch(D);
     d_long_stretch = old_stretch(d_plan.codes[which], D);
@@ -162,7 +167,7 @@ void viterbi_decoder::locking::open(unsigned which)
     d_inner_finished = false;
 }
 
-// Values that were taken and not yet looked at.
+// Returns the values that were taken and not yet searched or decoded.
 std::size_t viterbi_decoder::locking::ahead() const
 {
     const auto seen =

@@ -1,21 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A decoder that finds its own phase: input is held while all hypotheses are tried, what
- * was held is decoded once one is known, and decoded bits are encoded again to see that
- * it still holds. */
+/* The decoder with phase search: it buffers input while it tries all hypotheses, decodes
+ * the buffered input once one fits, and encodes decoded bits again to check that it still
+ * fits. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_LOCKING_H
-#define INCLUDED_GPUFEC_VITERBI_LOCKING_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
 
-#include "decoder_impl.h"
-#include "frame_finder.h"
-#include "lock.h"
 #include "lock_input.h"
+#include "lock_monitor.h"
 #include "lock_output.h"
 #include "lock_plan.h"
-#include "lock_watch.h"
+#include "phase_search.h"
 #include "pipeline/engine.h"
+#include "viterbi/stream/decoder_impl.h"
+#include "viterbi/stream/frame_finder.h"
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -47,7 +47,7 @@ public:
     void flush() override;
     bool full() const override
     {
-        return d_input.passing() ? d_decoder->full() : ahead() >= d_most_ahead;
+        return d_input.passing() ? d_decoder->full() : ahead() >= d_max_ahead;
     }
     bool done() override
     {
@@ -69,16 +69,16 @@ public:
     std::string active_device() const override { return d_decoder->active_device(); }
 
     std::size_t input_bytes() const override { return d_decoder->input_bytes(); }
-    bool can_lend() const override { return d_input.can_lend(); }
-    std::size_t lend(const void* items, std::size_t count) override;
-    std::size_t lent() const override { return d_input.lent(); }
-    std::size_t take_back() override { return d_input.take_back(); }
-    void end_lending() override { d_input.end_lending(); }
-    bool lock_lent(void* memory, std::size_t bytes) override
+    bool can_borrow() const override { return d_input.can_borrow(); }
+    std::size_t borrow(const void* items, std::size_t count) override;
+    std::size_t borrowed() const override { return d_input.borrowed(); }
+    std::size_t release_borrowed() override { return d_input.release_borrowed(); }
+    void copy_borrowed() override { d_input.copy_borrowed(); }
+    bool pin_input(void* memory, std::size_t bytes) override
     {
-        return d_input.lock_lent(memory, bytes);
+        return d_input.pin_input(memory, bytes);
     }
-    void unlock_lent(void*) override { d_input.unlock_lent(); }
+    void unpin_input(void*) override { d_input.unpin_input(); }
 
     // ---- of this decoder ----
 
@@ -111,12 +111,13 @@ public:
 
 private:
     static constexpr std::uint64_t never = ~std::uint64_t(0);
-    // Items that are taken at once where they are held.
-    static constexpr std::size_t most_at_once = 1u << 16;
+    // Items that are buffered at once.
+    static constexpr std::size_t max_at_once = 1u << 16;
 
     enum class state { searching, locked, doubting };
 
-    // Items that \p take(items taken before, how many more may be) takes of \p count.
+    // Calls take(items taken before, items that may be taken now) until `count` items are
+    // taken or no more fit; returns the items taken.
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {
@@ -128,9 +129,10 @@ private:
                 break;
             }
             const auto left = count - taken;
-            const auto room = (d_most_ahead - ahead() + values - 1) / values;
+            const auto capacity = (d_max_ahead - ahead() + values - 1) / values;
             const auto n = take(
-                taken, d_input.passing() ? left : std::min({ left, room, most_at_once }));
+                taken,
+                d_input.passing() ? left : std::min({ left, capacity, max_at_once }));
             if (n == 0) {
                 break;
             }
@@ -140,10 +142,11 @@ private:
         return taken;
     }
 
-    // What is to be decoded from some value on.
+    // A hypothesis, and the value of the stream from which it is decoded.
     struct start {
         viterbi::phase_search::found found;
-        std::uint64_t value, known; // and the one that had to be there to know it
+        std::uint64_t value;
+        std::uint64_t known; // the last value that was needed to find it
         std::optional<viterbi::frame_finder::place> frames{};
     };
 
@@ -157,8 +160,6 @@ private:
         return d_search.hypotheses()[index];
     }
     std::size_t ahead() const;
-
-    // ---- going on ----
 
     void advance();
 
@@ -180,7 +181,7 @@ private:
     void missed(std::size_t windows);
     void forget_before(std::uint64_t window);
     void drop_unlocked(std::uint64_t value);
-    void give_up();
+    void abandon();
     void take(const viterbi::phase_search::found& found,
               const std::optional<viterbi::frame_finder::place>& frames);
     static std::uint64_t stages_before(const viterbi::lock_segment& s,
@@ -205,7 +206,7 @@ private:
     bool collect_frames();
     void take_statistics();
     void release_batch();
-    std::uint64_t needed() const { return d_until == never ? d_watch.clear() : never; }
+    std::uint64_t needed() const { return d_until == never ? d_monitor.clear() : never; }
     batch_statistics moved(batch_statistics made) const;
     bool check();
     void drop_checked(std::uint64_t clear);
@@ -222,32 +223,31 @@ private:
     viterbi::phase_search d_search;
     viterbi::lock_input d_input;
     viterbi::lock_output d_output;
-    const std::size_t d_most_ahead;
-    const viterbi::lock_watch::reader d_values;
-    viterbi::lock_watch d_watch;
+    const std::size_t d_max_ahead;
+    const viterbi::lock_monitor::reader d_values;
+    viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
-    impl* d_inner = nullptr;                    // what stands behind it
+    impl* d_inner = nullptr;                    // its implementation
     unsigned d_which = 0;
 
     state d_state = state::searching;
-    std::uint64_t d_next_window = 0; // to be searched
-    unsigned d_windows = 0;          // that were, since the lock was in doubt
-    std::optional<viterbi::phase_search::found> d_unframed; // whose frames are looked for
-    unsigned d_frames = 0;                                  // in so many of them
+    std::uint64_t d_next_window = 0; // value at which the next search window begins
+    unsigned d_windows = 0;          // windows searched since the lock was in doubt
+    std::optional<viterbi::phase_search::found> d_unframed; // frame boundaries not found
+    unsigned d_frames = 0; // frames among which boundaries are looked for
 
-    std::uint64_t d_until = never; // the segment that is decoded ends, if that is known
-    // Stages that are checked at once, finely or not, that were, and those up to which
-    // batches were short.
-    std::uint64_t d_stretch = 0, d_long_stretch = 0;
-    std::uint64_t d_checked = 0, d_finely_until = 0;
-    std::optional<start> d_next;                         // what follows it
+    std::uint64_t d_until = never; // stage at which the segment ends, if known
+    std::uint64_t d_stretch = 0, d_long_stretch = 0; // stages per check: fine, and later
+    std::uint64_t d_checked = 0;                     // last stage that was checked
+    std::uint64_t d_finely_until = 0; // stage up to which batches were short
+    std::optional<start> d_next;      // the next segment
     std::optional<viterbi::phase_search::lock> d_before; // the last lock
     std::optional<viterbi::frame_finder::place> d_before_frames;
-    // Where it was lost, if it was, and the stage and the value that showed it.
+    // The stage where the lock was lost, and the stage and the value that showed it.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
     std::uint64_t d_judged = 0;
-    std::vector<std::uint8_t> d_part, d_frame; // of frames that are decoded
+    std::vector<std::uint8_t> d_part, d_frame; // decoded parts of frames
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
     std::deque<viterbi_lock> d_changes;
@@ -256,4 +256,4 @@ private:
 
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_VITERBI_LOCKING_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H */

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* While it is locked: decodes, checks, and gives what is sure. */
+/* The decoder with phase search while it is locked: it decodes, checks, and outputs the
+ * bits that are certain. */
 
 #include "locking.h"
 
@@ -11,12 +12,12 @@ using namespace viterbi;
 
 namespace {
 
-// Stages for which a lock is young.
+// Stages from the beginning of a lock that are checked finely.
 constexpr std::uint64_t young = 1u << 16;
-// Checked values that are kept.
+// Checked values that stay buffered.
 constexpr std::uint64_t kept = 1024;
 constexpr std::size_t chunk = 1u << 14;
-constexpr std::size_t most_statistics = 1u << 16;
+constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace
 
@@ -41,7 +42,7 @@ bool viterbi_decoder::locking::decode()
     return fed || collected || checked;
 }
 
-// Gives the decoder what is held.
+// Pushes buffered values to the inner decoder.
 bool viterbi_decoder::locking::feed()
 {
     bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
@@ -56,14 +57,14 @@ bool viterbi_decoder::locking::feed()
     return some;
 }
 
-// Takes what the decoder has.
+// Collects decoded bits of the inner decoder.
 bool viterbi_decoder::locking::collect()
 {
     return layout().stream() ? collect_batches() : collect_frames();
 }
 
-// A batch stays in its slot until all is given that is ready. What is not sure then, a
-// little before its end, is kept.
+// Collects a batch, which stays in its slot until its certain bits are pulled. The
+// others, a few at its end, are copied.
 bool viterbi_decoder::locking::collect_batches()
 {
     for (bool some = false;; some = true) {
@@ -136,8 +137,8 @@ void viterbi_decoder::locking::take_statistics()
     }
     for (auto& there = d_inner->stream_statistics; !there.empty(); there.pop_front()) {
         stream_statistics.push_back(moved(there.front()));
-        if (stream_statistics.size() > most_statistics) {
-            stream_statistics.pop_front(); // nobody takes them
+        if (stream_statistics.size() > max_statistics) {
+            stream_statistics.pop_front(); // the caller does not take them
         }
     }
 }
@@ -150,7 +151,7 @@ viterbi_decoder::locking::moved(batch_statistics made) const
     return made;
 }
 
-// Encodes the end of each stretch again; whether something went on.
+// Checks the end of each stretch; returns whether there was progress.
 bool viterbi_decoder::locking::check()
 {
     bool some = false;
@@ -165,9 +166,9 @@ bool viterbi_decoder::locking::check()
             return some;
         }
         some = true;
-        const auto* made = s.batch ? s.batch->tallies_of(target) : nullptr;
+        const auto* made = s.batch ? s.batch->error_counts_of(target) : nullptr;
         auto checks = made && !last ? checks_from(target) : 1;
-        while (!d_watch.judge(s, target, d_values, made)) {
+        while (!d_monitor.judge(s, target, d_values, made)) {
             d_checked = target;
             if (--checks == 0) {
                 break;
@@ -176,7 +177,8 @@ bool viterbi_decoder::locking::check()
             ++made;
         }
         const bool lost = checks > 0;
-        const auto clear = last && !lost ? target : std::min(d_watch.clear(), d_checked);
+        const auto clear =
+            last && !lost ? target : std::min(d_monitor.clear(), d_checked);
         s.stages = std::max(s.stages, whole(s, clear));
         drop_checked(clear);
         if (lost) {
@@ -186,7 +188,7 @@ bool viterbi_decoder::locking::check()
     }
 }
 
-// Checks of the batch at hand that follow one another from a stage on, that one included.
+// Returns the number of consecutive checks in the batch, from the one at `target` on.
 std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
@@ -195,16 +197,15 @@ std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
                    : 1;
 }
 
-// Values before a stage that is sure, but for a little more, for where a lock begins
-// that takes this one's place.
+// Drops values before stage `clear`, except the last few: another lock may begin there.
 void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
     d_input.drop_before(value - std::min(value, kept));
 }
 
-// Where the next check ends: soon at first, and where latency is so short that batches
-// are. Later at places that are the same however it began.
+// Returns the stage of the next check. Checks are close at first, and where a short
+// latency makes short batches. Later their stages do not depend on the lock's beginning.
 std::uint64_t viterbi_decoder::locking::next_check() const
 {
     const auto lead = segment().lead;
@@ -218,13 +219,13 @@ bool viterbi_decoder::locking::checks_finely() const
     return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
-// The lock seems to be lost, as what is decoded up to a stage shows.
+// Starts the search again, because the stages up to `target` show that the lock is lost.
 void viterbi_decoder::locking::doubt(std::uint64_t target)
 {
     const auto& s = segment();
-    d_lost_stage = std::max(s.stages, d_watch.lost_stage());
+    d_lost_stage = std::max(s.stages, d_monitor.lost_stage());
     d_lost_target = target;
-    d_input.hold();
+    d_input.rebuffer();
     release_batch();
     d_judged = s.value_of(target + overlap());
     d_next_window = s.value_of(d_lost_stage);
@@ -233,7 +234,7 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
     d_state = state::doubting;
 }
 
-// Of a segment that ends: the values that all blocks up to there are decoded from.
+// Returns the values that the blocks up to the segment's end are decoded from.
 std::uint64_t viterbi_decoder::locking::values_until_end() const
 {
     const auto D = d_decoder->decode_length();
@@ -241,7 +242,7 @@ std::uint64_t viterbi_decoder::locking::values_until_end() const
                              : code().values(d_until);
 }
 
-// Gives what is decoded before the segment's end, and begins the next one there.
+// Outputs the bits before the segment's end, and begins the next segment there.
 bool viterbi_decoder::locking::reach_end()
 {
     auto& s = segment();

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* While it searches, and what becomes of what is found. */
+/* The decoder with phase search while it searches, and the transition to a lock. */
 
 #include "locking.h"
 
@@ -11,15 +11,15 @@ using namespace viterbi;
 
 namespace {
 
-// A lock that was lost is looked for in so many windows, as if it had only faded.
+// Windows in which a lost lock is searched for, in case the signal only faded.
 constexpr unsigned windows_of_doubt = 3;
-// Values that another lock may be older by than the end of one.
+// Values before the end of a lock at which the next lock may begin.
 constexpr std::uint64_t older = 256;
-constexpr std::size_t most_changes = 1u << 16;
+constexpr std::size_t max_changes = 1u << 16;
 
 } // namespace
 
-// Tries the next windows; whether something went on.
+// Searches the next windows; returns whether there was progress.
 bool viterbi_decoder::locking::search()
 {
     if (d_ended) {
@@ -35,11 +35,11 @@ bool viterbi_decoder::locking::search()
         windows = 1 + (end - d_next_window - window) / stride;
         windows = std::min(windows, d_search.windows_at_once());
     } else if (d_finishing) {
-        // The last one as far as there is something.
+        // The last window may be incomplete.
         windows = end > d_next_window ? 1 : 0;
         if (windows == 0) {
             if (d_state == state::doubting) {
-                give_up();
+                abandon();
             }
             drop_unlocked(end);
             d_ended = true;
@@ -52,7 +52,7 @@ bool viterbi_decoder::locking::search()
     if (windows == 0) {
         return false;
     }
-    if (const auto found = d_search.search(d_input.held(), d_next_window, windows)) {
+    if (const auto found = d_search.search(d_input.buffered(), d_next_window, windows)) {
         if (!layout().stream()) {
             d_unframed = found;
             d_frames = 2;
@@ -65,12 +65,13 @@ bool viterbi_decoder::locking::search()
     return true;
 }
 
-// Tries more frames, as they come; whether something went on.
+// Looks for frame boundaries, in more and more frames; returns whether there was
+// progress.
 bool viterbi_decoder::locking::find_frames()
 {
     const auto& found = *d_unframed;
     const auto& readings = d_search.alike(found.index);
-    while (d_frames <= frame_finder::most_frames) {
+    while (d_frames <= frame_finder::max_frames) {
         const auto needed = found.begins + d_finder->values(readings.front(), d_frames);
         if (needed > d_input.end()) {
             if (!d_finishing) {
@@ -79,7 +80,7 @@ bool viterbi_decoder::locking::find_frames()
             break;
         }
         const auto place =
-            d_finder->find(d_input.held(), readings, found.begins, d_frames);
+            d_finder->find(d_input.buffered(), readings, found.begins, d_frames);
         if (place) {
             auto with = *std::exchange(d_unframed, {});
             with.looked_at = std::max(with.looked_at, needed);
@@ -88,7 +89,7 @@ bool viterbi_decoder::locking::find_frames()
         }
         ++d_frames;
     }
-    // A stream, or frames of another length, or that cannot be told apart.
+    // The signal is a stream, has other frames, or its boundaries are ambiguous.
     d_next_window = found.looked_at - d_search.window();
     d_unframed.reset();
     d_search.forget();
@@ -103,11 +104,11 @@ void viterbi_decoder::locking::missed(std::size_t windows)
     if (d_state != state::doubting) {
         forget_before(d_next_window);
     } else if (d_windows >= windows_of_doubt) {
-        give_up();
+        abandon();
     }
 }
 
-// What is older than the memory, seen from a window that is searched, is dropped.
+// Drops values older than lock_memory before a search window.
 void viterbi_decoder::locking::forget_before(std::uint64_t window)
 {
     const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
@@ -122,19 +123,19 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
     }
 }
 
-// What was in doubt is lost.
-void viterbi_decoder::locking::give_up()
+// Ends the lock that was in doubt.
+void viterbi_decoder::locking::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // What was decoded until that was known may be the weak end of a frame.
+    // Bits decoded up to that point are kept: they may be the weak end of a frame.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
     d_decoder->reset();
 }
 
-// A hypothesis was found: decides from where on it is decoded, and what is until
-// then.
+// Locks to a hypothesis: decides from which value on it is decoded, and by which
+// hypothesis the values before are.
 void viterbi_decoder::locking::take(const phase_search::found& found,
                                     const std::optional<frame_finder::place>& frames)
 {
@@ -145,13 +146,13 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
         d_state = state::locked;
         const auto same = d_before->index == found.index;
         if (same && (!frames || same_frames(s, *frames))) {
-            // It had only faded: goes on as if nothing had been.
-            d_watch.resume(found.error_rate, stages_before(s, found.begins));
+            // The signal had only faded: the lock continues.
+            d_monitor.resume(found.error_rate, stages_before(s, found.begins));
             return;
         }
         const auto lost = s.value_of(d_lost_stage);
         const auto value =
-            d_search.takeover(d_input.held(),
+            d_search.takeover(d_input.buffered(),
                               *d_before,
                               found,
                               std::max(d_input.first(), lost - std::min(lost, older)));
@@ -159,13 +160,14 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
         d_next = start{ found, value, known };
         return;
     }
-    // Windows were searched at once, and what is dropped must not depend on it.
+    // Drops values by the window of the lock: the number of windows searched at once must
+    // not matter.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
-        // Frames too weak to be found may belong to what was there before.
+        // Frames too weak to be found may have the phase of the lock before.
         const auto value =
-            d_search.takeover(d_input.held(), *d_before, found, next.value);
+            d_search.takeover(d_input.buffered(), *d_before, found, next.value);
         if (value > next.value) {
             auto again = found;
             again.index = d_before->index;
@@ -179,14 +181,14 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
     begin(next);
 }
 
-// Stages of a segment that end at a value of the stream.
+// Returns the stages of a segment up to a value of the stream.
 std::uint64_t viterbi_decoder::locking::stages_before(const lock_segment& s,
                                                       std::uint64_t value)
 {
     return s.code().stages(std::max(value, s.start) - s.start);
 }
 
-// Of frames only whole ones.
+// Rounds stages down to whole frames.
 std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
                                               std::uint64_t stages) const
 {
@@ -194,7 +196,7 @@ std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
     return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
 }
 
-// Stages from a place at which a reading may begin to the next frame.
+// Returns the stages from value `start` of the stream to the next frame.
 std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
                                                 std::uint64_t start) const
 {
@@ -212,7 +214,7 @@ bool viterbi_decoder::locking::same_frames(const lock_segment& s,
     return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
 }
 
-// All that was kept from its value on is decoded.
+// Begins a segment: decodes the buffered values from its start on.
 void viterbi_decoder::locking::begin(const start& from)
 {
     const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
@@ -228,10 +230,10 @@ void viterbi_decoder::locking::begin(const start& from)
     d_before_frames = from.frames;
     d_before = { from.found.index, from.found.chance };
     d_until = never;
-    d_watch.begin(d_search.encoder(h.which()),
-                  from.found.error_rate,
-                  from.found.chance,
-                  stages_before(segment(), from.found.begins));
+    d_monitor.begin(d_search.encoder(h.which()),
+                    from.found.error_rate,
+                    from.found.chance,
+                    stages_before(segment(), from.found.begins));
     d_state = state::locked;
 
     auto& now = d_now;
@@ -250,6 +252,7 @@ void viterbi_decoder::locking::begin(const start& from)
     now.half_symbol = h.arrangement() >= hypothesis::order::half;
     now.inverted = h.inverted();
     now.error_rate = from.found.error_rate;
+    now.chance_error_rate = from.found.chance;
     ++now.locks;
     note_change();
 }
@@ -272,8 +275,8 @@ void viterbi_decoder::locking::note_change()
     d_now.first_bit = d_output.total_bits();
     d_now.first_byte = d_output.total_bytes();
     d_changes.push_back(d_now);
-    if (d_changes.size() > most_changes) {
-        d_changes.pop_front(); // nobody takes them
+    if (d_changes.size() > max_changes) {
+        d_changes.pop_front(); // the caller does not take them
     }
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "channel/counter_random.h"
-#include "lock.h"
-#include "pipeline/refuse.h"
+#include "common/refuse.h"
+#include "phase_search.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,19 +13,18 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Stages of a frame before its decoder has settled.
+// Stages of a frame until path metrics have settled.
 constexpr unsigned unsettled = 128;
-constexpr std::size_t most_hypotheses = 1024;
+constexpr std::size_t max_hypotheses = 1024;
 constexpr unsigned control_frames = 32;
 
-// Where a lock takes another one's place: values that are weighed as one, the farthest
-// that is looked back, the weakest signal that is expected, as a part of the chance
-// level, and the evidence that tells a short one from noise.
-constexpr std::size_t grain = 8;
-constexpr std::uint64_t farthest = 1u << 22;
-constexpr double weak = 0.6, enough = 10;
+// For the change point between two locks.
+constexpr std::size_t grain = 8;             // values that are weighed together
+constexpr std::uint64_t farthest = 1u << 22; // values that are searched backwards
+constexpr double weak = 0.6;  // error rate of the weakest signal per chance level
+constexpr double enough = 10; // log-likelihood ratio that tells a signal from noise
 
-// The order in which a mother code has the outputs of its codes.
+// Returns the order of a code's outputs in its mother code.
 std::vector<unsigned> output_order(const conv_code& code)
 {
     std::vector<unsigned> order(code.outputs());
@@ -45,7 +44,7 @@ conv_code mother_of(const conv_code& code)
     return conv_code(int(code.constraint_length()), polynomials);
 }
 
-// Standard normal numbers times 32, as int8.
+// Returns Gaussian noise with a deviation of 32, as int8.
 std::vector<std::int8_t> gaussian_noise(std::size_t count)
 {
     const counter_random random(1);
@@ -71,7 +70,7 @@ double likelihood_ratio(double values, double wrong, double chance)
     return of_wrong + right * std::log(right / (values * (1 - chance)));
 }
 
-// Frames of one mother code, from any state to any state.
+// A decoder of truncated frames of one mother code.
 struct phase_search::mother {
     mother(const viterbi_options& run,
            const conv_code& c,
@@ -81,6 +80,7 @@ struct phase_search::mother {
     {
         viterbi_options o{ c };
         static_cast<run_options&>(o) = run;
+        o.watch = false;
         o.batch = 0;
         o.slots = 1;
         o.max_latency_ms = 1e9; // flushed by hand
@@ -99,18 +99,18 @@ struct phase_search::mother {
     std::int8_t* frame(std::size_t i)
     {
         const auto size = frame_values();
-        if (input.size() < (i + 1) * size + encode_again::slack) {
-            input.resize((i + 1) * size + encode_again::slack);
+        if (input.size() < (i + 1) * size + reencoder::slack) {
+            input.resize((i + 1) * size + reencoder::slack);
         }
         return input.data() + i * size;
     }
     std::size_t frame_values() const { return stages * code.outputs(); }
 
-    // Decodes the first `frames` of them.
+    // Decodes the first `frames` frames.
     void decode(std::size_t frames)
     {
         const auto values = frames * frame_values(), bytes = frames * (stages / 8);
-        bits.resize(bytes + encode_again::slack);
+        bits.resize(bytes + reencoder::slack);
         for (std::size_t given = 0, taken = 0; taken < bytes;) {
             given += decoder->push(input.data() + given, values - given);
             if (given == values) {
@@ -124,7 +124,7 @@ struct phase_search::mother {
         }
     }
 
-    tally count(std::size_t i, tally* each = nullptr) const
+    sign_count count(std::size_t i, sign_count* each = nullptr) const
     {
         return encoder(bits.data(),
                        i * stages + unsettled,
@@ -134,7 +134,7 @@ struct phase_search::mother {
     }
 
     const conv_code code;
-    const encode_again encoder;
+    const reencoder encoder;
     const std::size_t stages; // of a frame
     std::unique_ptr<viterbi_decoder> decoder;
     std::vector<std::int8_t> input;
@@ -152,11 +152,11 @@ phase_search::phase_search(const viterbi_options& run,
       d_codes(codes),
       d_hypotheses(all_hypotheses(codes, symbols, &d_alike))
 {
-    if (d_hypotheses.size() > most_hypotheses) {
+    if (d_hypotheses.size() > max_hypotheses) {
         refuse("lock",
                "\"auto\"",
                "these codes can be received in " + std::to_string(d_hypotheses.size()) +
-                   " ways; allowed are " + std::to_string(most_hypotheses));
+                   " ways; allowed are " + std::to_string(max_hypotheses));
     }
     std::vector<unsigned> mother_of_code;
     for (const auto& code : codes) {
@@ -196,7 +196,7 @@ phase_search::phase_search(const viterbi_options& run,
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
-        // Longer than a cycle, for the loops that go through it.
+        // Repeated until the loops over it are long enough to be fast.
         const auto once = r.from.size();
         const unsigned times = (64 + once - 1) / once;
         for (std::size_t i = once; i < times * once; ++i) {
@@ -209,7 +209,7 @@ phase_search::phase_search(const viterbi_options& run,
             d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
-    // On the CPU so that lanes are not idle, on a GPU that there is work for all of it.
+    // Enough frames to fill the lanes of the CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();
@@ -250,17 +250,22 @@ void phase_search::lay(const reading& r,
     }
 }
 
-// The chance level of each code, on Gaussian noise: what is worth a closer look.
+// Measures each code's chance level on Gaussian noise. It selects the windows that
+// chance_of() then examines.
 void phase_search::measure_chance()
 {
     const auto noise = gaussian_noise(control_frames * 512 + d_window);
     const value_span span{ noise.data(), 0, noise.size() };
     for (unsigned which = 0; which < d_codes.size(); ++which) {
         found f{};
-        while (d_hypotheses[f.index].which() != which) {
+        while (f.index < d_hypotheses.size() && d_hypotheses[f.index].which() != which) {
             ++f.index;
         }
-        tally all;
+        if (f.index == d_hypotheses.size()) { // an earlier code has all its hypotheses
+            d_chance.push_back(0.5);
+            continue;
+        }
+        sign_count all;
         for (unsigned round = 0; round < 2; ++round) {
             auto& m = *d_mothers[d_readings[f.index].mother];
             const counter_random random(2 + round);
@@ -284,7 +289,7 @@ void phase_search::measure_chance()
 phase_search::in_parts phase_search::count_parts(const mother& m, std::size_t frame) const
 {
     in_parts counted{};
-    tally each[most_stages];
+    sign_count each[max_stages];
     const std::size_t steps = d_settled / m.encoder.step_stages();
     m.count(frame, each);
     for (unsigned part = 0; part < parts; ++part) {
@@ -318,7 +323,7 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     for (auto& m : d_mothers) {
         m->decode(std::exchange(m->used, 0));
     }
-    // All of them first: what the frames hold goes when a chance level is measured.
+    // Counts all windows first, because chance_of() overwrites the frames.
     std::vector<seen> all(windows);
     for (std::size_t w = 0; w < windows; ++w) {
         all[w].first = first + w * stride();
@@ -356,17 +361,17 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     return {};
 }
 
-// Of all runs of parts that end in the newest window, the one with the strongest evidence
-// for one hypothesis alone.
+// Returns the run of parts, ending in the newest window, with the strongest evidence for
+// a single hypothesis.
 std::optional<phase_search::run> phase_search::best_run() const
 {
     const auto least = threshold();
     const auto size = d_hypotheses.size();
     std::optional<run> best;
-    std::vector<tally> sum(size);
+    std::vector<sign_count> sum(size);
     std::vector<double> ratio(size);
     for (unsigned last = 0; last < parts; ++last) {
-        std::fill(sum.begin(), sum.end(), tally());
+        std::fill(sum.begin(), sum.end(), sign_count());
         for (unsigned before = 0, part = last;;) {
             unsigned strongest = 0;
             for (std::size_t i = 0; i < size; ++i) {
@@ -399,14 +404,14 @@ std::optional<phase_search::run> phase_search::best_run() const
     return best;
 }
 
-// The chance level of the newest window's very values: their signs are drawn by lot.
+// Measures the chance level of the newest window's own values, with random signs.
 double phase_search::chance_of(const run& found, const value_span& values)
 {
     const auto& r = d_readings[found.index];
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    m.frame(control_frames); // all are there
+    m.frame(control_frames); // allocates all, since pointers must stay valid
     lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();
     for (unsigned i = 1; i <= control_frames; ++i) {
@@ -417,7 +422,7 @@ double phase_search::chance_of(const run& found, const value_span& values)
         }
     }
     m.decode(control_frames + 1);
-    tally all;
+    sign_count all;
     for (unsigned i = 1; i <= control_frames; ++i) {
         const auto counted = count_parts(m, i);
         for (auto part = found.before ? 0 : found.first; part <= found.last; ++part) {
@@ -427,7 +432,7 @@ double phase_search::chance_of(const run& found, const value_span& values)
     return all.rate();
 }
 
-// Evidence for a lock, in nats, of each of the grains from one value to another.
+// Returns the evidence for a lock, in nats, of each grain from value `from` to `to`.
 std::vector<float> phase_search::evidence(const value_span& values,
                                           const lock& of,
                                           std::uint64_t from,
@@ -441,14 +446,14 @@ std::vector<float> phase_search::evidence(const value_span& values,
     const double if_wrong = std::log(p / of.chance);
     const double if_right = std::log((1 - p) / (1 - of.chance));
 
-    // One frame after the other, the settled part of each behind that of the one before,
-    // and the first before `from`.
+    // Overlapping frames whose settled parts follow one another; the first begins before
+    // `from`.
     const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
     const auto start = std::int64_t(h.start(from)) - std::int64_t(lead);
     std::vector<float> grains((to - from + grain - 1) / grain);
-    std::vector<tally> each(d_settled / step_stages);
+    std::vector<sign_count> each(d_settled / step_stages);
     const std::size_t frames =
         (to - std::min<std::int64_t>(to, start)) / (cycles * r.values) + 1;
     for (std::size_t first = 0; first < frames; first += control_frames) {
@@ -481,8 +486,8 @@ std::uint64_t phase_search::takeover(const value_span& values,
 {
     const auto to = std::min(values.end, after.ends);
     from = std::max(from, to - std::min(to, farthest));
-    // What one of them explains of the signal up to each grain, if that begins with it:
-    // it may end and begin again, where there is enough evidence.
+    // Returns the evidence for one lock up to each grain. The signal may pause, at a cost
+    // of `enough` each time it begins again.
     const auto explained = [](auto grain, auto end) {
         std::vector<double> sums{ 0 };
         double holds = 0, best = 0;

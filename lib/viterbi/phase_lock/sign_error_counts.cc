@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "check_tallies.h"
-#include "decoder_impl.h"
-#include "encode_again.h"
+#include "sign_error_counts.h"
+#include "viterbi/code/reencoder.h"
+#include "viterbi/model/soft_input.h"
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -13,10 +13,10 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr std::uint64_t least_stretch = 512;
-// Values from one check to the next.
+// Values from one check of an old lock to the next.
 constexpr std::uint64_t long_values = 16384;
-// Bits of a step and of the register before it that a kernel looks at.
-constexpr unsigned most_bits = 24;
+// Bits of a step and of the register before it that a kernel can read.
+constexpr unsigned max_bits = 24;
 
 } // namespace
 
@@ -34,13 +34,13 @@ check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length)
 {
     check_plan plan;
     plan.memory = code.constraint_length() - 1;
-    if (code.values_per_period() > check_plan::most_values) {
+    if (code.values_per_period() > check_plan::max_values) {
         return plan;
     }
-    const unsigned periods = check_plan::most_values / code.values_per_period();
+    const unsigned periods = check_plan::max_values / code.values_per_period();
     plan.stages = periods * code.period();
     plan.values = periods * code.values_per_period();
-    if (plan.memory + plan.stages > most_bits) {
+    if (plan.memory + plan.stages > max_bits) {
         return plan;
     }
     plan.every = old_stretch(code, decode_length);
@@ -63,30 +63,30 @@ check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length)
     return plan;
 }
 
-void make_tallies(const setup& setup,
-                  const job& job,
-                  const std::byte* input,
-                  const std::byte* output,
-                  check_tallies* to)
+void make_sign_error_counts(const setup& setup,
+                            const job& job,
+                            const std::byte* input,
+                            const std::byte* output,
+                            sign_error_counts* to)
 {
     const auto& plan = setup.checks;
-    const encode_again encode(setup.code);
+    const reencoder encode(setup.code);
     const auto D = setup.plan.decode_length;
     const auto first = job.first_block * D, end = first + std::uint64_t(job.blocks) * D;
-    constexpr auto most = std::uint64_t(check_tallies::least)
-                          << (check_tallies::sizes - 1);
-    std::vector<std::uint8_t> bits(most * plan.stages / 8 + 8 + encode_again::slack);
-    std::vector<std::int8_t> values(most * plan.values + encode_again::slack);
+    constexpr auto most = std::uint64_t(sign_error_counts::least)
+                          << (sign_error_counts::sizes - 1);
+    std::vector<std::uint8_t> bits(most * plan.stages / 8 + 8 + reencoder::slack);
+    std::vector<std::int8_t> values(most * plan.values + reencoder::slack);
     for (auto check = first / plan.every + 1; check <= end / plan.every; ++check, ++to) {
         const auto last = check * plan.every / plan.stages;
-        for (unsigned i = 0; i < check_tallies::sizes; ++i) {
-            const auto steps = std::uint64_t(check_tallies::least) << i;
+        for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {
+            const auto steps = std::uint64_t(sign_error_counts::least) << i;
             const auto begin = last - std::min(last, steps);
             const auto value = begin * plan.values;
             if (last < steps || begin * plan.stages < first + plan.memory ||
                 value < job.first_value ||
                 last * plan.values > job.first_value + job.values) {
-                to->values[i] = check_tallies::missing;
+                to->values[i] = sign_error_counts::missing;
                 to->wrong[i] = 0;
                 continue;
             }

@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What a check of a lock looks at first: how many signs of the last steps before it are
- * wrong. A device counts them behind each batch, where bits and values both lie, so that
- * the host need not touch either. */
+/* Counts of wrong signs in the last steps before a check of a lock, which mostly suffice
+ * to decide it. A device counts them for each batch, where bits and values both are, so
+ * that the host need not read either. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_CHECK_TALLIES_H
-#define INCLUDED_GPUFEC_VITERBI_CHECK_TALLIES_H
+#ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
+#define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 
-#include "pipeline/host_device.h"
+#include "common/host_device.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <cstddef>
 #include <cstdint>
@@ -18,42 +18,42 @@ namespace gr::gpufec::viterbi {
 struct setup;
 struct job;
 
-//! Stages from one check of a lock to the next, whole pieces: while it is young, and once
-//! it is old.
+//! Stages from one check of a young lock to the next: whole multiples of \p piece.
 std::uint64_t young_stretch(std::uint64_t piece);
+//! The same for a lock that is no longer young.
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
-//! Of a check: over its last 8, 16, …, 512 steps.
-struct check_tallies {
+//! The counts of a check: over its last 8, 16, …, 512 steps.
+struct sign_error_counts {
     static constexpr unsigned sizes = 7, least = 8;
-    static constexpr std::uint16_t missing = 0xffff; //!< they begin before the batch
+    static constexpr std::uint16_t missing = 0xffff; //!< the steps precede the batch
 
-    std::uint16_t values[sizes]; //!< that are not erased, or `missing`
-    std::uint16_t wrong[sizes];  //!< whose sign disagrees
+    std::uint16_t values[sizes]; //!< values that are not erased, or `missing`
+    std::uint16_t wrong[sizes];  //!< values whose sign disagrees
 
-    //! The last steps before a check that tallies of a size are made of.
+    //! Returns the steps that counts of index \p size cover.
     static constexpr std::uint64_t steps(unsigned size)
     {
         return std::uint64_t(least) << size;
     }
 };
 
-//! Where the checks of a stream lie once a lock is old, and the code as they see it:
-//! steps are those of encode_again. Passed to kernels by value.
+//! The checks of a lock that is no longer young, and the code in the form that kernels
+//! encode it; steps are those of reencoder. Passed to kernels by value.
 struct check_plan {
-    static constexpr unsigned most_values = 8;
+    static constexpr unsigned max_values = 8;
 
-    std::uint32_t every = 0; //!< stages; 0: no tallies are made of such a code
+    std::uint32_t every = 0; //!< stages between checks; 0: the code has no counts
     std::uint32_t stages = 0, values = 0; //!< of a step
     std::uint32_t memory = 0;             //!< K−1
-    //! Of each value of a step: its stage, and the bits that it is the sum of, the newest
-    //! least significant.
+    //! For each value of a step, its stage and the bits that it is the sum of (newest
+    //! least significant).
     struct {
         std::uint16_t taps;
         std::uint8_t stage, inverted;
-    } value[most_values] = {};
+    } value[max_values] = {};
 
-    //! Checks behind stage \p first up to stage \p end.
+    //! Returns the number of checks behind stage \p first up to stage \p end.
     GPUFEC_HOST_DEVICE std::uint64_t count(std::uint64_t first, std::uint64_t end) const
     {
         return every ? end / every - first / every : 0;
@@ -62,13 +62,13 @@ struct check_plan {
 
 check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length);
 
-//! The tallies of a batch, as the CPU makes them.
-void make_tallies(const setup& setup,
-                  const job& job,
-                  const std::byte* input,
-                  const std::byte* output,
-                  check_tallies* to);
+//! Computes the counts of a batch on the CPU.
+void make_sign_error_counts(const setup& setup,
+                            const job& job,
+                            const std::byte* input,
+                            const std::byte* output,
+                            sign_error_counts* to);
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_CHECK_TALLIES_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H */

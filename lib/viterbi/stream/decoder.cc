@@ -1,22 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How a stream of soft values becomes parallel blocks, which overlap in their input, and
- * how their bits become a stream again. */
+/* The stream decoder: divides soft values into parallel blocks, which overlap in their
+ * input, and joins their bits to a stream. */
 
+#include "common/packed_bits.h"
+#include "common/refuse.h"
 #include "decoder_impl.h"
-#include "pipeline/packed_bits.h"
-#include "pipeline/refuse.h"
 #include "pipeline/stream_decoder.h"
-#include "room.h"
-#include "soft_input.h"
+#include "signal_judge.h"
 #include "statistics.h"
-#ifdef GPUFEC_VOLK
-#include <volk/volk.h>
-#endif
+#include "traits.h"
+#include "viterbi/model/soft_input.h"
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <optional>
 
 namespace gr::gpufec {
@@ -31,70 +30,9 @@ void check_scale(float scale)
         std::isfinite(scale) && scale > 0, "soft_scale", scale, "finite values above 0");
 }
 
-void convert(const float* from, float scale, std::byte* to, std::size_t n)
-{
-    constexpr std::size_t chunk = 1024;
-    alignas(64) float clean[chunk];
-    for (std::size_t i = 0; i < n; i += chunk) {
-        const auto m = std::min(chunk, n - i);
-        for (std::size_t k = 0; k < m; ++k) {
-            const float x = from[i + k];
-            clean[k] = x == x ? x : 0.0f; // VOLK would make something of a NaN
-        }
-        auto* const steps = reinterpret_cast<std::int8_t*>(to) + i;
-#ifdef GPUFEC_VOLK
-        volk_32f_s32f_convert_8i(steps, clean, scale, m);
-#else
-        for (std::size_t k = 0; k < m; ++k) {
-            const float x = clean[k] * scale;
-            const float above = x > -128.0f ? x : -128.0f;
-            steps[k] = std::int8_t(std::lrint(above < 127.0f ? above : 127.0f));
-        }
-#endif
-    }
-}
-
-void convert(const job& job,
-             const float* floats,
-             std::size_t first,
-             std::size_t n,
-             std::int8_t* to)
-{
-    const auto before =
-        std::clamp<std::size_t>(job.scaled_before, first, first + n) - first;
-    auto* const bytes = reinterpret_cast<std::byte*>(to);
-    convert(floats + first, job.scale[0], bytes, before);
-    convert(floats + first + before, job.scale[1], bytes + before, n - before);
-}
-
-void read_steps(const job& job,
-                bool packed4,
-                const std::byte* input,
-                std::size_t first,
-                std::size_t count,
-                std::int8_t* to)
-{
-    if (job.turn.any()) {
-        auto received = job;
-        received.turn = {};
-        const auto even = first / 2 * 2, pairs = (first + count - even + 1) / 2;
-        const auto there = std::min<std::size_t>(2 * pairs, job.values - even);
-        to[2 * pairs - 1] = 0;
-        read_steps(received, packed4, input, even, there, to);
-        turn_pairs(job.turn, to, pairs, to);
-        std::copy_n(to + (first - even), count, to);
-    } else if (job.floats) {
-        convert(job, reinterpret_cast<const float*>(input), first, count, to);
-    } else if (packed4) {
-        unpack4(input, first, count, to);
-    } else {
-        std::memcpy(to, input + first, count);
-    }
-}
-
 } // namespace viterbi
 
-class viterbi_decoder::streaming : public stream_decoder<room>,
+class viterbi_decoder::streaming : public stream_decoder<traits>,
                                    public viterbi_decoder::impl
 {
 public:
@@ -112,49 +50,78 @@ public:
         }
         open(make_setup(options));
         restart();
+        if (options.watch) {
+            judge = std::make_unique<signal_judge>(options, d_hooks);
+        }
     }
 
     std::size_t push(const void* items, std::size_t count) override
     {
         const auto* const from = static_cast<const std::byte*>(items);
         return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
-            put(from + first * d_setup->raw_factor(), n, d_options.soft_scale, to);
+            put(from + first * d_setup->caller_factor(), n, d_options.soft_scale, to);
         });
     }
 
-    std::size_t push_steps(const std::int8_t* steps, std::size_t count) override
+    void drop_incomplete() override
+    {
+        const auto items = (d_input.end() - d_input.first()) % items_per_frame();
+        if (plan().streaming() || items == 0) {
+            return;
+        }
+        if (!borrowing()) {
+            d_input.forget(items);
+            return;
+        }
+        submit_whole_frames();
+        d_input.skip();
+        d_skipped += items;
+    }
+
+    std::size_t skip(std::size_t count) override
+    {
+        if (borrowing() && !plan().streaming()) {
+            submit_whole_frames();
+            d_input.took(count);
+            d_input.skip();
+            d_skipped += count;
+        }
+        return count;
+    }
+
+    std::size_t push_quantised(const std::int8_t* steps, std::size_t count) override
     {
         return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
             std::memcpy(to, steps + first, n);
         });
     }
 
-    // From one batch only: its statistics belong to its first item.
+    // Pulls from one batch only, because its statistics belong to its first item.
     template <class Copy>
-    std::size_t pull(std::size_t room, bool packed, Copy&& copy)
+    std::size_t pull(std::size_t capacity, bool packed, Copy&& copy)
     {
         advance();
         const auto* slot = d_pipeline->ready();
-        if (!slot || room == 0) {
+        if (!slot || capacity == 0) {
             return 0;
         }
-        if (d_given == 0) {
+        if (d_emitted == 0) {
             tell_statistics(*slot);
         }
         const auto size = batch_size(d_batches.front(), packed);
-        const auto n = std::min(room, size - d_given);
+        const auto n = std::min(capacity, size - d_emitted);
         if (!in_place(*slot, !packed)) {
-            copy(slot->output, d_given, n);
+            copy(slot->output, d_emitted, n);
         }
         pulled(n);
-        d_given += n;
-        if (d_given == size) {
+        d_emitted += n;
+        if (d_emitted == size) {
             release_oldest();
         }
         return n;
     }
 
-    void set_turn(const turn& t) override { d_turn = t; }
+    void set_rotation(const phase_rotation& t) override { d_rotation = t; }
 
     void watch() override { d_watched = true; }
     std::optional<decoded_batch> oldest() override
@@ -171,14 +138,15 @@ public:
                               batch.first_bit + batch.bits,
                               slot->job.first_value + slot->job.values,
                               slot->job.blocks == d_batch,
-                              slot->job.tallies
-                                  ? reinterpret_cast<const check_tallies*>(slot->status)
+                              slot->job.error_counts
+                                  ? reinterpret_cast<const sign_error_counts*>(
+                                        slot->status)
                                   : nullptr,
                               d_setup->checks.every };
     }
     void release_oldest() override
     {
-        d_given = 0;
+        d_emitted = 0;
         d_batches.pop_front();
         release();
         advance();
@@ -187,7 +155,7 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // What is checked is mostly all in one batch.
+        // Mostly all values are in one batch; only if not, the output is cleared first.
         std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
@@ -206,6 +174,8 @@ public:
                         i,
                         end - begin,
                         out + (begin - first));
+            } else if (job.offset_binary) {
+                from_offset_binary(input + i, end - begin, out + (begin - first));
             } else {
                 std::memcpy(out + (begin - first), input + i, end - begin);
             }
@@ -218,7 +188,7 @@ public:
         job open;
         open.first_value = d_input.first();
         open.values = d_input.end() - d_input.first();
-        scale_lent(open);
+        set_input_format(open);
         const auto* const s = d_pipeline->filling();
         read(open, d_input.contents(s ? s->input : nullptr));
         if (left == count) {
@@ -279,8 +249,8 @@ public:
     {
         check_scale(scale);
         d_options.soft_scale = scale;
-        // What is lent is scaled when its batch is decoded.
-        if (!lending()) {
+        // Borrowed floats are scaled when their batch is decoded.
+        if (!borrowing()) {
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
@@ -291,48 +261,49 @@ public:
     const conv_code& code() const override { return d_options.code; }
     unsigned decode_length() const override { return plan().decode_length; }
     unsigned overlap() const override { return plan().overlap; }
-    const block_plan& plan() const { return d_setup->plan; }
+    const block_layout& plan() const { return d_setup->plan; }
 
 private:
-    static constexpr std::size_t most_statistics = 1u << 16;
+    static constexpr std::size_t max_statistics = 1u << 16;
 
-    // What a submitted slot will give.
+    // The output of a submitted slot.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        std::optional<batch_statistics> statistics; // if they are made
-        std::vector<batch_statistics> fixed;        // of fixed places of the stream
+        std::optional<batch_statistics> statistics; // once estimated
+        std::vector<batch_statistics> fixed;        // at fixed places of the stream
     };
 
-    // Pieces: parallel blocks of a stream, or frames.
+    // Work items are parallel blocks of a stream, or frames.
 
-    std::size_t pieces_per_slot() const { return d_batch / plan().blocks_per_frame; }
+    std::size_t work_items_per_slot() const { return d_batch / plan().blocks_per_frame; }
     std::size_t output_bytes_per_frame() const { return (plan().frame_bits + 7) / 8; }
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
-    // Soft values that have been taken; with padding, where frames have some.
+    // Returns the soft values taken so far, including the padding of frames.
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
-    bool in_pairs() const { return d_turn.any(); }
+    bool in_pairs() const { return d_rotation.any(); }
 
-    // The item that the last piece of the open slot ends before.
+    // Returns the end of the items that a full open slot needs.
     std::uint64_t end_of_slot() const
     {
-        const auto pieces = d_next_piece + pieces_per_slot();
+        const auto work_items = d_next_work_item + work_items_per_slot();
         if (!plan().streaming()) {
-            return pieces * items_per_frame();
+            return work_items * items_per_frame() + d_skipped;
         }
-        const auto values = code().values(pieces * plan().decode_length + plan().overlap);
+        const auto values =
+            code().values(work_items * plan().decode_length + plan().overlap);
         const auto unit = in_pairs() ? 2 : values_per_item();
         return (values + unit - 1) / unit * unit / values_per_item();
     }
 
-    // The item a slot must begin with, if its first piece is number `piece`.
-    std::uint64_t begin_of(std::uint64_t piece) const
+    // Returns the first item of a slot that begins with work item `work_item`.
+    std::uint64_t begin_of(std::uint64_t work_item) const
     {
         if (!plan().streaming()) {
-            return piece * items_per_frame();
+            return work_item * items_per_frame() + d_skipped;
         }
-        const auto stage = piece * plan().decode_length;
+        const auto stage = work_item * plan().decode_length;
         const auto value =
             code().values(stage - std::min<std::uint64_t>(stage, plan().overlap));
         return (in_pairs() ? value / 2 * 2 : value) / values_per_item();
@@ -349,11 +320,11 @@ private:
         if (!plan().streaming()) {
             return (d_input.end() - d_input.first()) / items_per_frame();
         }
-        // The stages that all their values are there for.
+        // Counts the stages that have all their values.
         const auto values = in_pairs() ? have() / 2 * 2 : have();
         auto stages = code().stages(values);
         stages -= code().values(stages) > values;
-        const auto end = d_next_piece * plan().decode_length + plan().overlap;
+        const auto end = d_next_work_item * plan().decode_length + plan().overlap;
         return stages < end ? 0 : (stages - end) / plan().decode_length;
     }
 
@@ -364,56 +335,66 @@ private:
         }
         const auto stages = code().stages(have());
         const auto blocks = (stages + plan().decode_length - 1) / plan().decode_length;
-        return blocks - std::min<std::uint64_t>(blocks, d_next_piece);
+        return blocks - std::min<std::uint64_t>(blocks, d_next_work_item);
     }
 
     void advance() override
     {
         while (open_input()) {
             const auto whole = finishing() ? left() : waiting();
-            const auto n = std::min(whole, pieces_per_slot());
-            if (n == 0 || (n < pieces_per_slot() && !send_now())) {
+            const auto n = std::min(whole, work_items_per_slot());
+            if (n == 0 || (n < work_items_per_slot() && !send_now())) {
                 return;
             }
-            submit_pieces(n);
+            submit_work_items(n);
         }
     }
 
-    void submit_pieces(std::size_t pieces)
+    void submit_work_items(std::size_t work_items)
     {
         job job;
         submitted batch{};
-        job.blocks = pieces * plan().blocks_per_frame;
-        scale_lent(job);
+        job.blocks = work_items * plan().blocks_per_frame;
+        set_input_format(job);
         if (plan().streaming()) {
-            job.first_block = d_next_piece;
+            job.first_block = d_next_work_item;
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
-            job.turn = d_turn;
-            // A CPU's are counted where they are asked for.
-            job.tallies = d_watched && d_setup->checks.every > 0 &&
-                          d_pipeline->active().backend() == "cuda";
-            const auto end = std::min<std::uint64_t>(
-                (d_next_piece + pieces) * plan().decode_length, code().stages(have()));
-            batch.first_bit = d_next_piece * plan().decode_length;
+            job.phase_rotation = d_rotation;
+            // On the CPU, signs are counted when a check needs them.
+            job.error_counts = d_watched && d_setup->checks.every > 0 &&
+                               d_pipeline->active().backend() == "cuda";
+            const auto end = std::min<std::uint64_t>((d_next_work_item + work_items) *
+                                                         plan().decode_length,
+                                                     code().stages(have()));
+            batch.first_bit = d_next_work_item * plan().decode_length;
             batch.bits = end - batch.first_bit;
         } else {
-            batch.first_bit = d_next_piece * plan().frame_bits;
-            batch.bits = pieces * plan().frame_bits;
-            batch.frames = pieces;
+            batch.first_bit = d_next_work_item * plan().frame_bits;
+            batch.bits = work_items * plan().frame_bits;
+            batch.frames = work_items;
         }
         d_batches.push_back(batch);
-        d_next_piece += pieces;
+        d_next_work_item += work_items;
         const auto bytes = batch_size(batch, true);
         submit(job,
-               std::min(begin_of(d_next_piece), d_input.end()),
-               { 0, 1, bytes, bytes, lends_bits() ? batch.bits : 0 });
+               std::min(begin_of(d_next_work_item), d_input.end()),
+               { 0, 1, bytes, bytes, borrows_bits() ? batch.bits : 0 });
         if (waiting() > 0) {
             d_deadline.start();
         }
     }
 
-    // The batch that is pulled begins.
+    // Submits the whole frames of the open batch, since a gap follows and the frames of a
+    // batch are contiguous. Their slot is already open.
+    void submit_whole_frames()
+    {
+        if (waiting() > 0) {
+            submit_work_items(waiting());
+        }
+    }
+
+    // Publishes the statistics of the batch whose output begins to be pulled.
     void tell_statistics(const slot& s)
     {
         auto& batch = d_batches.front();
@@ -423,33 +404,38 @@ private:
         statistics = batch.statistics;
         stream_statistics.insert(
             stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
-        while (stream_statistics.size() > most_statistics) {
-            stream_statistics.pop_front(); // nobody takes them
+        while (stream_statistics.size() > max_statistics) {
+            stream_statistics.pop_front(); // the caller does not take them
         }
     }
 
-    // Says how floats are scaled that are lent for the open batch.
-    void scale_lent(job& job) const
+    // Describes the conversion of borrowed input to int8.
+    void set_input_format(job& job) const
     {
-        if (d_setup->floats && d_input.lending()) {
+        if (!d_input.borrowing()) {
+            return;
+        }
+        job.offset_binary = d_setup->offset_binary;
+        if (d_setup->floats) {
             job.floats = true;
             job.scaled_before = std::max(d_scale.from, d_input.first()) - d_input.first();
             std::copy_n(d_scale.values, 2, job.scale);
         }
     }
 
-    // Frames that are packed in whole words lie as they are given.
-    bool can_lend_output() const override
+    // Output can be written in place if frames are whole words, so that no gaps follow.
+    bool can_borrow_output() const override
     {
         return plan().streaming() || plan().frame_bits % 32 == 0;
     }
-    bool lends_bits() const override { return d_options.lend_bits; }
+    bool borrows_bits() const override { return d_options.bits_in_place; }
 
     void restart() override
     {
         d_batches.clear();
-        d_given = 0;
-        d_next_piece = 0;
+        d_emitted = 0;
+        d_next_work_item = 0;
+        d_skipped = 0;
         statistics.reset();
         stream_statistics.clear();
         d_scale = { 0, { d_options.soft_scale, d_options.soft_scale } };
@@ -460,24 +446,26 @@ private:
         const auto begin = d_input.first();
         const auto before = std::clamp(d_scale.from, begin, begin + items) - begin;
         put(from, before, d_scale.values[0], to);
-        put(from + before * d_setup->raw_factor(),
+        put(from + before * d_setup->caller_factor(),
             items - before,
             d_scale.values[1],
             to + before);
     }
 
-    // Items as they are pushed into a slot.
+    // Converts items into a slot.
     void put(const std::byte* from, std::size_t items, float scale, std::byte* to) const
     {
         if (d_setup->floats) {
             convert(reinterpret_cast<const float*>(from), scale, to, items);
+        } else if (d_setup->offset_binary) {
+            from_offset_binary(from, items, reinterpret_cast<std::int8_t*>(to));
         } else if (items > 0) {
             copy_to_slot(to, from, items);
         }
     }
 
-    // Estimated from input that is about to go.
-    void settled(const slot& s, std::size_t batch) override
+    // Estimates statistics before the input of a finished batch is released.
+    void on_finished(const slot& s, std::size_t batch) override
     {
         if (!d_batches[batch].statistics) {
             estimate(s, d_batches[batch]);
@@ -499,17 +487,19 @@ private:
         const std::size_t bits =
             plan().streaming() ? plan().decode_length : plan().frame_bits;
         const auto every = d_estimate.pieces_between();
-        const auto pieces = (batch.bits + bits - 1) / bits;
+        const auto work_items = (batch.bits + bits - 1) / bits;
         const auto past = batch.first_bit / bits % every;
-        for (auto piece = past ? every - past : 0; piece < pieces; piece += every) {
+        for (auto work_item = past ? every - past : 0; work_item < work_items;
+             work_item += every) {
             batch.fixed.push_back(d_estimate.of_piece(
-                s.job, piece, s.from, s.output, batch.bits - piece * bits));
-            batch.fixed.back().first_bit = batch.first_bit + piece * bits;
+                s.job, work_item, s.from, s.output, batch.bits - work_item * bits));
+            batch.fixed.back().first_bit = batch.first_bit + work_item * bits;
             batch.fixed.back().first_byte = byte_of(batch.fixed.back().first_bit);
         }
     }
 
-    // Calls copy(output of the frame, first in it, first of n, count) for each frame.
+    // Calls copy(offset of the frame's output, first item in it, items before, count) for
+    // each frame among n items.
     template <class Copy>
     void in_frames(std::size_t first, std::size_t n, std::size_t frame, Copy&& copy) const
     {
@@ -532,13 +522,14 @@ private:
 
     viterbi_options d_options;
     channel_estimator d_estimate;
-    std::deque<submitted> d_batches; // in flight, oldest first
-    std::size_t d_given = 0;         // output items of the oldest already pulled
-    std::uint64_t d_next_piece = 0;  // that the open slot begins with
-    bool d_watched = false;          // by who takes batches as they are
-    turn d_turn;                     // of the input
+    std::deque<submitted> d_batches;    // in flight, oldest first
+    std::size_t d_emitted = 0;          // output items of the oldest already pulled
+    std::uint64_t d_next_work_item = 0; // first one of the open slot
+    std::uint64_t d_skipped = 0;        // borrowed items that belong to no frame
+    bool d_watched = false;             // watch() was called
+    phase_rotation d_rotation;          // of the input
 
-    // Of floats that are lent: the scale before an item of the stream, and from it on.
+    // The scales of borrowed floats before item `from` of the stream, and from it on.
     struct {
         std::uint64_t from;
         float values[2];
@@ -570,8 +561,15 @@ viterbi_decoder::impl& viterbi_decoder::self() const
 
 std::size_t viterbi_decoder::push(const void* items, std::size_t count)
 {
-    return self().push(items, count);
+    const auto n = self().push(items, count);
+    if (inside().judge) {
+        inside().judge->look_at(items, 0, n);
+    }
+    return n;
 }
+
+void viterbi_decoder::drop_incomplete() { self().drop_incomplete(); }
+std::size_t viterbi_decoder::skip(std::size_t count) { return self().skip(count); }
 
 std::size_t viterbi_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
 {
@@ -605,7 +603,22 @@ bool viterbi_decoder::take_stream_statistics(batch_statistics& statistics)
     return true;
 }
 
-void viterbi_decoder::set_soft_scale(float scale) { self().set_soft_scale(scale); }
+void viterbi_decoder::set_soft_scale(float scale)
+{
+    self().set_soft_scale(scale);
+    if (auto* const judge = static_cast<signal_judge*>(inside().judge.get())) {
+        judge->set_soft_scale(scale);
+    }
+}
+
+double viterbi_decoder::chance_error_rate() const
+{
+    if (const auto now = lock(); now.locked) {
+        return now.chance_error_rate;
+    }
+    return inside().judge ? inside().judge->chance_error_rate()
+                          : std::numeric_limits<double>::quiet_NaN();
+}
 
 bool viterbi_decoder::take_lock(viterbi_lock& change) { return self().take_lock(change); }
 viterbi_lock viterbi_decoder::lock() const { return self().lock(); }

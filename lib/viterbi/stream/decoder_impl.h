@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What stands behind viterbi_decoder, besides the engine that every decoder has. */
+/* The implementation interface of viterbi_decoder, besides the engine of all decoders. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
-#define INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H
+#ifndef INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
+#define INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
 
 #include "watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -18,6 +18,8 @@ class viterbi_decoder::impl : public viterbi::watched_decoder
 {
 public:
     virtual std::size_t push(const void* items, std::size_t count) = 0;
+    virtual void drop_incomplete() {}
+    virtual std::size_t skip(std::size_t count) { return count; }
     virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
     virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
     virtual void set_soft_scale(float scale) = 0;
@@ -31,33 +33,15 @@ public:
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
     std::optional<batch_statistics> statistics;
-    std::deque<batch_statistics> stream_statistics; // of places that have been pulled
+    std::deque<batch_statistics> stream_statistics; // at fixed places, once pulled
 };
 
 namespace viterbi {
 
-//! \throws std::invalid_argument
+//! Checks soft_scale. \throws std::invalid_argument
 void check_scale(float scale);
-
-//! Floats to int8, NaN to 0.
-void convert(const float* from, float scale, std::byte* to, std::size_t n);
-
-//! The same of values of a job whose input is \p floats, from number \p first on.
-void convert(const job& job,
-             const float* floats,
-             std::size_t first,
-             std::size_t n,
-             std::int8_t* to);
-
-//! Values of a job's input, whatever it is, as steps that the code has.
-void read_steps(const job& job,
-                bool packed4,
-                const std::byte* input,
-                std::size_t first,
-                std::size_t count,
-                std::int8_t* to);
 
 } // namespace viterbi
 } // namespace gr::gpufec
 
-#endif /* INCLUDED_GPUFEC_VITERBI_DECODER_IMPL_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 #include "frame_finder.h"
-#include "lock.h"
+#include "viterbi/phase_lock/phase_search.h"
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Another place is as good if the evidence for it is less by no more than this.
+// Margin, in nats of log-likelihood ratio, by which the best position of a frame must
+// exceed the second best.
 constexpr double as_good = 10;
 
 } // namespace
@@ -30,9 +31,11 @@ frame_finder::frame_finder(const viterbi_options& run,
     for (const auto& code : codes) {
         viterbi_options o{ code };
         static_cast<run_options&>(o) = run;
+        o.ends = termination::streaming;
+        o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;
-        o.max_latency_ms = 1e9; // it is finished each time
+        o.max_latency_ms = 1e9; // decode() finishes each stream
         d_decoders.push_back(std::make_unique<viterbi_decoder>(o, quiet));
     }
 }
@@ -44,7 +47,7 @@ std::uint64_t frame_finder::stages(const conv_code& code) const
     return d_frame_bits + code.constraint_length() - 1;
 }
 
-// Stages, at either end of what is decoded, that may be wrong.
+// Returns the number of stages at each end of the decoded section with unreliable bits.
 unsigned frame_finder::unsettled(const hypothesis& h) const
 {
     return d_decoders[h.which()]->overlap();

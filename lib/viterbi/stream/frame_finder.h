@@ -1,18 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds where terminated frames of known length begin, in a stream whose reading is
- * known: frames that follow one another without a gap are a sequence of the code, in
- * which K−1 zeros end each frame.
+/* Finds the boundaries of terminated frames of known length in a stream with a known
+ * phase. Frames without gaps form one code sequence, in which K−1 zeros end each frame.
  *
- * Of the readings that fit alike, as the opposite signs of a transparent code, at most
- * one has zeros there. */
+ * Several hypotheses may fit equally well, such as both signs of a transparent code. At
+ * most one of them has zeros at the ends of frames. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_FRAME_FINDER_H
-#define INCLUDED_GPUFEC_VITERBI_FRAME_FINDER_H
+#ifndef INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
+#define INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
 
-#include "held_input.h"
-#include "hypothesis.h"
+#include "search_buffer.h"
+#include "viterbi/phase_lock/hypothesis.h"
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,27 +21,28 @@ namespace gr::gpufec::viterbi {
 class frame_finder
 {
 public:
-    //! P: that a frame's beginning is found where there is none.
+    //! P: probability of a wrong frame boundary.
     static constexpr double false_alarm = 1e-9;
-    //! Frames that are looked at, at most. One more goes before them.
-    static constexpr unsigned most_frames = 18;
+    //! Frames that are examined, at most, behind one that is skipped.
+    static constexpr unsigned max_frames = 18;
 
-    //! Frames of \p frame_bits bits of such codes.
+    //! Finds frames of \p frame_bits bits of the given codes.
     frame_finder(const viterbi_options& run,
                  const std::vector<conv_code>& codes,
                  unsigned frame_bits,
                  const decoder_hooks& hooks);
     ~frame_finder();
 
-    //! Values that have to be there for \p frames frames, from the first on.
+    //! Returns the values of the stream that find() needs for \p frames frames.
     std::uint64_t values(const hypothesis& h, unsigned frames) const;
 
     struct place {
         const hypothesis* reading;
-        std::uint64_t start; //!< a value of the stream at which a cycle begins
-        std::uint64_t stage; //!< counted from there, at which a frame does
+        std::uint64_t start; //!< value of the stream at which a cycle begins
+        std::uint64_t stage; //!< stage, counted from there, at which a frame begins
     };
-    //! Where frames begin, from \p from on, if so many show it. The readings fit alike.
+    //! Finds where frames begin, from value \p from on, if \p frames frames suffice to
+    //! decide it. \p readings fit equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,
@@ -64,4 +64,4 @@ private:
 
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_FRAME_FINDER_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H */

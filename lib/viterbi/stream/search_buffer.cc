@@ -1,22 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "decoder_impl.h"
-#include "held_input.h"
-#include "soft_input.h"
+#include "search_buffer.h"
+#include "viterbi/model/soft_input.h"
 #include <algorithm>
 #include <cstring>
 
 namespace gr::gpufec::viterbi {
 
-void held_input::limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
+void search_buffer::limit(const std::int8_t* from, std::int8_t* to, std::size_t n)
 {
     for (std::size_t i = 0; i < n; ++i) {
         to[i] = std::max<std::int8_t>(from[i], -127);
     }
 }
 
-void held_input::append(const void* items, std::size_t count, float scale)
+void search_buffer::append(const void* items, std::size_t count, float scale)
 {
     auto* const to = room_for(count * values_per_item());
     switch (d_format) {
@@ -30,29 +29,33 @@ void held_input::append(const void* items, std::size_t count, float scale)
     case soft_format::packed4:
         unpack4(static_cast<const std::byte*>(items), 0, 2 * count, to);
         break;
+    case soft_format::uint8:
+        from_offset_binary(static_cast<const std::byte*>(items), count, to);
+        limit(to, to, count);
+        break;
     case soft_format::int8:
         limit(static_cast<const std::int8_t*>(items), to, count);
         break;
     }
 }
 
-void held_input::skip_to(std::uint64_t value)
+void search_buffer::skip_to(std::uint64_t value)
 {
     d_head = d_tail = 0;
     d_first = value;
 }
 
-void held_input::clear() { skip_to(0); }
+void search_buffer::clear() { skip_to(0); }
 
-void held_input::drop_before(std::uint64_t value)
+void search_buffer::drop_before(std::uint64_t value)
 {
     const auto n = std::min(std::max(value, first()), end()) - first();
     d_first += n;
     d_head += n;
 }
 
-// Where the next n values go.
-std::int8_t* held_input::room_for(std::size_t n)
+// Makes room for n more values; returns where to write them.
+std::int8_t* search_buffer::room_for(std::size_t n)
 {
     if (d_tail + n > d_values.size()) {
         const auto count = d_tail - d_head;
@@ -61,7 +64,7 @@ std::int8_t* held_input::room_for(std::size_t n)
         }
         d_head = 0;
         d_tail = count;
-        // So large that this is rare.
+        // Grows so far that moves are rare.
         const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
         if (count + n + spare / 2 > d_values.size()) {
             d_values.resize(count + n + spare);

@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "decoder_impl.h"
-#include "soft_input.h"
 #include "statistics.h"
+#include "viterbi/model/soft_input.h"
 #include <algorithm>
 #include <cstring>
 
@@ -26,8 +25,8 @@ channel_estimator::channel_estimator(const setup& setup)
     : d_setup(setup),
       d_encode(setup.code),
       d_values(setup.code.values(sample_stages + setup.code.period()) + 2 +
-               encode_again::slack),
-      d_bits(sample_stages / 8 + encode_again::slack)
+               reencoder::slack),
+      d_bits(sample_stages / 8 + reencoder::slack)
 {
 }
 
@@ -86,7 +85,7 @@ viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
                    output + piece * d_setup.frame_output_bytes());
 }
 
-// This runs many times per batch on the thread that the batches wait for.
+// Runs many times per batch, on the thread that submits batches.
 viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              std::size_t before,
                                                              std::uint64_t stage,
@@ -96,7 +95,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              const std::byte* input,
                                                              const std::byte* output)
 {
-    // At first the register lacks bits from before.
+    // Skips the first K−1 stages, because the encoder's state is unknown.
     const auto& code = d_setup.code;
     const auto unit = d_encode.step_stages();
     const auto begin = (stage + code.constraint_length() - 1 + unit - 1) / unit;
@@ -110,7 +109,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     const auto value = code.values(begin * unit);
     const auto steps = std::size_t(last - begin);
     const auto count = steps * d_encode.step_values();
-    // What is looked at next comes from memory meanwhile.
+    // Prefetches the next sample.
     const auto apart = code.values(pieces_between() * d_setup.plan.decode_length);
     if (!job.floats && !d_setup.packed4 && value + apart + count <= end) {
         fetch(input + before + (value - first) + apart, count);

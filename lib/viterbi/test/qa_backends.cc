@@ -4,12 +4,12 @@
 /* Both backends against the bit-true model, on the same noise: every preset,
  * termination, input format and place in a stream. */
 
+#include "common/cpu_variant.h"
+#include "common/host_memory.h"
 #include "cuda/devices.h"
-#include "pipeline/cpu_variant.h"
-#include "pipeline/host_memory.h"
 #include "qa_support.h"
-#include "reference.h"
-#include "room.h"
+#include "viterbi/model/reference.h"
+#include "viterbi/stream/traits.h"
 #include <gtest/gtest.h>
 #include <chrono>
 #include <cstdlib>
@@ -30,7 +30,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // decodes what was sent, if there is no noise
+    bool clean = true; // decodes to the sent bits without noise
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -53,7 +53,7 @@ std::vector<test_case> cases()
     all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
-    // An output that is never sent.
+    // An output that is always punctured.
     all.push_back({ "stream_unsent_output",
                     conv_code(7, { 0171, 0133, 0165 }, "1,0,1"),
                     t::streaming,
@@ -81,7 +81,7 @@ std::vector<test_case> cases()
                     false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
-    // Inverted outputs and another order, through every way into the kernels.
+    // Inverted outputs and outputs in another order.
     const auto ccsds = conv_code::preset("ccsds");
     const conv_code reversed(7, { -0133, 0171 });
     all.push_back({ "ccsds_packed4", ccsds, t::streaming, 0, 0, 0, 4000, true });
@@ -136,7 +136,7 @@ struct prepared {
     std::size_t bits;
 };
 
-// Under a sanitizer, which is slow, the same cases with less data.
+// Whether cases run with less data, as under a slow sanitizer.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -146,7 +146,7 @@ bool small_scale()
 prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
 {
     const auto plan =
-        make_block_plan(c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
+        make_block_layout(c.code, c.ends, c.frame_bits, c.decode_length, c.overlap);
     auto bits = c.bits ? c.bits : 3 * plan.decode_length + 17;
     if (small_scale() && !c.bits) {
         bits = plan.decode_length + 17;
@@ -170,7 +170,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
              bits };
 }
 
-// The same, where positive values mean bit 1.
+// Negates the signal, so that positive values mean bit 1.
 prepared with_other_sign(prepared p)
 {
     p.setup = { p.setup.named, p.setup.plan, p.setup.packed4, 1 };
@@ -178,7 +178,7 @@ prepared with_other_sign(prepared p)
     return p;
 }
 
-// Decodes all of it as one batch of a decoder.
+// Decodes the whole signal as one batch.
 std::vector<std::uint8_t> decode(batch_decoder<job>& decoder, const prepared& p)
 {
     const auto& plan = p.setup.plan;
@@ -215,14 +215,14 @@ std::size_t blocks_for(const prepared& p)
                             : p.bits / plan.frame_bits * plan.blocks_per_frame;
 }
 
-// Null for kernels that are not made for the code.
+// Returns null if the kernels do not support the code.
 std::unique_ptr<batch_decoder<job>> make_cuda(const prepared& p,
                                               const std::string& kernel)
 {
     try {
         auto setup = p.setup;
         setup.cuda_kernel = kernel;
-        return room::make_cuda(setup, blocks_for(p), 2, 0);
+        return traits::make_cuda(setup, blocks_for(p), 2, 0);
     } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("cuda_kernel is \"" + kernel),
                   std::string::npos)
@@ -236,16 +236,16 @@ class viterbi_cpu : public testing::TestWithParam<test_case>
 {
 };
 
-TEST_P(viterbi_cpu, equals_reference)
+TEST_P(viterbi_cpu, RandomNoise_EqualsReference)
 {
-    // Near 1 dB at rate 1/2 there are many errors, so decisions are hard.
+    // Near 1 dB at rate 1/2, where many decisions are close.
     for (const double sigma : { 0.0, 25.0 }) {
         const auto p = prepare(GetParam(), sigma);
         const auto other = with_other_sign(p);
         for (const auto& set : cpu_variants()) {
-            const auto decoder = room::make_cpu(p.setup, blocks_for(p), 2, set);
+            const auto decoder = traits::make_cpu(p.setup, blocks_for(p), 2, set);
             EXPECT_EQ(decode(*decoder, p), p.expected) << set;
-            const auto opposite = room::make_cpu(other.setup, blocks_for(p), 2, set);
+            const auto opposite = traits::make_cpu(other.setup, blocks_for(p), 2, set);
             EXPECT_EQ(decode(*opposite, other), p.expected) << set;
         }
     }
@@ -255,7 +255,7 @@ class viterbi_cuda : public testing::TestWithParam<test_case>
 {
 };
 
-TEST_P(viterbi_cuda, equals_reference)
+TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {
         GTEST_SKIP() << found.missing;
@@ -274,7 +274,7 @@ TEST_P(viterbi_cuda, equals_reference)
 }
 
 // Decoders of different codes launch the same kernels, with more or less shared memory.
-TEST(viterbi_cuda_together, decoders_of_every_code)
+TEST(viterbi_cuda_together, DecodersOfEveryCode_EqualReference)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {
         GTEST_SKIP() << found.missing;
@@ -305,8 +305,8 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// The widest metrics there are: full-scale values of random sign, for long.
-TEST(viterbi_range, full_scale_values_for_long)
+// The largest path metrics: full-scale values of random sign, for long.
+TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
                               conv_code(7, { 0133, 0171, 0165 }),
@@ -322,7 +322,7 @@ TEST(viterbi_range, full_scale_values_for_long)
             }
             p.expected = reference::parallel_blocks(code, p.setup.plan, p.input, p.bits);
             for (const auto& q : { p, with_other_sign(p) }) {
-                const auto cpu = room::make_cpu(q.setup, blocks_for(q), 1);
+                const auto cpu = traits::make_cpu(q.setup, blocks_for(q), 1);
                 EXPECT_EQ(decode(*cpu, q), q.expected);
                 if (find_cuda_devices().devices.empty()) {
                     continue;

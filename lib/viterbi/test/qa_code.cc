@@ -1,13 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codes, encoder, geometry and the paper's classification of states. */
+/* Tests of codes, encoder, block layout, pbvd layout and reference decoder. */
 
-#include "block_plan.h"
-#include "pbvd_layout.h"
-#include "pipeline/packed_bits.h"
+#include "common/packed_bits.h"
 #include "qa_support.h"
-#include "reference.h"
+#include "viterbi/model/block_layout.h"
+#include "viterbi/model/pbvd_layout.h"
+#include "viterbi/model/reference.h"
+#include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -19,7 +20,7 @@ using namespace gr::gpufec::viterbi;
 
 namespace {
 
-// The message of the exception that a call throws, or "".
+// Returns the message of the exception that a call throws, or "".
 template <class Call>
 std::string error_of(Call&& call)
 {
@@ -37,7 +38,7 @@ code_error(int K, const std::vector<int>& polynomials, const std::string& p = ""
     return error_of([&] { conv_code(K, polynomials, p); });
 }
 
-TEST(conv_code, refuses_with_name_value_and_what_is_allowed)
+TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
 {
     EXPECT_EQ(code_error(2, { 3, 3 }), "constraint_length is 2: 3 to 9 are allowed");
     EXPECT_EQ(code_error(10, { 3, 3 }), "constraint_length is 10: 3 to 9 are allowed");
@@ -53,7 +54,7 @@ TEST(conv_code, refuses_with_name_value_and_what_is_allowed)
     EXPECT_NE(code_error(7, { 0170, 0130 }).find("oldest"), std::string::npos);
 }
 
-TEST(conv_code, says_what_was_probably_meant)
+TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
 {
     // 171 and 133 in decimal; 133 alone is out of range too.
     EXPECT_EQ(
@@ -70,7 +71,7 @@ TEST(conv_code, says_what_was_probably_meant)
     }
 }
 
-TEST(conv_code, doubts_what_is_backwards_or_decimal)
+TEST(conv_code, BackwardsOrDecimalPolynomials_AreDoubted)
 {
     const auto doubt = [](int K, const std::vector<int>& p) {
         return conv_code(K, p).doubt();
@@ -82,9 +83,9 @@ TEST(conv_code, doubts_what_is_backwards_or_decimal)
     for (const auto& p : conv_presets()) {
         const auto K = p.constraint_length;
         EXPECT_EQ(doubt(K, p.polynomials), "");
-        const auto turned = polynomials_from_gr_fec(p.polynomials, K);
-        EXPECT_NE(doubt(K, turned).find("backwards"), std::string::npos) << p.name;
-        EXPECT_EQ(polynomials_from_gr_fec(turned, K), p.polynomials);
+        const auto reversed = polynomials_from_gr_fec(p.polynomials, K);
+        EXPECT_NE(doubt(K, reversed).find("backwards"), std::string::npos) << p.name;
+        EXPECT_EQ(polynomials_from_gr_fec(reversed, K), p.polynomials);
     }
     EXPECT_EQ(doubt(7, { 0171, 0165 }), "");
     EXPECT_EQ(doubt(8, { 0155, 0355 }), "");
@@ -93,7 +94,7 @@ TEST(conv_code, doubts_what_is_backwards_or_decimal)
               std::string::npos);
 }
 
-TEST(conv_code, polynomials_of_gr_fec)
+TEST(conv_code, PolynomialsOfGrFec_AreReversed)
 {
     EXPECT_EQ(polynomials_from_gr_fec({ 109, 79 }), (std::vector<int>{ 0133, 0171 }));
     EXPECT_EQ(polynomials_from_gr_fec({ 79, -109 }), (std::vector<int>{ 0171, -0133 }));
@@ -108,7 +109,7 @@ TEST(conv_code, polynomials_of_gr_fec)
     EXPECT_NE(error_of([] { polynomials_from_gr_fec({ 1, 1 }, 33); }), "");
 }
 
-TEST(conv_code, refuses_bad_puncturing)
+TEST(conv_code, BadPuncturing_IsRefused)
 {
     const std::vector<int> p{ 0171, 0133 };
     for (const char* pattern : { "1",
@@ -130,7 +131,7 @@ TEST(conv_code, refuses_bad_puncturing)
     EXPECT_NE(code_error(7, p, longest + "1," + longest + "1"), "");
 }
 
-TEST(conv_code, counts_values_and_stages)
+TEST(conv_code, PuncturedCode_CountsValuesAndStages)
 {
     const conv_code code(7, { 0171, 0133 }, "101,110"); // stages send 2, 1, 1
     EXPECT_EQ(code.period(), 3u);
@@ -155,7 +156,7 @@ TEST(conv_code, counts_values_and_stages)
     }
 }
 
-TEST(conv_code, presets_are_sound)
+TEST(conv_code, Presets_AreSound)
 {
     EXPECT_GE(conv_presets().size(), 20u);
     for (const auto& p : conv_presets()) {
@@ -171,7 +172,36 @@ TEST(conv_code, presets_are_sound)
     EXPECT_NEAR(conv_code::preset("dvb_7_8").rate(), 0.875, 1e-12);
 }
 
-TEST(conv_encoder_kernel, impulse_gives_the_polynomials)
+// A tail-biting code must not silently decode as a stream.
+TEST(viterbi_options, OfAPreset_HaveItsTermination)
+{
+    for (const auto& p : conv_presets()) {
+        SCOPED_TRACE(p.name);
+        viterbi_options o{ conv_code::preset(p.name) };
+        EXPECT_EQ(o.ends, p.ends);
+        EXPECT_EQ(o.code.opposite().default_termination(), p.ends);
+        o.where = backend::cpu;
+        o.batch = 1;
+        const auto error = error_of([&] { viterbi_decoder d(o); });
+        if (p.ends == termination::streaming) {
+            EXPECT_EQ(error, "");
+            continue;
+        }
+        const auto least = p.ends == termination::tailbiting ? "6" : "1";
+        const auto expected = std::string("frame_bits is 0: allowed are ") + least +
+                              " to 16777216 information bits per frame with termination "
+                              "\"" +
+                              termination_name(p.ends) + '"';
+        EXPECT_EQ(error, expected);
+        EXPECT_EQ(error_of([&] { viterbi_array_decoder d(o, true); }), expected);
+        o.frame_bits = 40;
+        EXPECT_EQ(error_of([&] { viterbi_decoder d(o); }), "");
+    }
+    const viterbi_options plain{ conv_code(7, { 0171, 0133 }) };
+    EXPECT_EQ(plain.ends, termination::streaming);
+}
+
+TEST(conv_encoder_kernel, Impulse_EncodesToPolynomials)
 {
     for (const auto& p : conv_presets()) {
         const unsigned K = p.constraint_length, R = p.polynomials.size();
@@ -189,12 +219,13 @@ TEST(conv_encoder_kernel, impulse_gives_the_polynomials)
     }
 }
 
-TEST(conv_encoder_kernel, tail_biting_frames_end_where_they_begin)
+TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
 {
     const auto code = conv_code::preset("lte");
     const auto sent = qa::transmit(code, termination::tailbiting, 40, 40, 0, 3);
     conv_encoder_kernel streaming(code, termination::streaming, 0);
-    // The frame twice as a stream: its second half has the register wrapped around.
+    // Encodes the frame twice as a stream: the second time the register has wrapped
+    // around.
     auto twice = sent.bits;
     twice.insert(twice.end(), sent.bits.begin(), sent.bits.end());
     std::vector<std::uint8_t> coded(80 * 3);
@@ -204,8 +235,9 @@ TEST(conv_encoder_kernel, tail_biting_frames_end_where_they_begin)
     }
 }
 
-// Packed, in pieces of any length that may begin within a byte, it is the plain encoder.
-TEST(conv_encoder_kernel, packed_streams_are_the_plain_ones)
+// The packed encoder equals the plain one, in pieces of any length that may begin within
+// a byte.
+TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
 {
     std::mt19937 random(11);
     for (const auto& p : conv_presets()) {
@@ -226,7 +258,7 @@ TEST(conv_encoder_kernel, packed_streams_are_the_plain_ones)
             const auto n = std::min<std::size_t>(count - taken, random() % 200);
             std::vector<std::uint8_t> piece((n + 7) / 8);
             pack_bits(bits.data() + taken, n, piece.data());
-            if (random() % 4 == 0) { // both kinds go on with the same stream
+            if (random() % 4 == 0) { // both encoders continue the same stream
                 std::vector<std::uint8_t> some(packed.coded_bits(n));
                 packed.encode(bits.data() + taken, n, some.data());
                 for (const auto b : some) {
@@ -248,7 +280,7 @@ TEST(conv_encoder_kernel, packed_streams_are_the_plain_ones)
     }
 }
 
-TEST(conv_encoder_kernel, packed_frames_are_the_plain_ones)
+TEST(conv_encoder_kernel, PackedFrames_EqualPlainFrames)
 {
     std::mt19937 random(12);
     for (const auto& code : { conv_code(7, { 0171, -0133 }),
@@ -265,7 +297,7 @@ TEST(conv_encoder_kernel, packed_frames_are_the_plain_ones)
                     b = random() & 1u;
                 }
                 pack_bits(bits.data(), F, bytes.data());
-                bytes.back() |= (1u << (8 * bytes.size() - F)) - 1; // means nothing
+                bytes.back() |= (1u << (8 * bytes.size() - F)) - 1; // padding is ignored
                 const conv_encoder_kernel encoder(code, ends, F);
                 std::vector<std::uint8_t> expected(encoder.coded_bits(F));
                 encoder.encode_frame(bits.data(), expected.data());
@@ -284,30 +316,31 @@ TEST(conv_encoder_kernel, packed_frames_are_the_plain_ones)
     }
 }
 
-TEST(block_plan, defaults)
+TEST(block_layout, Defaults_FollowCodeAndFrame)
 {
     const conv_code half(7, { 0171, 0133 });
-    auto plan = make_block_plan(half, termination::streaming, 0, 0, 0);
+    auto plan = make_block_layout(half, termination::streaming, 0, 0, 0);
     EXPECT_EQ(plan.decode_length, 1024u);
     EXPECT_EQ(plan.overlap, 64u);
-    plan = make_block_plan(conv_code::preset("dvb_7_8"), termination::streaming, 0, 0, 0);
+    plan =
+        make_block_layout(conv_code::preset("dvb_7_8"), termination::streaming, 0, 0, 0);
     EXPECT_EQ(plan.overlap, 256u);
     EXPECT_EQ(plan.decode_length, 2048u);
-    plan = make_block_plan(half, termination::terminated, 8192, 0, 0);
+    plan = make_block_layout(half, termination::terminated, 8192, 0, 0);
     EXPECT_EQ(plan.blocks_per_frame, 8u);
-    plan = make_block_plan(half, termination::terminated, 1000, 0, 0);
+    plan = make_block_layout(half, termination::terminated, 1000, 0, 0);
     EXPECT_EQ(plan.blocks_per_frame, 1u);
     EXPECT_EQ(plan.window, 1006u);
 }
 
-TEST(block_plan, windows_cover_every_frame_once)
+TEST(block_layout, Windows_CoverEveryFrameOnce)
 {
     const conv_code code(7, { 0171, 0133 });
     for (const auto ends :
          { termination::terminated, termination::truncated, termination::tailbiting }) {
         for (const unsigned frame : { 6u, 7u, 511u, 512u, 513u, 1023u, 1024u, 5000u }) {
             for (const unsigned D : { 0u, 32u, 512u }) {
-                const auto plan = make_block_plan(code, ends, frame, D, 0);
+                const auto plan = make_block_layout(code, ends, frame, D, 0);
                 unsigned covered = 0;
                 for (unsigned b = 0; b < plan.blocks_per_frame; ++b) {
                     const auto w = plan.at(b);
@@ -327,11 +360,11 @@ TEST(block_plan, windows_cover_every_frame_once)
     }
 }
 
-TEST(block_plan, refuses)
+TEST(block_layout, BadLengths_AreRefused)
 {
     const conv_code code(7, { 0171, 0133 });
     const auto error = [&](termination ends, unsigned frame, unsigned D, unsigned L) {
-        return error_of([&] { make_block_plan(code, ends, frame, D, L); });
+        return error_of([&] { make_block_layout(code, ends, frame, D, L); });
     };
     using t = termination;
     EXPECT_NE(error(t::streaming, 1, 0, 0).find("frame_bits is 1"), std::string::npos);
@@ -344,7 +377,7 @@ TEST(block_plan, refuses)
 }
 
 // Table II of the paper: states by the words (α, β, γ, θ) of their butterflies.
-TEST(pbvd_layout, classifies_states_as_the_paper_does)
+TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
 {
     using words = std::array<unsigned, 4>;
     const std::map<words, std::set<unsigned>> table{
@@ -371,8 +404,8 @@ TEST(pbvd_layout, classifies_states_as_the_paper_does)
     EXPECT_EQ(groups, table);
 }
 
-// Every state's decisions have a place of their own.
-TEST(pbvd_layout, fits_any_code)
+// Each state's decisions have a position of their own.
+TEST(pbvd_layout, AnyCode_FitsTheLayout)
 {
     for (int K = 3; K <= 9; ++K) {
         for (const auto& tail : std::vector<std::vector<int>>{
@@ -394,8 +427,8 @@ TEST(pbvd_layout, fits_any_code)
     }
 }
 
-// All messages of a short frame, tried one by one.
-TEST(reference, maximum_likelihood_is_the_least_costly_codeword)
+// Compares with an exhaustive search over all messages of a short frame.
+TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
 {
     for (const auto& code : { conv_code(3, { 5, 7 }),
                               conv_code(4, { 013, 015, -017 }),
@@ -433,13 +466,13 @@ TEST(reference, maximum_likelihood_is_the_least_costly_codeword)
     }
 }
 
-// A block as long as the frame is maximum likelihood itself.
-TEST(reference, one_block_is_maximum_likelihood)
+// With one block per frame, the result is that of maximum likelihood.
+TEST(reference, OneBlock_IsMaximumLikelihood)
 {
     const conv_code code(7, { 0171, 0133 });
     for (const auto ends : { termination::terminated, termination::truncated }) {
         const auto sent = qa::transmit(code, ends, 300, 3000, 28, 5);
-        const auto plan = make_block_plan(code, ends, 300, 0, 0);
+        const auto plan = make_block_layout(code, ends, 300, 0, 0);
         const auto blocks = reference::parallel_blocks(code, plan, sent.values, 3000);
         std::vector<std::uint8_t> whole;
         const auto n = sent.values.size() / 10;

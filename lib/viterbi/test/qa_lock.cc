@@ -1,14 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-#include "check_tallies.h"
+/* Tests of the phase search: hypotheses, locks, slips, frames and noise. */
+
 #include "cuda/devices.h"
-#include "lock.h"
 #include "qa_support.h"
-#include "room.h"
+#include "viterbi/phase_lock/phase_search.h"
 #include <gtest/gtest.h>
 #include <random>
-#include <thread>
 
 using namespace gr::gpufec;
 using namespace gr::gpufec::viterbi;
@@ -27,7 +26,7 @@ std::vector<conv_code> dvb_codes()
     return codes;
 }
 
-// What a receiver gives that reads a code's values as a hypothesis says.
+// Returns the received stream for which a hypothesis holds.
 std::vector<std::int8_t> received(const hypothesis& h,
                                   const std::vector<std::int8_t>& values)
 {
@@ -48,15 +47,15 @@ struct decoded {
 };
 
 // Pulls bits, or packed bytes as eight bits each.
-std::size_t pull(viterbi_decoder& decoder, std::size_t room, bool packed, decoded& d)
+std::size_t pull(viterbi_decoder& decoder, std::size_t capacity, bool packed, decoded& d)
 {
-    std::vector<std::uint8_t> out(room);
+    std::vector<std::uint8_t> out(capacity);
     if (!packed) {
-        const auto got = decoder.pull_bits(out.data(), room);
+        const auto got = decoder.pull_bits(out.data(), capacity);
         d.bits.insert(d.bits.end(), out.begin(), out.begin() + got);
         return got;
     }
-    const auto got = decoder.pull_packed(out.data(), room);
+    const auto got = decoder.pull_packed(out.data(), capacity);
     for (std::size_t i = 0; i < 8 * got; ++i) {
         d.bits.push_back(out[i / 8] >> (7 - i % 8) & 1);
     }
@@ -67,7 +66,7 @@ decoded decode(viterbi_options o,
                const std::vector<std::int8_t>& values,
                std::size_t at_once = 1u << 20,
                bool packed = false,
-               std::size_t room = 1u << 14)
+               std::size_t capacity = 1u << 14)
 {
     o.lock = "auto";
     o.where = o.where == backend::automatic ? backend::cpu : o.where;
@@ -82,7 +81,7 @@ decoded decode(viterbi_options o,
             decoder.finish();
             finished = true;
         }
-        if (pull(decoder, room, packed, d) == 0 && !decoder.done()) {
+        if (pull(decoder, capacity, packed, d) == 0 && !decoder.done()) {
             decoder.wait(10ms);
         }
         for (viterbi_lock c; decoder.take_lock(c);) {
@@ -93,46 +92,46 @@ decoded decode(viterbi_options o,
     return d;
 }
 
-// The same of items that are lent, as many as `room` at a time, and overwritten once they
-// are taken back; from the middle of the stream on they are pushed, if that is said.
+// As decode(), with borrowed items, at most `capacity` at a time, that are overwritten
+// once they are released. With `push_later`, the second half is pushed.
 template <class Item>
-decoded decode_lent(viterbi_options o,
-                    const std::vector<std::int8_t>& values,
-                    std::size_t room,
-                    std::size_t at_once,
-                    bool push_later,
-                    bool packed)
+decoded decode_borrowed(viterbi_options o,
+                        const std::vector<std::int8_t>& values,
+                        std::size_t capacity,
+                        std::size_t at_once,
+                        bool push_later,
+                        bool packed)
 {
     o.lock = "auto";
     o.where = o.where == backend::automatic ? backend::cpu : o.where;
     o.positive_bit = 0;
     o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
     viterbi_decoder decoder(o);
-    EXPECT_TRUE(decoder.can_lend());
+    EXPECT_TRUE(decoder.can_borrow());
     decoded d;
     std::vector<Item> items(values.begin(), values.end());
     const bool locks = o.where == backend::cuda;
-    EXPECT_EQ(decoder.lock_lent(items.data(), items.size() * sizeof(Item)), locks);
+    EXPECT_EQ(decoder.pin_input(items.data(), items.size() * sizeof(Item)), locks);
     std::size_t back = 0, taken = 0, there = 0;
-    bool lends = true, finished = false;
+    bool borrows = true, finished = false;
     while (!decoder.done()) {
-        const auto take_back = [&] {
-            for (auto n = decoder.take_back(); n > 0; --n) {
+        const auto release_borrowed = [&] {
+            for (auto n = decoder.release_borrowed(); n > 0; --n) {
                 items[back++] = Item(77);
             }
         };
-        if (lends && push_later && taken > values.size() / 2) {
-            decoder.end_lending();
-            EXPECT_EQ(decoder.lent(), 0u);
-            decoder.unlock_lent(items.data());
-            std::fill_n(items.begin(), taken, Item(77)); // nothing of it is read again
-            lends = false;
+        if (borrows && push_later && taken > values.size() / 2) {
+            decoder.copy_borrowed();
+            EXPECT_EQ(decoder.borrowed(), 0u);
+            decoder.unpin_input(items.data());
+            std::fill_n(items.begin(), taken, Item(77)); // must not be read again
+            borrows = false;
         }
-        if (lends) {
-            there = std::min({ there + at_once, back + room, values.size() });
-            taken += decoder.lend(items.data() + back, there - back);
-            EXPECT_EQ(decoder.lent(), taken - back);
-            take_back();
+        if (borrows) {
+            there = std::min({ there + at_once, back + capacity, values.size() });
+            taken += decoder.borrow(items.data() + back, there - back);
+            EXPECT_EQ(decoder.borrowed(), taken - back);
+            release_borrowed();
         } else {
             const auto n = std::min(at_once, values.size() - taken);
             taken += decoder.push(items.data() + taken, n);
@@ -142,8 +141,8 @@ decoded decode_lent(viterbi_options o,
             finished = true;
         }
         const auto got = pull(decoder, 1u << 14, packed, d);
-        if (lends) {
-            take_back();
+        if (borrows) {
+            release_borrowed();
         }
         if (got == 0 && !decoder.done()) {
             decoder.wait(10ms);
@@ -153,14 +152,40 @@ decoded decode_lent(viterbi_options o,
         }
     }
     d.last = decoder.lock();
-    if (lends) {
-        decoder.end_lending();
-        decoder.unlock_lent(items.data());
+    if (borrows) {
+        decoder.copy_borrowed();
+        decoder.unpin_input(items.data());
     }
     return d;
 }
 
-// Where `bits` occur in what was decoded, wrong ones allowed; −1: nowhere.
+// Decodes values from number `first` on with a known phase.
+std::vector<std::uint8_t> decode_without_search(viterbi_options o,
+                                                const std::vector<std::int8_t>& values,
+                                                std::size_t first)
+{
+    o.lock = "off";
+    o.where = backend::cpu;
+    o.positive_bit = 0;
+    viterbi_decoder decoder(o);
+    std::vector<std::uint8_t> bits, out(1 << 14);
+    std::size_t pushed = first;
+    for (bool finished = false; !decoder.done();) {
+        pushed += decoder.push(values.data() + pushed, values.size() - pushed);
+        if (pushed == values.size() && !finished) {
+            decoder.finish();
+            finished = true;
+        }
+        const auto n = decoder.pull_bits(out.data(), out.size());
+        bits.insert(bits.end(), out.begin(), out.begin() + n);
+        if (n == 0) {
+            decoder.wait(10ms);
+        }
+    }
+    return bits;
+}
+
+// Returns the position of `bits` in the decoded bits, with up to 7 wrong; −1: none.
 long find(const std::vector<std::uint8_t>& in,
           const std::uint8_t* bits,
           std::size_t count)
@@ -179,7 +204,7 @@ long find(const std::vector<std::uint8_t>& in,
 
 } // namespace
 
-TEST(viterbi_hypotheses, are_those_that_can_be_told_apart)
+TEST(viterbi_hypotheses, Hypotheses_CanBeToldApart)
 {
     const auto count = [](const std::vector<conv_code>& codes, constellation c) {
         return all_hypotheses(codes, c).size();
@@ -187,20 +212,20 @@ TEST(viterbi_hypotheses, are_those_that_can_be_told_apart)
     EXPECT_EQ(count({ dvb }, constellation::bpsk), 2u);
     EXPECT_EQ(count({ dvb }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ conv_code::preset("dvb_7_8") }, constellation::bpsk), 8u);
-    // 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a sequence of it), 8
-    // × 4.
+    // 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a code sequence),
+    // 8 × 4.
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
     // An inverted output is an alternating sign; another order is I and Q exchanged.
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::bpsk), 4u);
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ dvb, conv_code(7, { 0133, 0171 }) }, constellation::qpsk), 8u);
-    // 7, 5: ones give 1, 0, so an alternating sign is no difference, and the sign is one.
+    // 7, 5: ones give 1, 0, so an alternating sign is a code sequence, a sign is not.
     EXPECT_EQ(count({ conv_code(3, { 07, 05 }) }, constellation::bpsk), 4u);
     EXPECT_GT(count({ dvb }, constellation::oqpsk), 8u);
 }
 
-TEST(viterbi_lock, finds_every_hypothesis)
+TEST(viterbi_lock, AnyHypothesis_IsFound)
 {
     const auto codes = dvb_codes();
     viterbi_options o{ codes[0] };
@@ -223,10 +248,10 @@ TEST(viterbi_lock, finds_every_hypothesis)
         EXPECT_EQ(lock.rotation, 90 * h.quarter_turns());
         EXPECT_EQ(lock.swapped, h.swapped());
         EXPECT_EQ(lock.half_symbol, h.arrangement() >= hypothesis::order::half);
-        // All that was received while searching is decoded.
+        // Values received during the search are decoded too.
         EXPECT_LT(lock.first_value, 100u);
         ASSERT_GT(got.bits.size(), 8900u);
-        // Up to the sign, which does not show in a transparent code.
+        // The sign of a transparent code is ambiguous.
         auto bits = sent.bits;
         auto inverse = bits;
         for (auto& b : inverse) {
@@ -238,7 +263,7 @@ TEST(viterbi_lock, finds_every_hypothesis)
     }
 }
 
-TEST(viterbi_lock, gives_what_a_decoder_with_that_phase_gives)
+TEST(viterbi_lock, LockedStream_DecodesAsWithKnownPhase)
 {
     for (const char* name : { "dvb_1_2", "dvb_3_4", "dvb_7_8" }) {
         const auto code = conv_code::preset(name);
@@ -250,29 +275,12 @@ TEST(viterbi_lock, gives_what_a_decoder_with_that_phase_gives)
             const auto got = decode(o, values);
             ASSERT_EQ(got.changes.size(), 1u);
             const auto start = got.changes[0].first_value;
-            o.where = backend::cpu;
-            o.positive_bit = 0;
-            viterbi_decoder plain(o);
-            std::vector<std::uint8_t> expected, out(1 << 14);
-            std::size_t pushed = start;
-            for (bool finished = false; !plain.done();) {
-                pushed += plain.push(values.data() + pushed, values.size() - pushed);
-                if (pushed == values.size() && !finished) {
-                    plain.finish();
-                    finished = true;
-                }
-                const auto n = plain.pull_bits(out.data(), out.size());
-                expected.insert(expected.end(), out.begin(), out.begin() + n);
-                if (n == 0) {
-                    plain.wait(10ms);
-                }
-            }
-            EXPECT_EQ(got.bits, expected);
+            EXPECT_EQ(got.bits, decode_without_search(o, values, start));
         }
     }
 }
 
-TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
+TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
 {
     auto sent = qa::transmit(dvb, termination::streaming, 0, 60000, 18, 4).values;
     sent.erase(sent.begin() + 50001);
@@ -303,7 +311,8 @@ TEST(viterbi_lock, does_not_depend_on_chunks_nor_batches)
     }
 }
 
-// Slips, noise between, and a stream long enough that batches are lent between them.
+// Returns a stream with slips and noise, far enough apart that batches are borrowed
+// between them.
 std::vector<std::int8_t> troubled()
 {
     auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
@@ -318,7 +327,8 @@ std::vector<std::int8_t> troubled()
     return values;
 }
 
-// As it was sent, exchanged, turned over in part, and both.
+// Returns the stream as sent, with pairs exchanged, with every second sign changed, or
+// both.
 std::vector<std::int8_t> received(unsigned how, std::vector<std::int8_t> values)
 {
     for (std::size_t i = 0; how > 0 && i + 1 < values.size(); i += 2) {
@@ -339,21 +349,21 @@ viterbi_options for_trouble()
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
-    o.max_latency_ms = 1e6; // batches that are due are checked more finely
+    o.max_latency_ms = 1e6; // short batches would be checked more finely
     return o;
 }
 
-void expect_same(const decoded& lent, const decoded& pushed)
+void expect_same(const decoded& borrowed, const decoded& pushed)
 {
-    EXPECT_TRUE(lent.bits == pushed.bits);
-    ASSERT_EQ(lent.changes.size(), pushed.changes.size());
-    for (std::size_t i = 0; i < lent.changes.size(); ++i) {
-        EXPECT_EQ(lent.changes[i].first_value, pushed.changes[i].first_value);
-        EXPECT_EQ(lent.changes[i].known_value, pushed.changes[i].known_value);
+    EXPECT_TRUE(borrowed.bits == pushed.bits);
+    ASSERT_EQ(borrowed.changes.size(), pushed.changes.size());
+    for (std::size_t i = 0; i < borrowed.changes.size(); ++i) {
+        EXPECT_EQ(borrowed.changes[i].first_value, pushed.changes[i].first_value);
+        EXPECT_EQ(borrowed.changes[i].known_value, pushed.changes[i].known_value);
     }
 }
 
-TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
+TEST(viterbi_lock, BorrowedInput_DecodesAsPushed)
 {
     const auto o = for_trouble();
     for (unsigned how = 0; how < 4; ++how) {
@@ -362,7 +372,7 @@ TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
         const auto bits = decode(o, values);
         EXPECT_GE(bits.last.locks, how % 2 ? 2u : 4u);
         const auto slow = decode(o, values, 1u << 20, true, 333);
-        // Each lock begins with a byte of its own.
+        // Each lock begins with a new byte.
         ASSERT_EQ(slow.changes.size(), bits.changes.size());
         for (std::size_t i = 0; i < bits.changes.size(); ++i) {
             const auto begin = bits.bits.begin() + bits.changes[i].first_bit;
@@ -376,20 +386,21 @@ TEST(viterbi_lock, does_not_depend_on_where_the_input_lies)
         for (const bool packed : { false, true }) {
             const auto& pushed = packed ? slow : bits;
             for (const bool later : { false, true }) {
-                expect_same(
-                    decode_lent<std::int8_t>(o, values, 1 << 17, 1 << 16, later, packed),
-                    pushed);
-                expect_same(
-                    decode_lent<std::int8_t>(o, values, 100000, 777, later, packed),
-                    pushed);
-                expect_same(decode_lent<float>(o, values, 1 << 17, 30000, later, packed),
+                expect_same(decode_borrowed<std::int8_t>(
+                                o, values, 1 << 17, 1 << 16, later, packed),
                             pushed);
+                expect_same(
+                    decode_borrowed<std::int8_t>(o, values, 100000, 777, later, packed),
+                    pushed);
+                expect_same(
+                    decode_borrowed<float>(o, values, 1 << 17, 30000, later, packed),
+                    pushed);
             }
         }
     }
 }
 
-TEST(viterbi_lock_cuda, gives_what_the_cpu_gives)
+TEST(viterbi_lock_cuda, SlipsAndNoise_DecodeAsOnCpu)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {
         GTEST_SKIP() << found.missing;
@@ -404,158 +415,15 @@ TEST(viterbi_lock_cuda, gives_what_the_cpu_gives)
         expect_same(decode(cuda, values, 777, true), cpu);
         for (const bool later : { false, true }) {
             expect_same(
-                decode_lent<std::int8_t>(cuda, values, 1 << 17, 1 << 16, later, true),
+                decode_borrowed<std::int8_t>(cuda, values, 1 << 17, 1 << 16, later, true),
                 cpu);
-            expect_same(decode_lent<float>(cuda, values, 1 << 17, 30000, later, true),
+            expect_same(decode_borrowed<float>(cuda, values, 1 << 17, 30000, later, true),
                         cpu);
         }
     }
 }
 
-// What a batch of a stream is that begins anywhere: bits at random, and values that fit
-// them but for noise, so that what is counted can be counted here too.
-struct tallied_batch {
-    tallied_batch(const conv_code& code, unsigned blocks, std::uint64_t first_block)
-        : setup(code, make_block_plan(code, termination::streaming, 0, 0, 0), false)
-    {
-        std::mt19937 random(unsigned(first_block) + blocks);
-        const auto D = setup.plan.decode_length, L = setup.plan.overlap;
-        job.first_block = first_block;
-        job.blocks = blocks;
-        first = first_block * D;
-        end = first + std::uint64_t(blocks) * D;
-        job.first_value = code.values(first - std::min<std::uint64_t>(first, L)) / 2 * 2;
-        job.values = code.values(end + L) - job.first_value;
-        job.tallies = true;
-        bits.resize((end - first) / 8);
-        for (auto& byte : bits) {
-            byte = std::uint8_t(random());
-        }
-        unsigned state = 0;
-        for (auto stage = first; stage < end; ++stage) {
-            const unsigned bit = bit_of(stage);
-            const auto word = code.output_word(state, bit);
-            state = code.next_state(state, bit);
-            for (unsigned r = 0; r < code.outputs(); ++r) {
-                if (code.sent(stage, r)) {
-                    sent.push_back(bool(word >> (code.outputs() - 1 - r) & 1u) !=
-                                   code.inverted(r));
-                }
-            }
-        }
-        const auto before = code.values(first) - job.first_value;
-        for (std::uint64_t i = 0; i < job.values; ++i) {
-            const bool one = i >= before && i - before < sent.size() && sent[i - before];
-            const int noise = int(random() % 7) - 1;
-            values.push_back(std::int8_t(one ? -noise : noise));
-        }
-    }
-    unsigned bit_of(std::uint64_t stage) const
-    {
-        return bits[(stage - first) / 8] >> (7 - (stage - first) % 8) & 1u;
-    }
-    const std::byte* input() const
-    {
-        return reinterpret_cast<const std::byte*>(values.data());
-    }
-
-    viterbi::setup setup;
-    viterbi::job job;
-    std::uint64_t first, end;
-    std::vector<std::uint8_t> bits;
-    std::vector<bool> sent;
-    std::vector<std::int8_t> values;
-};
-
-const struct {
-    const char* preset;
-    unsigned blocks;
-    std::uint64_t first_block;
-} tallied[] = { { "dvb_1_2", 40, 0 },  { "dvb_1_2", 33, 1007 },  { "dvb_7_8", 50, 3 },
-                { "dvb_2_3", 30, 77 }, { "dvb_5_6", 31, 12345 }, { "ccsds", 1, 7 },
-                { "cdma_1_2", 20, 9 }, { "lte", 40, 2 } };
-
-conv_code code_of(const char* name)
-{
-    const auto& preset = find_conv_preset(name);
-    return conv_code(preset.constraint_length, preset.polynomials, preset.puncturing);
-}
-
-TEST(viterbi_tallies, are_of_the_last_steps_of_each_check)
-{
-    for (const auto& t : tallied) {
-        SCOPED_TRACE(t.preset);
-        const auto code = code_of(t.preset);
-        const tallied_batch b(code, t.blocks, t.first_block);
-        const auto& plan = b.setup.checks;
-        ASSERT_GT(plan.every, 0u);
-        std::vector<check_tallies> made(plan.count(b.first, b.end));
-        make_tallies(b.setup,
-                     b.job,
-                     b.input(),
-                     reinterpret_cast<const std::byte*>(b.bits.data()),
-                     made.data());
-        for (std::size_t i = 0; i < made.size(); ++i) {
-            const auto check = (b.first / plan.every + 1 + i) * plan.every;
-            const auto last = check / plan.stages * plan.stages;
-            for (unsigned k = 0; k < check_tallies::sizes; ++k) {
-                const auto stages = (8u << k) * plan.stages;
-                if (last < stages || last - stages < b.first + plan.memory) {
-                    EXPECT_EQ(made[i].values[k], check_tallies::missing);
-                    continue;
-                }
-                unsigned there = 0, wrong = 0;
-                const auto before = code.values(b.first);
-                for (auto v = code.values(last - stages); v < code.values(last); ++v) {
-                    const int value = b.values[v - b.job.first_value];
-                    there += value != 0;
-                    wrong += value != 0 && (value < 0) != b.sent[v - before];
-                }
-                EXPECT_EQ(made[i].values[k], there);
-                EXPECT_EQ(made[i].wrong[k], wrong);
-                EXPECT_GT(wrong, 0u);
-            }
-        }
-    }
-}
-
-TEST(viterbi_tallies_cuda, are_those_of_the_cpu)
-{
-    if (const auto found = find_cuda_devices(); found.devices.empty()) {
-        GTEST_SKIP() << found.missing;
-    }
-    for (const auto& t : tallied) {
-        for (unsigned how = 0; how < 3; ++how) {
-            SCOPED_TRACE(testing::Message() << t.preset << " " << how);
-            tallied_batch b(code_of(t.preset), t.blocks, t.first_block);
-            std::vector<float> floats(b.values.begin(), b.values.end());
-            const auto* input = b.input();
-            if (how == 1) {
-                b.job.turn = { true, { false, true } };
-            } else if (how == 2) {
-                b.setup.floats = b.job.floats = true;
-                b.job.scaled_before = b.job.values / 3;
-                b.job.scale[0] = 0.3f;
-                input = reinterpret_cast<const std::byte*>(floats.data());
-            }
-            const auto limits = b.setup.limits(t.blocks);
-            const auto decode = [&](room::decoder decoder) {
-                std::vector<std::byte> made(limits.output_bytes + limits.status_bytes);
-                EXPECT_TRUE(decoder->take_raw());
-                decoder->submit(
-                    0, b.job, { input, made.data(), made.data() + limits.output_bytes });
-                while (!decoder->finished(0)) {
-                    std::this_thread::yield();
-                }
-                return made;
-            };
-            EXPECT_TRUE(decode(room::make_cuda(b.setup, t.blocks, 1, 0)) ==
-                        decode(room::make_cpu(b.setup, t.blocks, 1)));
-        }
-    }
-}
-
-TEST(viterbi_lock, finds_slips)
+TEST(viterbi_lock, Slip_IsFound)
 {
     for (const char* name : { "dvb_1_2", "dvb_7_8" }) {
         const auto code = conv_code::preset(name);
@@ -572,7 +440,7 @@ TEST(viterbi_lock, finds_slips)
                 ASSERT_EQ(got.changes.size(), 3u);
                 EXPECT_FALSE(got.changes[1].locked);
                 EXPECT_NEAR(double(got.changes[2].first_value), double(slip), 200);
-                // Both parts are there.
+                // Bits before and behind the slip are decoded.
                 const auto bit = std::size_t(slip * code.rate());
                 EXPECT_GE(find(got.bits, &sent.bits[100], bit - 400), 0);
                 EXPECT_GE(find(got.bits, &sent.bits[bit + 300], 20000), 0);
@@ -581,9 +449,25 @@ TEST(viterbi_lock, finds_slips)
     }
 }
 
-// Frames that nobody says the beginning of: where in the stream they were sent, and what
-// a decoder gives that is told.
-TEST(viterbi_lock, finds_terminated_frames)
+TEST(viterbi_lock, EndOfALock_IsTheValueBehindItsLastBit)
+{
+    const auto got = decode(viterbi_options{ dvb }, troubled());
+    unsigned ends = 0;
+    for (std::size_t i = 1; i < got.changes.size(); ++i) {
+        const auto& begin = got.changes[i - 1];
+        const auto& end = got.changes[i];
+        if (begin.locked && !end.locked) {
+            EXPECT_EQ(end.first_value - begin.first_value,
+                      2 * (end.first_bit - begin.first_bit));
+            EXPECT_LE(end.first_value, end.known_value + 1);
+            ++ends;
+        }
+    }
+    EXPECT_GE(ends, 3u);
+}
+
+// Frames are found where they were sent, and decode as with a known beginning.
+TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
         const char* preset;
@@ -596,7 +480,7 @@ TEST(viterbi_lock, finds_terminated_frames)
                         { "80211_1_2", 20000, 14 } };
     std::uint64_t seed = 30;
     for (const auto& c : cases) {
-        const auto& preset = find_conv_preset(c.preset);
+        const auto preset = find_conv_preset(c.preset);
         const conv_code code(
             preset.constraint_length, preset.polynomials, preset.puncturing);
         const auto T = c.frame_bits + code.constraint_length() - 1;
@@ -606,7 +490,7 @@ TEST(viterbi_lock, finds_terminated_frames)
         o.frame_bits = c.frame_bits;
         for (const char* symbols : { "bpsk", "qpsk" }) {
             if (F % 2 && *symbols == 'q') {
-                continue; // symbols that go over the end of a frame: below
+                continue; // symbols would straddle the ends of frames
             }
             o.lock_constellation = symbols;
             o.lock_memory = std::max<std::size_t>(1000000, 24 * F);
@@ -635,39 +519,17 @@ TEST(viterbi_lock, finds_terminated_frames)
                     EXPECT_LT(lock.first_value, 2 * F);
                     EXPECT_LE(lock.known_value, 20 * F);
                     const auto first = (lock.first_value + cut) / F;
-                    // To the last bit as from a decoder that is told.
-                    auto plain = o;
-                    plain.lock = "off";
-                    plain.where = backend::cpu;
-                    plain.positive_bit = 0;
-                    viterbi_decoder decoder(plain);
-                    std::vector<std::uint8_t> expected, out(1 << 14);
-                    std::vector<std::int8_t> told(sent.values.begin() + first * F,
-                                                  sent.values.end());
-                    std::size_t pushed = 0;
-                    for (bool finished = false; !decoder.done();) {
-                        pushed +=
-                            decoder.push(told.data() + pushed, told.size() - pushed);
-                        if (pushed == told.size() && !finished) {
-                            decoder.finish();
-                            finished = true;
-                        }
-                        const auto n = decoder.pull_bits(out.data(), out.size());
-                        expected.insert(expected.end(), out.begin(), out.begin() + n);
-                        if (n == 0) {
-                            decoder.wait(10ms);
-                        }
-                    }
-                    EXPECT_EQ(got.bits, expected);
+                    // All bits equal those of a decoder that knows the beginning.
+                    EXPECT_EQ(got.bits, decode_without_search(o, sent.values, first * F));
                 }
             }
         }
     }
 }
 
-// A frame that is too short and too weak to be found, between noise, has the phase of the
-// lock before it or of the one behind it.
-TEST(viterbi_lock, finds_short_frames_between_two_locks)
+// A frame between noise, too short and weak to be found by itself, is decoded with the
+// phase of the lock before it or behind it.
+TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
     std::mt19937 random(11);
@@ -702,9 +564,10 @@ TEST(viterbi_lock, finds_short_frames_between_two_locks)
                 EXPECT_EQ(where % 2, as_before ? 0u : 1u);
                 EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
                 EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
-                // Its first bits and its last are beside noise.
+                // Its first and last bits are next to noise.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
-                // What was received is decoded once, but for what shows a lock is lost.
+                // Values are decoded once, apart from those that show that a lock is
+                // lost.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
@@ -715,7 +578,7 @@ TEST(viterbi_lock, finds_short_frames_between_two_locks)
     }
 }
 
-TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
+TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
 {
     viterbi_options o{ conv_code::preset("dvb_1_2") };
     o.lock_constellation = "qpsk";
@@ -743,13 +606,13 @@ TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
     none([](std::size_t i) { return i % 4 < 2 ? 50 : -50; });
     none([](std::size_t i) { return i % 7 < 3 ? 50 : -50; });
     for (const char* name : { "gsm", "lte", "cdma_1_2", "dab" }) {
-        const auto& preset = find_conv_preset(name);
+        const auto preset = find_conv_preset(name);
         const conv_code other(
             preset.constraint_length, preset.polynomials, preset.puncturing);
         const auto sent = qa::transmit(other, termination::streaming, 0, 200000, 8, 7);
         none([&](std::size_t i) { return sent.values[i]; });
     }
-    // A rate that is not among them, and a sign that is not.
+    // A rate, and a sign, that the search does not include.
     for (const char* rates : { "dvb_1_2", "dvb_7_8" }) {
         o = viterbi_options{ conv_code::preset(rates) };
         for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "ccsds" }) {
@@ -764,7 +627,7 @@ TEST(viterbi_lock, noise_constants_and_other_codes_give_none)
     }
 }
 
-TEST(viterbi_lock, idle_stretches_and_fades_keep_it)
+TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
 {
     const auto code = conv_code::preset("ccsds");
     const auto sent = qa::transmit(code, termination::streaming, 0, 200000, 14, 9);
@@ -775,14 +638,14 @@ TEST(viterbi_lock, idle_stretches_and_fades_keep_it)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // A sequence of the code, none of it, and no signal at all.
+    // A code sequence, a sequence of no code, and no signal at all.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {
         EXPECT_EQ(got.changes.size(), 1u);
         EXPECT_EQ(got.bits.size(), 200000u);
     }
-    // A fade: what is behind it is where it was.
+    // A fade: bits behind it keep their position.
     auto values = sent.values;
     std::mt19937 random(10);
     for (std::size_t i = 150001; i < 156000; ++i) {

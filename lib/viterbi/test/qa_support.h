@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the tests of this room share: random bits, encoded, with noise. */
+/* Test signals of the Viterbi tests: random bits, encoded, with noise, in all formats. */
 
-#ifndef INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
-#define INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H
+#ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
+#define INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
 
-#include "room.h"
+#include "viterbi/stream/traits.h"
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -21,8 +21,8 @@ struct transmission {
     std::vector<std::int8_t> values;
 };
 
-//! \p count information bits (a whole number of frames); noise of \p sigma steps on an
-//! amplitude of 32.
+//! Transmits \p count random bits (a whole number of frames) with an amplitude of 32 and
+//! noise of deviation \p sigma.
 inline transmission transmit(const conv_code& code,
                              termination ends,
                              unsigned frame_bits,
@@ -57,7 +57,8 @@ inline transmission transmit(const conv_code& code,
     return t;
 }
 
-//! 4-bit values, two per byte; each frame of \p frame_values (0: one stream) padded.
+//! Packs 4-bit values, two per byte; each frame of \p frame_values (0: a stream) is
+//! padded.
 inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
                                       std::size_t frame_values)
 {
@@ -74,7 +75,7 @@ inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
     return packed;
 }
 
-//! What pack4() keeps of the values.
+//! Rounds values as pack4() does.
 inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
 {
     for (auto& v : values) {
@@ -83,13 +84,13 @@ inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
     return values;
 }
 
-//! What says the same where a positive value means the other bit. The largest values, 127
-//! or 7, become −127 or −7 and −128 or −8 in turn.
+//! Negates values, for the other positive_bit. The largest ones, 127 or 7, become −127
+//! and −128, or −7 and −8, in turn.
 inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool packed4)
 {
-    unsigned turn = 0;
-    const auto negated = [&turn](int v, int largest) {
-        return v == largest ? -largest - int(++turn % 2) : -std::max(v, -largest);
+    unsigned count = 0;
+    const auto negated = [&count](int v, int largest) {
+        return v == largest ? -largest - int(++count % 2) : -std::max(v, -largest);
     };
     for (auto& item : items) {
         if (packed4) {
@@ -116,4 +117,4 @@ inline std::vector<std::uint8_t> unpack(const std::vector<std::uint8_t>& bytes,
 } // namespace qa
 } // namespace gr::gpufec::viterbi
 
-#endif /* INCLUDED_GPUFEC_VITERBI_QA_SUPPORT_H */
+#endif /* INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H */

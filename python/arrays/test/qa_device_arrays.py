@@ -10,7 +10,7 @@ import numpy as np
 
 import gpufec
 
-DEVICES = gpufec.arrays._core.cuda_devices()
+DEVICES = gpufec._gpufec.cuda_devices()
 try:
     import torch
 except ModuleNotFoundError:
@@ -63,7 +63,7 @@ class qa_device_arrays(unittest.TestCase):
                     for packed in (True, False):
                         if values.size:
                             self.same(gpufec.viterbi_decode, values, packed_output=packed,
-                                      **code)
+                                      soft_input=soft_input, **code)
         self.same(gpufec.viterbi_decode, noisy((3, 4000)))
         self.same(gpufec.viterbi_decode, noisy(100000), batch=64, slots=2)
         self.same(gpufec.viterbi_decode, noisy(100000), positive_bit=0)
@@ -170,7 +170,7 @@ class qa_device_arrays(unittest.TestCase):
         there = torch.from_numpy(values).cuda()
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(torch.from_dlpack(found).cpu().numpy(), expected)
-        # What another stream has begun is waited for.
+        # The call waits for work that another stream has begun.
         side = torch.cuda.Stream()
         for _ in range(5):
             later = torch.zeros_like(there)

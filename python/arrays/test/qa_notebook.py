@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The notebook runs, and its curves fall as they should."""
 
+import base64
 import json
 import pathlib
 import sys
@@ -15,7 +16,7 @@ except ModuleNotFoundError as missing:
     sys.exit(77)
 matplotlib.use("Agg")
 
-NOTEBOOK = pathlib.Path(__file__).resolve().parents[2] / "examples" / "error_rates.ipynb"
+NOTEBOOK = pathlib.Path(__file__).resolve().parents[3] / "examples" / "error_rates.ipynb"
 
 
 class qa_notebook(unittest.TestCase):
@@ -27,10 +28,16 @@ class qa_notebook(unittest.TestCase):
         for number, cell in enumerate(cells):
             exec(compile(cell, f"cell {number}", "exec"), cls.found)
 
-    def test_is_committed_without_results(self):
-        for cell in self.notebook["cells"]:
-            self.assertFalse(cell.get("outputs"))
-            self.assertIsNone(cell.get("execution_count"))
+    def test_StoredResults_AreThreePlotsAndNothingOfTheMachine(self):
+        cells = [c for c in self.notebook["cells"] if c["cell_type"] == "code"]
+        self.assertEqual([c["execution_count"] for c in cells], [1, 2, 3, 4])
+        plots = [o["data"]["image/png"] for c in cells for o in c["outputs"]]
+        self.assertEqual([len(c["outputs"]) for c in cells], [0, 1, 1, 1])
+        for plot in plots:
+            self.assertEqual(base64.b64decode(plot)[:8], b"\x89PNG\r\n\x1a\n")
+        text = NOTEBOOK.read_text(encoding="utf-8")
+        self.assertLess(len(text), 60000)
+        self.assertNotRegex(text, r"/(home|root|tmp|usr|work)/|Traceback")
 
     def test_three_plots(self):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)

@@ -56,6 +56,7 @@ PYBIND11_MODULE(gpufec_fec_python, m)
             py::arg("backend") = "cpu",
             py::arg("device") = 0,
             py::arg("positive_bit") = 0,
+            py::arg("message_positions") = "systematic",
             doc::fec_ldpc_decoder_make);
     };
     bind_ldpc([&](auto&&... a) { ldpc_class.def(py::init(&ldpc::make), a...); });

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the public C++ headers: what they declare, and what they say about it in comments.
+"""Reads the declarations of the public C++ headers, and the comments on them.
 
 The Python bindings and their docstrings are made from this, and tests compare GNU Radio
 Companion's blocks with it. It understands C++ as the headers of this module are written,
@@ -41,7 +41,7 @@ class Parameter:
 class Declaration:
     """A class, a function, or a variable of one."""
     name: str
-    doc: str = "" # of the comment, without its marks
+    doc: str = "" # text of the comment, without its marks
     public: bool = True
     bases: str = ""
     parameters: Optional[List[Parameter]] = None # of a function
@@ -60,7 +60,7 @@ class Declaration:
 
 
 def read(paths):
-    """What the headers declare, by name."""
+    """Returns the headers' declarations by name."""
     declarations = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -69,7 +69,7 @@ def read(paths):
 
 
 def parse(text):
-    """What the text of a header declares, by name; of overloads the first."""
+    """Returns a header's declarations by name; the first one of overloads."""
     top = Declaration("")
     scopes = [top]
     public = [True]
@@ -143,7 +143,7 @@ def finish(code, declare):
 
 
 def split(parameters):
-    """The parameters of a list, at the commas that separate them."""
+    """Splits a list of parameters at the commas that separate them."""
     found, depth = [""], 0
     for part in re.findall(r'"[^"]*"|.', parameters):
         depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(part, 0)
@@ -163,7 +163,7 @@ def parameter(text):
 
 
 def python_value(default):
-    """The value in Python of a default argument."""
+    """Returns the value in Python of a default argument."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
     if default == "std::nullopt":
@@ -176,7 +176,7 @@ def python_value(default):
 
 
 def bare(comment):
-    """The lines of a comment without its marks, indented as they are to one another."""
+    """Returns the lines of a comment without its marks, with their relative indentation."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]
@@ -190,7 +190,7 @@ def wrapped(text, first="", rest=""):
 
 
 def plain(doc, others=None):
-    """A comment as Python's help() should show it: without Doxygen's commands.
+    """Formats a comment for Python's help(), without Doxygen's commands.
 
     others are the declarations of the header, where \\copydoc looks.
     """
@@ -201,7 +201,7 @@ def plain(doc, others=None):
     doc = re.sub(r"\\(?:brief|p|c|b|em)\s+", "", doc)
     doc = re.sub(r"(?<!\n)(?<!^)\\throws", r"\n\\throws", doc)
     paragraphs, sections = [], {"Args": [], "Returns": [], "Raises": []}
-    current = None # the list that the next line goes on with
+    current = None # the list that the next line continues
 
     def begin(where, text):
         nonlocal current

@@ -13,7 +13,7 @@ import pathlib
 import headers
 
 NOTICE = "// Written by make_bindings.py from the public headers.\n\n"
-# Parameters that Python gives as something else: the type, and how make() gets its own.
+# Parameters of another type in Python: that type, and the conversion to that of make().
 CONVERTED = {"codebook": ("const py::object&",
                           "words_of(codebook, q, n, frame_symbols, alphabet)")}
 
@@ -23,7 +23,7 @@ def literal(text):
 
 
 def argument(parameter):
-    """py::arg() with the default of the header."""
+    """Returns py::arg() with the default of the header."""
     code = f'py::arg("{parameter.name}")'
     if parameter.default is None:
         return code

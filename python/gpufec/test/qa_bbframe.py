@@ -183,6 +183,26 @@ class qa_bbframe(unittest.TestCase):
         first = 1769 * 4 // 188 * 188 # the first packet that ends in frame 4
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
+    def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
+        """Tags of an incomplete frame, and of packets that nobody took, are dropped."""
+        code = ("dvbs2", "short", "8/9")
+        _, frames = self.example(code, 600)
+        partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
+        tags = [(2 * 1779 + 9, pmt.mp("a"), pmt.from_long(1))]
+        broken = frames.copy()
+        broken[:, 60::188] ^= 1  # each packet
+        block = gpufec.bbframe_to_ts(*code)
+        block.set_max_noutput_items(188)
+        block.set_max_output_buffer(4096)  # so that packets wait when nobody takes more
+        for source, most in ((qa_support.vector_source(partial, tags), 1 << 20),
+                             (qa_support.vector_source(broken.ravel()), 188)):
+            graph = gr.top_block()
+            graph.connect(source, block, blocks.head(1, most), blocks.vector_sink_b())
+            graph.run()
+            _, found = qa_support.run(qa_support.vector_source(frames.ravel()), block)
+            self.assertEqual([(pmt.symbol_to_string(t.key), t.offset) for t in found],
+                             [("ts_begin", 0)])
+
     def test_frames_of_any_length_by_tags(self):
         """Frames of several codes in one stream, as with ACM; their packets go on from
         one to the next."""
@@ -217,7 +237,7 @@ class qa_bbframe(unittest.TestCase):
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def test_ldpc_gives_bbframes_of_every_code(self):
-        """What gr-dtv's scrambler gave, or its BBHEADER before that."""
+        """Frames are the output of gr-dtv's scrambler, or the BBFRAMEs that entered it."""
         for size, rate, k, es_n0 in CODES:
             with self.subTest(size=size, rate=rate):
                 sent, symbols = qa_ldpc.dtv_transmit(size, rate, 2)

@@ -60,7 +60,7 @@ def decode(items, code, tags=(), **parameters):
 
 class qa_bch(unittest.TestCase):
     def test_every_code_from_gr_dtv(self):
-        """What it sends is what we send, and with errors comes back as it was."""
+        """Both encoders send the same, and the decoder corrects errors in it."""
         count = 0
         random = np.random.default_rng(1)
         for ours, theirs in every_code():

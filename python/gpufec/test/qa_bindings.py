@@ -25,11 +25,11 @@ DECODER_DEFAULTS = dict(
     lock_presets=[], lock_memory=1000000, status_period_s=0, device_timeout_ms=10000, lock_first_item="i")
 ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
-    frame_bits=0, packed_input=True, packed_output=True, preset="")
+    frame_bits=0, packed_input=True, packed_output=True, preset="", length_tag="packet_len")
 
 # Parameters, and what the message must name: the parameter and its value.
 WRONG_CODES = [
-    (dict(preset="mars"), 'preset is "mars": allowed are .*gr_fec'),
+    (dict(preset="mars"), r'preset is "mars": allowed are .* and others: see conv_presets\(\)'),
     (dict(preset="ccsds", constraint_length=7), 'preset is "ccsds": .* constraint_length$'),
     (dict(preset="ccsds", polynomials=[0o171, 0o133], puncturing=""),
      'preset is "ccsds": .* polynomials, puncturing$'),

@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""What the blocks of all decoders share, tested with each of them: devices that fail, the
+"""Features of the blocks of all decoders, tested with each of them: devices that fail, the
 latency bound, restarts, tags in numbers, status messages.
 
-Some tests need the simulated devices of lib/pipeline/simulated_device.h.
+Some tests need the simulated devices of lib/testing/simulated_device.h.
 """
 
 import time
@@ -19,7 +19,7 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 from qa_support import failure, output_of_process
-from qa_sync_map import SMALL, SMALL_BOOK, SMALL_BITS, framed_source, small_frames
+from qa_sync_map_case import SMALL, SMALL_BITS, SMALL_BOOK, framed_source, small_frames
 from qa_viterbi_running import eventually, gated_source
 
 
@@ -79,7 +79,7 @@ class decoder_blocks:
         return np.array(sink.data(), self.dtype), self.steady(tags)
 
     def steady(self, tags):
-        """Those tags that do not say how batches were cut."""
+        """Returns the tags that do not depend on how the stream was cut into batches."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")

@@ -3,8 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Decoder objects in the blocks of gr-fec, beside gr-fec's own encoders and decoders."""
 
+import pathlib
+import re
+import tempfile
 import threading
 import unittest
+import warnings
 
 import numpy as np
 import pmt
@@ -61,7 +65,7 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
-        """What gr-fec encodes is decoded, with polynomials written as it has them."""
+        """The output of gr-fec's encoder is decoded, with its notation of polynomials."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -78,9 +82,15 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(found, self.bits.ravel())
 
     def test_tagged_frames_of_any_length(self):
+        self.tagged("tailbiting")
+
+    def test_TaggedTerminatedFrames_LoseTheirTail(self):
+        self.tagged("terminated")
+
+    def tagged(self, termination):
         sizes = [8, 100, 6, 2000, 333, 100]
         frames = [gpufec.random_bits(n, n) for n in sizes]
-        coded = [encode(b, termination="tailbiting", frame_bits=n)
+        coded = [encode(b, termination=termination, frame_bits=n)
                  for b, n in zip(frames, sizes)]
         tags, first = [], 0
         for c in coded:
@@ -93,16 +103,30 @@ class qa_fec(unittest.TestCase):
         sink = blocks.vector_sink_b()
         top = gr.top_block()
         top.connect(blocks.vector_source_f(values.tolist(), False, 1, tags),
-                    fec.tagged_decoder(self.decoder(termination="tailbiting"), 4, 1,
+                    fec.tagged_decoder(self.decoder(termination=termination), 4, 1,
                                        "packet_len", 1500), sink)
         top.run()
         np.testing.assert_array_equal(sink.data(), np.concatenate(frames))
         self.assertEqual([pmt.to_long(t.value) for t in sink.tags()
                           if pmt.symbol_to_string(t.key) == "packet_len"], sizes)
 
-    def pdus(self, decoder, frames):
+    def test_TaggedPacketsThatFillTheMtu_AreDecoded(self):
+        for rate, puncturing in ((1 / 2, ""), (2 / 3, "10,11"), (3 / 4, "101,110")):
+            code = dict(termination="tailbiting", puncturing=puncturing)
+            bits = gpufec.random_bits((3, 240))
+            values = soft(encode(bits, frame_bits=240, **code), np.inf)
+            sink = blocks.vector_sink_b()
+            top = gr.top_block()
+            top.connect(blocks.vector_source_f(values.ravel().tolist()),
+                        blocks.stream_to_tagged_stream(4, 1, round(240 / rate), "packet_len"),
+                        fec.tagged_decoder(self.decoder(**code), 4, 1, "packet_len", 30), sink)
+            top.run()
+            with self.subTest(puncturing):
+                np.testing.assert_array_equal(sink.data(), bits.ravel())
+
+    def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
         """The bits of each PDU of floats, through async_decoder."""
-        block = fec.async_decoder(decoder, False, False, 1 << 14)
+        block = fec.async_decoder(decoder, packed, reverse, mtu)
         store = blocks.message_debug()
         top = gr.top_block()
         top.msg_connect((block, "out"), (store, "store"))
@@ -131,6 +155,51 @@ class qa_fec(unittest.TestCase):
         self.assertEqual(len(found), 4)
         for one, expected in zip(found, frames):
             np.testing.assert_array_equal(one, expected)
+
+    def test_PackedTerminatedPdus_AreRightToTheLastByte(self):
+        random = np.random.default_rng(4)
+        for reverse in (False, True):
+            frames = [gpufec.random_bits(8 * n, n) for n in random.integers(1, 100, 200)]
+            values = [soft(encode(b, termination="terminated", frame_bits=len(b)), np.inf)
+                      for b in frames]
+            found = self.pdus(self.decoder(), values, True, reverse, 128)
+            self.assertEqual(len(found), len(frames))
+            for one, bits in zip(found, frames):
+                np.testing.assert_array_equal(
+                    one, np.packbits(bits, bitorder="little" if reverse else "big"))
+
+    def test_PdusWithoutBits_AreEmptyAndTheNextIsDecoded(self):
+        bits = gpufec.random_bits(64)
+        code = dict(termination="terminated", frame_bits=64)
+        good = soft(encode(bits, **code), np.inf)
+        for packed in (False, True):
+            for frame_size in (2048, 20000):
+                bad = [np.ones(n, np.float32) for n in (1, 1, 11, 12, 13, 0, 1)]
+                found = self.pdus(gpufec.fec_viterbi_decoder.make(frame_size),
+                                  bad + [good], packed, mtu=128)
+                with self.subTest(packed=packed, frame_size=frame_size):
+                    self.assertEqual([len(one) for one in found[:-1]], [0] * len(bad))
+                    np.testing.assert_array_equal(found[-1],
+                                                  np.packbits(bits) if packed else bits)
+
+    def test_PdusThatAreNotCodewords_AreEmptyOrZeros(self):
+        code = dict(standard="wifi", frame_size="648", rate="1/2")
+        bits = gpufec.random_bits((2, 324))
+        good = 8 * soft(gpufec.ldpc_encode(bits, **code, packed_input=False,
+                                           packed_output=False), np.inf, positive_bit=0)
+        sizes = (100, 646, 0, 650, 1298, 20000, 3)
+        bad = [np.ones(n, np.float32) for n in sizes]
+        values = bad + [good.ravel(), bad[0], good[0]]
+        decoder = gpufec.fec_ldpc_decoder.make(**code)
+        found = self.pdus(decoder, values)
+        self.assertEqual([len(one) for one in found], [0] * 7 + [648, 0, 324])
+        np.testing.assert_array_equal(found[-3], bits.ravel())
+        np.testing.assert_array_equal(found[-1], bits[0])
+        found = self.pdus(gpufec.fec_ldpc_decoder.make(**code), values, True)
+        np.testing.assert_array_equal(found[-3], np.packbits(bits.ravel()))
+        for n, one in zip(sizes, found):
+            self.assertFalse(one.any())
+        self.assertFalse(found[-2].any()) # not the PDU before
 
     def test_ldpc(self):
         code = dict(frame_size="short", rate="2/3")
@@ -164,6 +233,129 @@ class qa_fec(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "rate"):
             gpufec.fec_ldpc_decoder.make(rate="7/9")
         self.decoder(preset="gsm")
+
+
+# The alist files that gr-fec installs: parity-check matrices, and generator matrices.
+ALISTS = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "fec" / "ldpc"
+GENERATORS = ["n_0100_k_0058_gen_matrix.alist", "simple_g_matrix.alist"]
+MATRICES = sorted(path for path in ALISTS.glob("*") if path.name not in GENERATORS)
+
+
+def through(bits, *chain):
+    """Bits, one per byte, through blocks of bytes."""
+    top = gr.top_block()
+    sink = blocks.vector_sink_b()
+    top.connect(blocks.vector_source_b(bits.ravel().tolist()), *chain, sink)
+    top.run()
+    return np.array(sink.data(), np.uint8)
+
+
+def alist(matrix):
+    """The text of a matrix of 0 and 1, its lists not padded."""
+    lists = [[np.flatnonzero(row) + 1 for row in m] for m in (matrix.T, matrix)]
+    lines = [matrix.shape[::-1], [max(map(len, ones)) for ones in lists]]
+    lines += [[len(row) for row in ones] for ones in lists] + lists[0] + lists[1]
+    return "\n".join(" ".join(map(str, line)) for line in lines) + "\n"
+
+
+def parity_checks_of(generator):
+    """[P' I] of the generator matrix [I P] in an alist file."""
+    numbers = [line.split() for line in generator.read_text().splitlines()]
+    n, k = map(int, numbers[0])
+    matrix = np.zeros((k, n), int)
+    for column, rows in enumerate(numbers[4:4 + n]):
+        matrix[[int(row) - 1 for row in rows], column] = 1
+    return np.hstack([matrix[:, k:].T, np.eye(n - k, dtype=int)])
+
+
+@unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
+class qa_alists(unittest.TestCase):
+    """Messages of gr-fec's LDPC encoders, right to the last bit, and the other way round."""
+
+    def encoders(self):
+        """(file, what encodes its code in gr-fec, message_positions)"""
+        for path in MATRICES:
+            gap = re.search(r"_gap_(\d+)", path.name)
+            if gap:
+                matrix = fec.ldpc_H_matrix(str(path), int(gap[1]))
+                yield path, fec.ldpc_par_mtrx_encoder.make_H(matrix), "last"
+            yield path, fec.ldpc_encoder_make(str(path)), "gr_fec_ldpc_encoder"
+
+    def check(self, path, encoder, message_positions):
+        code = dict(code_file=str(path), message_positions=message_positions)
+        k, n = (gpufec.ldpc_code(**code).k, gpufec.ldpc_code(**code).n)
+        self.assertEqual(fec.get_encoder_input_size(encoder), k)
+        bits = gpufec.random_bits((6, k), n)
+        words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
+        # Ours puts them in the same places.
+        ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
+                                                 packed_output=False))
+        np.testing.assert_array_equal(ours.reshape(6, n), words)
+        values = (2.0 * words - 1).astype(np.float32) * 8
+        values[:, n // 2] = 0 # one bit of each is erased
+        for decoder in (gpufec.gpu_ldpc_dvbs2(**code, soft_input="float", positive_bit=1,
+                                              packed_output=False, backend="cpu"),
+                        fec.decoder(gpufec.fec_ldpc_decoder.make(**code, positive_bit=1), 4,
+                                    1)):
+            found, _ = run(values, decoder)
+            np.testing.assert_array_equal(found, bits.ravel())
+        found, status = gpufec.ldpc_decode(values, **code, positive_bit=1, packed_output=False)
+        np.testing.assert_array_equal(found, bits)
+        self.assertFalse(status.unsatisfied.any())
+        return bits, words
+
+    def test_GrFecEncoders_DecodeToTheLastBit(self):
+        checked = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error") # none of these files is suspected
+            for path, encoder, message_positions in self.encoders():
+                with self.subTest(path.name, message_positions=message_positions):
+                    self.check(path, encoder, message_positions)
+                    checked.append(path)
+        self.assertEqual(sorted(set(checked)), MATRICES)
+        self.assertGreater(len(checked), 25)
+
+    def test_OurEncoder_IsDecodedByGrFec(self):
+        for path in MATRICES:
+            gap = re.search(r"_gap_(\d+)", path.name)
+            if not gap or path.stat().st_size > 20000:
+                continue
+            matrix = fec.ldpc_H_matrix(str(path), int(gap[1]))
+            for decoder, message_positions in (
+                    (fec.ldpc_decoder.make(str(path), 25), "gr_fec_ldpc_encoder"),
+                    (fec.ldpc_bit_flip_decoder.make(matrix.get_base_sptr(), 25), "last")):
+                code = dict(code_file=str(path), message_positions=message_positions)
+                bits = gpufec.random_bits((4, gpufec.ldpc_code(**code).k), 5)
+                words = gpufec.ldpc_encode(bits, **code, packed_input=False,
+                                           packed_output=False)
+                with self.subTest(path.name, message_positions=message_positions):
+                    found, _ = run(2.0 * words - 1, fec.decoder(decoder, 4, 1))
+                    np.testing.assert_array_equal(found, bits.ravel())
+
+    def test_GeneratorMatrix_IsSuspectedAndItsChecksDecode(self):
+        path = ALISTS / GENERATORS[0]
+        if not path.exists():
+            self.skipTest(f"{path.name} is not installed")
+        said = r"looks like a generator matrix \[I P\] of K = 58"
+        for make in (gpufec.ldpc_code, lambda code_file: gpufec.ldpc_decode(
+                np.zeros((1, 100), np.int8), code_file=code_file)):
+            with self.assertWarnsRegex(UserWarning, said):
+                make(code_file=str(path))
+        for make in (gpufec.gpu_ldpc_dvbs2, gpufec.ldpc_encoder, gpufec.fec_ldpc_decoder.make):
+            lines = []
+            with support.output_of_process(lines):
+                make(code_file=str(path))
+            self.assertRegex(" ".join(lines), said)
+        for name in GENERATORS:
+            checks = parity_checks_of(ALISTS / name)
+            with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+                file.write(alist(checks))
+                file.flush()
+                encoder = fec.ldpc_gen_mtrx_encoder.make(
+                    fec.ldpc_G_matrix(str(ALISTS / name)))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error") # these are right, if dense
+                    self.check(file.name, encoder, "first")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ except ModuleNotFoundError as missing:
 import qa_canvas
 import qa_support as support
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
 LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
@@ -208,6 +208,7 @@ class qa_live(unittest.TestCase):
 
     def test_dvbs2_across_its_threshold(self):
         top = self.started("ldpc_dvbs2_live")
+        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8) # symbols
         top.set_esn0_db(2)
         newest = top.valid.values
         self.wait_for(lambda: len(newest) > 20 and min(list(newest)[-5:]) == 1, "2 dB")
@@ -262,12 +263,26 @@ class qa_live(unittest.TestCase):
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]
         self.assertGreater(abs(np.mean(same) - 0.5) + 0.5, 0.999)
 
+    def test_RecordingOfNoise_SaysThatThereIsNoSignal(self):
+        path = os.path.join(self.folder.name, "noise.wav")
+        with wave.open(path, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(48000)
+            noise = np.random.default_rng(7).normal(0, 3000, 480000)
+            file.writeframes(noise.astype(np.int16).tobytes())
+        top = self.started("viterbi_recording", recording=path,
+                           output=os.path.join(self.folder.name, "decoded.bin"))
+        self.wait_for(lambda: "check carrier and baud" in top.found, "the noise is told")
+        top.stop()
+        top.wait()
+
     def check_refusal(self, words, *arguments, **environment):
         """A program that says what to do, and no more than that."""
         done = subprocess.run(
             [sys.executable, self.compiled("viterbi_recording"), *arguments],
             capture_output=True, text=True, timeout=60, env={
-                k: v for k, v in {**os.environ, **environment}.items() if v})
+                k: v for k, v in {**os.environ, "LC_ALL": "C", **environment}.items() if v})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertNotIn("Traceback", done.stderr)
         for word in words:
@@ -276,7 +291,7 @@ class qa_live(unittest.TestCase):
     @unittest.skipUnless(is_there("dvbs2rx_receiver") and shutil.which("dvbs2-tx"),
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
-        """What gr-dvbs2rx's transmitter sends comes out as packets, once it is locked. Until its
+        """Packets from gr-dvbs2rx's transmitter come out once its receiver is locked. Until its
         synchronisation has settled some 90 frames are lost, also of gr-dvbs2rx's decoders."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
@@ -307,6 +322,12 @@ class qa_live(unittest.TestCase):
         with open(nothing, "wb") as file:
             file.write(b"no header")
         self.check_refusal(["is no WAV file", "sox"], "--recording", nothing)
+        for kept, words in ((0, ["its header is cut", "sox"]), (30, ["its header is cut", "sox"]),
+                            (44, ["has no samples"])):
+            cut = self.recording(np.zeros(2000, np.uint8))
+            os.truncate(cut, kept)
+            self.check_refusal(words, "--recording", cut)
+        made = self.recording(np.zeros(2000, np.uint8))
         self.check_refusal(["Is a directory", "--recording"], "--recording", self.folder.name)
         self.check_refusal(["/nowhere/out: No such file", "--output"], "--recording", made,
                            "--output", "/nowhere/out")

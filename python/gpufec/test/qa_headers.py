@@ -12,7 +12,7 @@ import qa_support as support
 
 headers = support.headers()
 
-# What is bound by hand; its attributes and, where they differ, its names in C++.
+# Names that are bound by hand, with their attributes and, where they differ, names in C++.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]
@@ -30,7 +30,7 @@ namespace gr {
  *  - \c one (long): a tag whose text
  *    is long,
  *  - \c two.
- * What follows a list.
+ * Text after a list.
  */
 class GPUFEC_API sample : virtual public gr::block
 {
@@ -172,7 +172,7 @@ class qa_headers(unittest.TestCase):
         self.assertFalse(found["other"].is_block)
         self.assertEqual(headers.plain(sample.doc),
                          "Decodes polynomials, fast.\n\nTags:\n  - one (long): a tag whose "
-                         "text is long,\n  - two.\n\nWhat follows a list.")
+                         "text is long,\n  - two.\n\nText after a list.")
         self.assertEqual(headers.plain(sample.members["make"].doc),
                          "Makes one.\n\nArgs:\n    polynomials : octal, see scale\n"
                          "    scale : in dB\n\nReturns:\n    a pointer\n\n"

@@ -43,8 +43,7 @@ HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2
 
 
 def dtv_transmit(size, rate, frames):
-    """What gr-dtv makes of random packets: the bits its BCH encoder gives, and QPSK
-    symbols, of that many frames."""
+    """Sends random packets with gr-dtv; returns its BCH encoder's bits and the QPSK symbols."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
     count = (frames + 3) * BITS[size] // (188 * 8) + 8
@@ -161,7 +160,7 @@ class qa_ldpc(unittest.TestCase):
                           code_of(rate))
 
     def test_standards_and_positions(self):
-        """What is sent goes in, and the message comes out, in pieces of any size."""
+        """Sent bits go in and messages come out, in chunks of any size."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
                 (dict(standard="nr", frame_size="bg2 z16", rate="10/20"), 160, 320),
@@ -455,6 +454,57 @@ class qa_ldpc(unittest.TestCase):
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
 
+    def test_MessagePositions_CarryMessageAndTags(self):
+        """Bits, and tags on each of them, by positions that do not ascend."""
+        positions = [5, 1, 3, 6]
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write(HAMMING)
+            file.flush()
+            code = dict(code_file=file.name, message_positions=positions)
+            bits = qa_support.random_bits(4 * 50, 7)
+            tags = [(i, pmt.mp("bit"), pmt.from_long(i)) for i in range(len(bits))]
+            encoder = gpufec.ldpc_encoder(packed_input=False, packed_output=False, **code)
+            coded, found = qa_support.run(qa_support.vector_source(bits, tags), encoder)
+            words = coded.reshape(-1, 7)
+            np.testing.assert_array_equal(words[:, positions].ravel(), bits)
+            self.assertEqual(qa_support.tags_of(found, "bit"), sorted(
+                (i // 4 * 7 + positions[i % 4], i) for i in range(len(bits))))
+            llr = clean(coded)
+            for packed, expected in ((False, bits), (True, np.packbits(
+                    bits.reshape(-1, 4), axis=1).ravel())):
+                tags = [(i // 4 * 7 + positions[i % 4], pmt.mp("bit"), pmt.from_long(i))
+                        for i in range(len(bits))]
+                tags.sort(key=lambda tag: tag[0])
+                for largest in 0, 3:
+                    items, found = decode(llr, tags, packed_output=packed, largest=largest,
+                                          **code)
+                    np.testing.assert_array_equal(items, expected)
+                    self.assertEqual(sorted(qa_support.tags_of(found, "bit")), [
+                        (i // 4 if packed else i, i) for i in range(len(bits))])
+
+    def test_MessagePositions_OfNamedCodesFollowTheRule(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write(HAMMING)
+            file.flush()
+            bits = qa_support.random_bits(4 * 6, 3)
+            rule = dict(message_positions="gr_fec_ldpc_encoder")
+            coded = encode(bits, code_file=file.name, **rule)
+            self.assertFalse(np.array_equal(coded, encode(bits, code_file=file.name)))
+            tags = [(0, pmt.mp("ldpc_code"), pmt.mp("hamming"))]
+            items, _ = decode(clean(coded), tags, acm=True, packed_output=False,
+                              frame_size="short", named_codes={"hamming": file.name}, **rule)
+            np.testing.assert_array_equal(items, bits)
+            for wrong, message in (
+                    ([0, 2, 4, 6], "message_positions is a list of 4: entry 3, position 6"),
+                    ([0, 1, 2, 7], r"message_positions\[3\] is 7: allowed are 0 to 6"),
+                    ([-1, 1, 2, 5], "message_positions is -1"),
+                    ([0, 1, 2], "message_positions is a list of 3: .* K = 4"),
+                    ("middle", 'message_positions is "middle": allowed are systematic')):
+                for make in (gpufec.gpu_ldpc_dvbs2, gpufec.ldpc_encoder,
+                             gpufec.fec_ldpc_decoder.make):
+                    with self.subTest(wrong), self.assertRaisesRegex(ValueError, message):
+                        make(code_file=file.name, message_positions=wrong)
+
     def test_llrs_of_a_code_that_ends_inside_a_byte(self):
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
@@ -588,6 +638,8 @@ class qa_ldpc(unittest.TestCase):
                 (dict(frame_size="medium"), 'frame_size is "medium"'),
                 (dict(frame_size="short", rate="9/10"), 'rate is "9/10"'),
                 (dict(code_file="/no/file"), "code_file is"),
+                (dict(message_positions="last"), 'message_positions is "last": a code of a'),
+                (dict(message_positions=[1, 2]), "message_positions is a list: a code of a"),
                 (dict(soft_input="int16"), 'soft_input is "int16"'),
                 (dict(llr_scale=0.0), "llr_scale is 0"),
                 (dict(algorithm="sum"), 'algorithm is "sum"'),

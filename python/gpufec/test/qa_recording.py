@@ -6,19 +6,20 @@
 """A satellite's telemetry off the air, decoded by gr-satellites with our Viterbi decoder.
 
 Looks for recordings/by701.wav in $GPUFEC_TEST_DATA, or in ../shared/data beside the
-repository. bench/recording_pdus.py is the full sweep over noise.
+repository. bench/viterbi/recording_pdus.py is the full sweep over noise.
 """
 
 import os
+import pathlib
 import sys
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = str(pathlib.Path(__file__).resolve().parents[3])
 DATA = os.environ.get("GPUFEC_TEST_DATA",
                       os.path.join(os.path.dirname(ROOT), "shared", "data"))
 RECORDING = os.path.join(DATA, "recordings", "by701.wav")
 
-sys.path.insert(0, os.path.join(ROOT, "bench"))
+sys.path.insert(0, os.path.join(ROOT, "bench", "viterbi"))
 try:
     import recording_pdus
 except ImportError as error:
@@ -33,7 +34,7 @@ class qa_recording(unittest.TestCase):
 
     # gr-satellites' demodulator differs from run to run, and a frame at the margin is found
     # by one decoder and not by another. So what it finds in every run must be found, and
-    # sums may differ by a few frames; bench/recording_pdus.py compares them over many runs.
+    # sums may differ by a few frames; bench/viterbi/recording_pdus.py compares many runs.
     MARGIN = 3
 
     def test_clean(self):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""What the flowgraph tests share: an encoder in NumPy, soft values, and flowgraphs."""
+"""Helpers of the flowgraph tests: an encoder in NumPy, soft values, and flowgraphs."""
 
 import contextlib
 import importlib
@@ -19,10 +19,10 @@ import wave
 import numpy as np
 from gnuradio import blocks, gpufec, gr
 
-SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8}
+SOFT_DTYPE = {"int8": np.int8, "float": np.float32, "packed4": np.uint8, "uint8": np.uint8}
 CCSDS_7_8 = "1000101,1111010"
 SIMULATED = "GPUFEC_SIMULATED" in os.environ
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def headers():
@@ -32,12 +32,12 @@ def headers():
 
 
 def declared():
-    """What the public headers declare, by name."""
+    """Returns the declarations of the public headers by name."""
     return headers().read(sorted((ROOT / "include" / "gnuradio" / "gpufec").glob("*.h")))
 
 
 def write_recording(path, bits, noise, amplitude):
-    """A WAV file of the bits in CCSDS's code, as BPSK at 9600 baud on 12 kHz."""
+    """Writes a WAV file of the bits in CCSDS's code, as BPSK at 9600 baud on 12 kHz."""
     coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
     steps = np.zeros(5 * len(coded))
     steps[::5] = 1 - 2.0 * coded
@@ -57,7 +57,7 @@ def random_bits(count, seed):
 
 
 def code_of(preset):
-    """The parameters of a preset that encoder and decoder share."""
+    """Returns the parameters of a preset that encoder and decoder share."""
     return {
         "constraint_length": preset.constraint_length,
         "polynomials": preset.polynomials,
@@ -66,7 +66,7 @@ def code_of(preset):
 
 
 def sent_pattern(polynomials, puncturing):
-    """Which outputs each stage of a period sends, [stage, output]."""
+    """Tells which outputs each stage of a period sends, [stage, output]."""
     if not puncturing:
         return np.ones((1, len(polynomials)), bool)
     return np.array([[c == "1" for c in row] for row in puncturing.split(",")]).T
@@ -108,8 +108,9 @@ def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
     if soft_input == "float":
         return signal.astype(np.float32).ravel()
-    if soft_input == "int8":
-        return np.clip(np.rint(32 * signal), -127, 127).astype(np.int8).ravel()
+    if soft_input in ("int8", "uint8"):
+        steps = np.clip(np.rint(32 * signal), -127, 127).ravel()
+        return steps.astype(np.int8) if soft_input == "int8" else (steps + 128).astype(np.uint8)
     nibbles = np.clip(np.rint(4 * signal), -7, 7).astype(np.int8).view(np.uint8) & 15
     nibbles = np.atleast_2d(nibbles)
     if nibbles.shape[1] % 2:

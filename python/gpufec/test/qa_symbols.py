@@ -105,7 +105,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(turn, 28 + 24)
 
     def test_llrs(self):
-        """Of the sign and scale that are asked for, in the order of the code."""
+        """LLRs have the requested sign and scale, in the order of the code."""
         message, symbols = transmit("8psk", "short", "3/5", 3, 5)
         received = noisy(symbols, 6.5, 5)
         code = dict(frame_size="short", rate="3/5", constellation="8psk",
@@ -331,20 +331,23 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """Ten decibels off either way: as many frames, in order, each said to be valid if it
-        is right; with little noise all are."""
+        """Ten decibels off either way: as many codewords, in order, each said to be valid if
+        it is right; with little noise all are."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
-            each = len(message) // 3
+            words = gpufec.ldpc_encode(message.reshape(3, -1), frame_size="short",
+                                       rate=rate).ravel()
+            each = len(words) // 3
             for margin, off in (0, -10), (0, 10), (12, -10), (12, 10):
                 with self.subTest(constellation, margin=margin, off=off):
                     given = float(np.clip(es_n0_db + margin + off, -10, 30))
                     items, tags = decode(
                         noisy(sent, es_n0_db + margin, 42), frame_size="short", rate=rate,
-                        constellation=constellation, esn0="given", esn0_db=given)
-                    self.assertEqual(len(items), len(message))
-                    right = (items == message).reshape(3, each).all(axis=1)
+                        constellation=constellation, esn0="given", esn0_db=given,
+                        output="codeword")
+                    self.assertEqual(len(items), len(words))
+                    right = (items == words).reshape(3, each).all(axis=1)
                     self.assertEqual(qa_support.tags_of(tags, "ldpc_valid"),
                                      [(each * i, bool(r)) for i, r in enumerate(right)])
                     self.assertEqual(len(qa_support.tags_of(tags, "ldpc_iterations")), 3)
@@ -549,9 +552,9 @@ class qa_symbols(unittest.TestCase):
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),
-                (dict(rate="90/180"), 'rate is "90/180": allowed with normal frames are 1/4'),
+                (dict(rate="90/180"), 'rate is "90/180": 1/2.\nallowed with normal frames are 1/2'),
                 (dict(s2x, rate="7/8"), 'rate is "7/8": allowed with dvbs2x normal are'),
-                (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": allowed with'),
+                (dict(s2x, rate="90/180", frame_size="short"), 'rate is "90/180": 1/2.\nallowed with'),
                 (dict(frame_size="medium"), 'frame_size is "medium": allowed are normal and sh'),
                 (dict(s2x, frame_size="medium", rate="1/5"), 'frame_size is "medium"'),
                 (dict(s2x, frame_size="vl-snr normal", rate="2/9"), 'is "vl-snr normal": allo'),
@@ -568,7 +571,7 @@ class qa_symbols(unittest.TestCase):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
     def test_a_device_gives_what_the_cpu_gives(self):
-        """To the last bit and iteration, lent and copied, at any Es/N0."""
+        """Bits and iterations are equal, with borrowed and copied input, at any Es/N0."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
         received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
                                    enumerate(symbols.reshape(12, 4050))])

@@ -12,9 +12,11 @@ import subprocess
 import sys
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
-from gnuradio import blocks, gpufec
+import pmt
+from gnuradio import blocks, gpufec, gr
 
 try:
     from gnuradio import zeromq # noqa: F401
@@ -26,7 +28,7 @@ except ImportError as missing:
 
 import qa_support as support
 
-EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples" / "zeromq_frames.py"
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples" / "zeromq_frames.py"
 
 
 def free_address():
@@ -67,7 +69,7 @@ class qa_zeromq(unittest.TestCase):
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # What was taken last is still on its way to the sink when the ledger is through.
+            # The last frames are still on their way to the sink when the ledger is through.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
@@ -100,6 +102,78 @@ class qa_zeromq(unittest.TestCase):
         book.end()
         taken = [book.take() for _ in range(4)]
         self.assertEqual([None if t is None else t[0] for t in taken], [0, 1, 2, None])
+
+    def bad_messages(self):
+        """PMTs that are no packets, and packets of another size."""
+        data = np.zeros(64, np.uint8)
+        number = pmt.dict_add(pmt.make_dict(), self.example.NUMBER, pmt.from_uint64(0))
+        return [pmt.PMT_NIL, pmt.intern("text"), pmt.from_long(3),
+                pmt.cons(pmt.PMT_NIL, pmt.PMT_NIL), pmt.cons(number, pmt.intern("text")),
+                pmt.cons(pmt.make_dict(), pmt.init_u64vector(8, [0] * 8)),
+                pmt.cons(number, pmt.init_u8vector(64, data.tolist())),
+                self.example.packet(0, data), self.example.packet(0, data[:0])]
+
+    def test_MessagesThatAreNoPackets_AreIgnoredByTheLedger(self):
+        bad = self.bad_messages()
+        start = self.start_worker
+
+        def start_worker():
+            start()
+            for message in bad: # answers, before and among the right ones
+                self.book._post(pmt.intern("bits"), message)
+
+        dealer = self.example.dealer
+
+        def with_book(*args):
+            top = dealer(*args)
+            self.book = top.book
+            return top
+
+        with mock.patch.object(self, "start_worker", start_worker), \
+                mock.patch.object(self.example, "dealer", with_book):
+            self.run_with(2)
+
+    def test_MessagesThatAreNoPackets_AreIgnoredByAWorker(self):
+        values, bits = self.example.random_frames(16)
+        top, decode = gr.top_block(), self.example.decode(backend="cpu")
+        debug = blocks.message_debug()
+        top.msg_connect(decode, "bits", debug, "store")
+        top.start()
+        for message in [*self.bad_messages(), self.example.packet(7, values.ravel())]:
+            decode._post(pmt.intern("frames"), message)
+        found = []
+        for _ in range(2400):
+            found = [self.example.unpacked(debug.get_message(k))
+                     for k in range(debug.num_messages())]
+            if found and found[-1][0] == 7:
+                break
+            threading.Event().wait(0.02)
+        top.stop()
+        top.wait()
+        self.assertEqual(found[-1][0], 7)
+        expected, _ = gpufec.viterbi_decode(values, **self.example.FRAMES)
+        np.testing.assert_array_equal(found[-1][1], expected.ravel())
+
+    def test_BytesThatAreNoMessage_AreIgnored(self):
+        try:
+            import zmq
+        except ImportError as missing:
+            self.skipTest(f"pyzmq is not installed: {missing}")
+        context = zmq.Context()
+        self.addCleanup(context.term)
+        start = self.start_worker
+
+        def start_worker():
+            start()
+            sender = context.socket(zmq.PUSH)
+            self.addCleanup(sender.close, 0)
+            sender.connect(self.args.collect)
+            for data in (b"", b"garbage", bytes(100), b"\x07\xff\xff",
+                         *map(pmt.serialize_str, self.bad_messages())):
+                sender.send(data)
+
+        with mock.patch.object(self, "start_worker", start_worker):
+            self.run_with(2)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Single codewords in int16 and float: the kernels, and their launch. */
+/* Launch plans for DVB-S2 codes in int16 and float, with one codeword per block. */
 
-#include "cuda_singles.cuh"
+#include "dvb_float.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -19,14 +19,14 @@ constexpr unsigned blocks_at_once(unsigned message_edges, unsigned chains)
 template <unsigned MessageEdges, bool Int16, unsigned Chains>
 __global__ void __launch_bounds__(chain_threads<Chains>::count,
                                   blocks_at_once(MessageEdges, Chains))
-    decode_single(const __grid_constant__ chain_table table,
-                  const __grid_constant__ single_arguments arguments)
+    decode_dvb_float(const __grid_constant__ chain_table table,
+                     const __grid_constant__ dvb_float_arguments arguments)
 {
-    singles::decoder<MessageEdges, Int16, Chains>(table, arguments).run();
+    dvb_float::layered_float_kernel<MessageEdges, Int16, Chains>(table, arguments).run();
 }
 
-struct single_variant {
-    void (*kernel)(chain_table, single_arguments) = nullptr;
+struct dvb_float_variant {
+    void (*kernel)(chain_table, dvb_float_arguments) = nullptr;
     chain_layers::form form;
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table,
@@ -36,18 +36,18 @@ struct single_variant {
 };
 
 template <unsigned MessageEdges, bool Int16, unsigned Chains>
-single_variant variant()
+dvb_float_variant variant()
 {
-    using d = singles::decoder<MessageEdges, Int16, Chains>;
-    return { decode_single<MessageEdges, Int16, Chains>,
-             { MessageEdges, d::most_shared, d::most_deferred },
+    using d = dvb_float::layered_float_kernel<MessageEdges, Int16, Chains>;
+    return { decode_dvb_float<MessageEdges, Int16, Chains>,
+             { MessageEdges, d::max_shared, d::max_deferred },
              d::state_words,
              d::shared_bytes,
              chain_threads<Chains>::count };
 }
 
 template <bool Int16>
-single_variant choose(unsigned edges, unsigned chains)
+dvb_float_variant choose(unsigned edges, unsigned chains)
 {
     const bool two = chains == 2;
     if (edges <= 5) {
@@ -72,22 +72,22 @@ single_variant choose(unsigned edges, unsigned chains)
            : edges <= 20 ? variant<20, Int16, 1>()
            : edges <= 25 ? variant<25, Int16, 1>()
            : edges <= 28 ? variant<28, Int16, 1>()
-                         : single_variant{};
+                         : dvb_float_variant{};
 #else
     return {};
 #endif
 }
 
-class singles_plan : public block_plan
+class dvb_float_plan : public persistent_grid
 {
 public:
-    singles_plan(std::unique_ptr<chain_table> table,
-                 const message_rule& rule,
-                 const single_variant& v,
-                 unsigned shared_layers,
-                 unsigned each,
-                 unsigned multiprocessors)
-        : block_plan(each, multiprocessors),
+    dvb_float_plan(std::unique_ptr<chain_table> table,
+                   const message_rule& rule,
+                   const dvb_float_variant& v,
+                   unsigned shared_layers,
+                   unsigned per_sm,
+                   unsigned multiprocessors)
+        : persistent_grid(per_sm, multiprocessors),
           d_table(std::move(table)),
           d_entries(
               cuda::uploaded(d_table->entries(v.form.message_edges), "table of a code")),
@@ -109,18 +109,18 @@ public:
                 cudaStream_t stream) const override
     {
         const float limit = d_rule.message_limit;
-        const single_arguments arguments{ block_plan::arguments(
-                                              frames, stop, scratch, stream),
-                                          d_rule.twice_to_all.base,
-                                          d_rule.twice_to_least.base,
-                                          d_rule.decline,
-                                          d_rule.normalization,
-                                          1 / limit,
-                                          -d_rule.offset / limit,
-                                          limit * d_rule.sixteenths / 16,
-                                          d_variant.form.filled,
-                                          d_shared_layers,
-                                          d_entries.get() };
+        const dvb_float_arguments arguments{ persistent_grid::arguments(
+                                                 frames, stop, scratch, stream),
+                                             d_rule.offset_x2_others.base,
+                                             d_rule.offset_x2_min.base,
+                                             d_rule.decline,
+                                             d_rule.normalization,
+                                             1 / limit,
+                                             -d_rule.offset / limit,
+                                             limit * d_rule.sixteenths / 16,
+                                             d_variant.form.filled,
+                                             d_shared_layers,
+                                             d_entries.get() };
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
         kernel<<<frames.count, d_variant.threads, d_shared_bytes, stream>>>(table,
@@ -132,7 +132,7 @@ private:
     const std::unique_ptr<chain_table> d_table;
     const cuda::buffer<std::uint32_t> d_entries;
     const message_rule d_rule;
-    const single_variant d_variant;
+    const dvb_float_variant d_variant;
     const unsigned d_shared_layers;
     const std::size_t d_shared_bytes;
 };
@@ -140,7 +140,7 @@ private:
 } // namespace
 
 std::unique_ptr<launch_plan>
-make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
+make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
     if (code.addresses().empty() || rule.precision == ldpc_precision::int8) {
         return nullptr;
@@ -154,23 +154,23 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    const auto room = p.sharedMemPerBlockOptin;
+    const auto capacity = p.sharedMemPerBlockOptin;
     auto table = layers.table(v.form);
     const auto bytes = [&](unsigned shared_layers) {
         return v.shared_bytes(*table, v.form.filled, shared_layers);
     };
-    // A group of the largest codes is left out.
-    if (table && bytes(0) > room && v.form.message_edges > 25) {
+    // One group of the largest codes stays in device memory.
+    if (table && bytes(0) > capacity && v.form.message_edges > 25) {
         v.form.external = true;
         table = layers.table(v.form);
     }
-    if (!table || bytes(0) > room) {
+    if (!table || bytes(0) > capacity) {
         return nullptr;
     }
     cuda::allow_shared(v.kernel, bytes(0), "the code");
     const auto blocks_with = [&](unsigned shared_layers) {
         int blocks = 0;
-        if (bytes(shared_layers) <= room) {
+        if (bytes(shared_layers) <= capacity) {
             cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                             &blocks, v.kernel, int(v.threads), bytes(shared_layers)),
                         "occupancy");
@@ -181,13 +181,13 @@ make_singles_plan(const ldpc_code& code, const message_rule& rule, bool, int dev
     if (most == 0) {
         return nullptr;
     }
-    // What the blocks leave of shared memory is used, for the L2 cache does not hold what
-    // is kept of long codewords.
+    // The free part of shared memory takes the records of some layers, because the L2
+    // cache does not hold all records of long codewords.
     unsigned shared_layers = 0;
     while (shared_layers < table->begins[1] && blocks_with(shared_layers + 1) == most) {
         ++shared_layers;
     }
-    return std::make_unique<singles_plan>(
+    return std::make_unique<dvb_float_plan>(
         std::move(table), rule, v, shared_layers, most, p.multiProcessorCount);
 }
 

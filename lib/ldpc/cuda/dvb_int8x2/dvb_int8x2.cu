@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Pairs of codewords in int8, and single ones folded: the table of a code, and the launch
- * of its kernel. */
+/* Launch plans for DVB-S2 codes in int8, with two codewords per word or two checks of one
+ * codeword per word. */
 
-#include "cuda_pair_plan.h"
-#include "cuda_pair_variants.cuh"
+#include "plan.h"
+#include "variants.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -13,19 +13,20 @@ namespace device {
 
 namespace {
 
-class pairs_plan : public pair_plan
+class dvb_int8x2_plan : public int8x2_plan
 {
 public:
-    pairs_plan(std::unique_ptr<chain_table> table,
-               const pair_outgoing& rule,
-               const pair_variant& v,
-               bool wrap_shared,
-               unsigned each,
-               unsigned multiprocessors)
-        : pair_plan(rule, each, multiprocessors),
+    dvb_int8x2_plan(std::unique_ptr<chain_table> table,
+                    const int8x2_message_rule& rule,
+                    const dvb_int8x2_variant& v,
+                    bool wrap_shared,
+                    unsigned per_sm,
+                    unsigned multiprocessors)
+        : int8x2_plan(rule, per_sm, multiprocessors),
           d_table(std::move(table)),
-          d_entries(cuda::uploaded(d_table->entries(v.form.message_edges, v.form.folded),
-                                   "table of a code")),
+          d_entries(cuda::uploaded(
+              d_table->entries(v.form.message_edges, v.form.two_checks_per_word),
+              "table of a code")),
           d_variant(v),
           d_wrap_shared(wrap_shared)
     {
@@ -41,14 +42,20 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // Where each codeword can have a multiprocessor to itself, none shares a block.
-        const unsigned at_once =
-            d_variant.form.folded || frames.count <= multiprocessors() ? 1 : 2;
+        // No two codewords share a block while each can have a multiprocessor.
+        const unsigned codewords_per_word =
+            d_variant.form.two_checks_per_word || frames.count <= multiprocessors() ? 1
+                                                                                    : 2;
         const auto kernel = d_variant.kernel;
         const auto table = *d_table;
-        const auto of_launch = arguments(
-            frames, stop, scratch, at_once, d_wrap_shared, stream, d_entries.get());
-        kernel<<<(frames.count + at_once - 1) / at_once,
+        const auto of_launch = arguments(frames,
+                                         stop,
+                                         scratch,
+                                         codewords_per_word,
+                                         d_wrap_shared,
+                                         stream,
+                                         d_entries.get());
+        kernel<<<(frames.count + codewords_per_word - 1) / codewords_per_word,
                  d_variant.threads,
                  d_variant.shared_bytes(*d_table, d_wrap_shared),
                  stream>>>(table, of_launch);
@@ -58,31 +65,31 @@ public:
 private:
     const std::unique_ptr<chain_table> d_table;
     const cuda::buffer<std::uint32_t> d_entries;
-    const pair_variant d_variant;
+    const dvb_int8x2_variant d_variant;
     const bool d_wrap_shared;
 };
 
-// With the kernel that choose() has for the layers of the code.
+// Makes a plan with the kernel that choose() returns for the layers of the code.
 template <class Choose>
 std::unique_ptr<launch_plan>
 make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& choose)
 {
-    // Halves hold integers up to 2048.
+    // A half holds integers up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
         rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {
         return nullptr;
     }
-    const pair_outgoing values(rule);
+    const int8x2_message_rule values(rule);
     const chain_layers layers(code);
-    const pair_variant v = choose(layers);
+    const dvb_int8x2_variant v = choose(layers);
     auto table = v.kernel ? layers.table(v.form) : nullptr;
     if (!table || !values.follows(rule)) {
         return nullptr;
     }
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    if (p.major < pairs::first_capability && !v.form.folded) {
+    if (p.major < dvb_int8x2::first_capability && !v.form.two_checks_per_word) {
         return nullptr;
     }
     const bool wrap_shared = v.shared_bytes(*table, true) <= p.sharedMemPerBlockOptin;
@@ -98,24 +105,29 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
     if (resident == 0) {
         return nullptr;
     }
-    return std::make_unique<pairs_plan>(
+    return std::make_unique<dvb_int8x2_plan>(
         std::move(table), values, v, wrap_shared, resident, p.multiProcessorCount);
 }
 
 } // namespace
 
-std::unique_ptr<launch_plan>
-make_pairs_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device)
+std::unique_ptr<launch_plan> make_dvb_int8x2_plan(const ldpc_code& code,
+                                                  const message_rule& rule,
+                                                  bool soft,
+                                                  int device)
 {
     return make_plan(code, rule, device, [&](const chain_layers& layers) {
-        return (soft ? choose_soft_pairs : choose_pairs)(layers, code.n() <= 16200);
+        return (soft ? choose_soft_dvb_int8x2 : choose_dvb_int8x2)(layers,
+                                                                   code.n() <= 16200);
     });
 }
 
-std::unique_ptr<launch_plan>
-make_folded_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
+std::unique_ptr<launch_plan> make_two_checks_per_word_plan(const ldpc_code& code,
+                                                           const message_rule& rule,
+                                                           bool,
+                                                           int device)
 {
-    return make_plan(code, rule, device, choose_folded);
+    return make_plan(code, rule, device, choose_two_checks_per_word);
 }
 
 } // namespace device

@@ -1,26 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What the kernels that decode pairs of codewords are told, and which there are. */
+/* Arguments of the kernels that decode two codewords in the halves of words. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_H
-#define INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_H
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_H
 
-#include "cuda_block_plan.h"
+#include "ldpc/cuda/persistent_grid.h"
 #include <cstdint>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-struct pair_arguments : block_arguments {
-    // Pairs of halves: what leaves with a least magnitude m is span · (0 … 1 of
-    // m · slope + floor), rounded to a unit.
+struct int8x2_arguments : block_arguments {
+    // The message rule, in both halves: a minimum m becomes span · (m · slope + floor,
+    // limited to 0 … 1), rounded to a unit.
     std::uint32_t slope, floor, span;
-    std::uint32_t at_once; // codewords a block takes: one or two
-    bool wrap_shared;
-    const std::uint32_t* entries; // of a chain_table
-    // Constants that the compiler is not to know, so that it keeps them in registers:
-    // the high bytes of halves from 0.5 on; halves, twice each.
+    std::uint32_t codewords_per_word; // one or two
+    bool wrap_shared;             // bits that pass between threads are in shared memory
+    const std::uint32_t* entries; // table of edges of a chain_table
+    // Constants that the compiler must not know, so that it keeps them in registers: the
+    // high byte of halves from 0.5 on, four times; then halves, twice each.
     std::uint32_t halves = 0x38383838u;
     std::uint32_t ones = 0x3c003c00u;
     std::uint32_t per_unit = 0x68006800u;   // 2048
@@ -30,4 +30,4 @@ struct pair_arguments : block_arguments {
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIRS_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_H */

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rule as kernels for pairs of codewords compute it, from the rule of a code. */
+/* The message rule as kernels compute it in the halves of words. */
 
-#include "cuda_pair_rule.h"
-#include "cuda_pairs.cuh"
+#include "arithmetic.cuh"
+#include "message_rule.h"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -22,23 +22,23 @@ std::uint32_t in_both_halves(double x)
     return h | std::uint32_t(h) << 16;
 }
 
-pair_outgoing::pair_outgoing(const message_rule& rule)
+int8x2_message_rule::int8x2_message_rule(const message_rule& rule)
 {
     const double limit = rule.message_limit;
-    slope = half_of(1 / (limit * pairs::unit));
-    // Halves are rounded up, so they are made a little more.
+    slope = half_of(1 / (limit * dvb_int8x2::unit));
+    // Values in the middle are rounded up, so all are raised by 1/32.
     floor = half_of((1 / 32.0 - rule.offset) / limit);
-    span = half_of(limit * rule.sixteenths / 16 * pairs::unit);
+    span = half_of(limit * rule.sixteenths / 16 * dvb_int8x2::unit);
 }
 
-double pair_outgoing::of(int m) const
+double int8x2_message_rule::of(int m) const
 {
-    const double x =
-        std::min(1.0, std::max(0.0, half_of(m * double(pairs::unit) * slope + floor)));
-    return (half_of(x * span + 0.5) - 0.5) / pairs::unit;
+    const double x = std::min(
+        1.0, std::max(0.0, half_of(m * double(dvb_int8x2::unit) * slope + floor)));
+    return (half_of(x * span + 0.5) - 0.5) / dvb_int8x2::unit;
 }
 
-bool pair_outgoing::follows(const message_rule& rule) const
+bool int8x2_message_rule::follows(const message_rule& rule) const
 {
     for (int m = 0; m < 2048; ++m) {
         const int x =

@@ -1,31 +1,31 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The rule as kernels for pairs of codewords compute it. */
+/* The message rule as kernels compute it in the halves of words. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIR_RULE_H
-#define INCLUDED_GPUFEC_LDPC_CUDA_PAIR_RULE_H
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_MESSAGE_RULE_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_MESSAGE_RULE_H
 
-#include "message_rule.h"
+#include "ldpc/model/message_rule.h"
 #include <cstdint>
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! A number in both halves of a word.
+//! Returns a number in both halves of a word.
 std::uint32_t in_both_halves(double x);
 
-//! What leaves with a least magnitude.
-struct pair_outgoing {
+//! The magnitude of a check-to-variable message as a function of a minimum.
+struct int8x2_message_rule {
     double slope, floor, span;
-    explicit pair_outgoing(const message_rule& rule);
-    //! Of m steps.
+    explicit int8x2_message_rule(const message_rule& rule);
+    //! Returns the magnitude for a minimum of m steps.
     double of(int m) const;
-    //! Whether that is what the rule says.
+    //! Whether this gives the same magnitudes as the rule.
     bool follows(const message_rule& rule) const;
 };
 
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIR_RULE_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_MESSAGE_RULE_H */

@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels for pairs of codewords that give LLRs. */
+/* The kernels for two codewords per word with LLR output. */
 
-#include "cuda_pair_variants.cuh"
+#include "variants.cuh"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-pair_variant choose_soft_pairs(const chain_layers& layers, bool small)
+dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small)
 {
     return choose<true>(layers, small);
 }

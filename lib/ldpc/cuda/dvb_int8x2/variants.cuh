@@ -1,32 +1,33 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Which kernels for pairs of codewords there are. Those that give LLRs are compiled apart
- * from those that do not. */
+/* The choice of an int8 kernel for a DVB-S2 code. Kernels with LLR output are compiled
+ * apart from the others. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH
-#define INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH
 
-#include "cuda_pairs.cuh"
+#include "dvb_int8x2.cuh"
 
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A kernel, and what it wants to know of memory.
-struct pair_variant {
-    void (*kernel)(chain_table, pair_arguments) = nullptr;
+// A kernel and its requirements of memory.
+struct dvb_int8x2_variant {
+    void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;
     std::size_t (*state_words)(unsigned q) = nullptr;
     std::size_t (*shared_bytes)(const chain_table& table, bool wrap) = nullptr;
     unsigned threads = 0;
 };
 
-//! The one for a code's layers; none has no kernel. \p small: short frames.
-pair_variant choose_pairs(const chain_layers& layers, bool small);
-//! The same, of those that give LLRs.
-pair_variant choose_soft_pairs(const chain_layers& layers, bool small);
-//! The same, folded; they give LLRs or do not.
-pair_variant choose_folded(const chain_layers& layers);
+//! Returns the variant for a code's layers, of short frames if \p small; its kernel is
+//! null if there is none.
+dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
+//! Returns the variant with LLR output.
+dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
+//! Returns the variant with two checks per word, with or without LLR output.
+dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
 
 namespace {
 
@@ -40,53 +41,51 @@ template <
     unsigned Blocks =
         Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1,
     unsigned Chains = 1,
-    bool Folded = false>
-pair_variant variant()
+    bool TwoChecksPerWord = false>
+dvb_int8x2_variant variant()
 {
-    using d = pairs::decoder<MessageEdges,
-                             SharedParity,
-                             SharedTable,
-                             Irregular,
-                             External,
-                             Soft,
-                             Blocks,
-                             Chains,
-                             Folded>;
-    return { pairs::decode_pairs<MessageEdges,
-                                 SharedParity,
-                                 SharedTable,
-                                 Irregular,
-                                 External,
-                                 Soft,
-                                 Blocks,
-                                 Chains,
-                                 Folded>,
-             { MessageEdges, d::most_shared, d::most_deferred, External, false, Folded },
+    using shape = dvb_int8x2::kernel_shape<MessageEdges,
+                                           SharedParity,
+                                           SharedTable,
+                                           Irregular,
+                                           External,
+                                           Soft,
+                                           Blocks,
+                                           Chains,
+                                           TwoChecksPerWord>;
+    using d = dvb_int8x2::layered_int8x2_kernel<shape>;
+    return { dvb_int8x2::decode_dvb_int8x2<shape>,
+             { MessageEdges,
+               d::max_shared,
+               d::max_deferred,
+               External,
+               false,
+               TwoChecksPerWord },
              d::state_words,
              d::shared_bytes,
              d::threads };
 }
 
-// For two chains of layers.
+// Returns the variant for two chains of layers.
 template <bool Soft, unsigned MessageEdges, bool Irregular = false>
-pair_variant two_chains()
+dvb_int8x2_variant two_chains()
 {
     return variant<Soft, MessageEdges, true, true, Irregular, false, 1, 2>();
 }
 
 #ifdef GPUFEC_FEW_KERNELS
 template <bool Soft>
-pair_variant choose(const chain_layers& layers, bool)
+dvb_int8x2_variant choose(const chain_layers& layers, bool)
 {
-    return layers.largest() > 5   ? pair_variant{}
+    return layers.largest() > 5   ? dvb_int8x2_variant{}
            : layers.chains() == 2 ? two_chains<Soft, 5, true>()
                                   : variant<Soft, 5, true, true, true>();
 }
 #else
 
-// For checks of up to so many edges, whether layers have the same or not.
+// Returns the variant for checks of up to \p edges edges, in regular layers too.
 template <bool Soft>
-pair_variant choose_irregular(unsigned edges)
+dvb_int8x2_variant choose_irregular(unsigned edges)
 {
     return edges <= 2    ? variant<Soft, 2, true, true, true>()
            : edges <= 5  ? variant<Soft, 5, true, true, true>()
@@ -95,14 +94,14 @@ pair_variant choose_irregular(unsigned edges)
            : edges <= 15 ? variant<Soft, 15, false, true, true, false, 1>()
            : edges <= 18 ? variant<Soft, 18, false, true, true, false, 1>()
            : edges <= 28 ? variant<Soft, 28, false, false, true, false, 1>()
-                         : pair_variant{};
+                         : dvb_int8x2_variant{};
 }
 
 template <bool Soft>
-pair_variant choose_two_chains(unsigned edges, bool irregular)
+dvb_int8x2_variant choose_two_chains(unsigned edges, bool irregular)
 {
     if (irregular) {
-        return edges <= 5 ? two_chains<Soft, 5, true>() : pair_variant{};
+        return edges <= 5 ? two_chains<Soft, 5, true>() : dvb_int8x2_variant{};
     }
     switch (edges) {
     case 2:
@@ -119,16 +118,16 @@ pair_variant choose_two_chains(unsigned edges, bool irregular)
 }
 
 template <bool Soft>
-pair_variant choose(const chain_layers& layers, bool small)
+dvb_int8x2_variant choose(const chain_layers& layers, bool small)
 {
     const auto edges = layers.largest();
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // Two blocks do not fit.
+    // Two blocks do not fit on a multiprocessor.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {
-        // Short frames, of which two blocks fit on a multiprocessor.
+        // Two blocks of short frames fit on a multiprocessor.
         return edges > 8 && edges <= 11 && small ? variant<Soft, 11, true, true, true>()
                : edges > 12 && edges <= 17 && small
                    ? variant<Soft, 17, true, true, true>()
@@ -170,4 +169,4 @@ pair_variant choose(const chain_layers& layers, bool small)
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_PAIR_VARIANTS_CUH */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH */

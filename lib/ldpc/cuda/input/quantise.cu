@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* What input_format does, for input that is lent: from its place to what is decoded. */
+/* Quantisation of borrowed input on the device, as in input_format. */
 
-#include "cuda_kernels.h"
-#include "cuda_steps.cuh"
+#include "ldpc/cuda/kernels.h"
+#include "ldpc/cuda/steps.cuh"
 #include <algorithm>
 
 namespace gr::gpufec::ldpc {
@@ -14,14 +14,16 @@ namespace {
 
 __device__ float value_of(float x) { return x == x ? x : 0; }
 __device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }
+__device__ float value_of(std::uint8_t x) { return x == 0 ? -127.0f : float(x) - 128; }
 
-// A codeword's values, four per thread; blocks along x share it.
+// Quantises a codeword, four values per thread; blocks along x share it.
 template <class From, class To>
-__global__ void
-steps(const raw_frame* frames, const std::uint8_t* raw, std::uint8_t* input)
+__global__ void quantise(const caller_frame* frames,
+                         const std::uint8_t* caller_format,
+                         std::uint8_t* input)
 {
-    const raw_frame f = frames[blockIdx.y];
-    const auto* const from = reinterpret_cast<const From*>(raw + f.from);
+    const caller_frame f = frames[blockIdx.y];
+    const auto* const from = reinterpret_cast<const From*>(caller_format + f.from);
     auto* const to = reinterpret_cast<To*>(input + f.to);
     const bool whole = f.from % (4 * sizeof(From)) == 0;
     const auto stride = 4 * gridDim.x * blockDim.x;
@@ -47,28 +49,28 @@ steps(const raw_frame* frames, const std::uint8_t* raw, std::uint8_t* input)
                                : To(0);
             }
         }
-        // Codewords begin at whole vectors, so there is room for four.
+        // Codewords begin at whole vectors, so that four values fit.
         *reinterpret_cast<four_to*>(to + i) = out;
     }
 }
 
 } // namespace
 
-void launch_steps(const raw_frame* frames,
-                  std::uint32_t count,
-                  const std::uint8_t* raw,
-                  const setup& setup,
-                  std::uint8_t* input,
-                  cudaStream_t stream)
+void launch_quantise(const caller_frame* frames,
+                     std::uint32_t count,
+                     const std::uint8_t* caller_format,
+                     const setup& setup,
+                     std::uint8_t* input,
+                     cudaStream_t stream)
 {
-    constexpr unsigned threads = 256, blocks_each = 8, most = 65535;
+    constexpr unsigned threads = 256, blocks_per_frame = 8, max_frames = 65535;
     const auto launch = [&](auto from, auto to) {
         using From = decltype(from);
         using To = decltype(to);
-        for (std::uint32_t first = 0; first < count; first += most) {
-            const auto n = std::min<std::uint32_t>(most, count - first);
-            steps<From, To><<<dim3(blocks_each, n), threads, 0, stream>>>(
-                frames + first, raw, input);
+        for (std::uint32_t first = 0; first < count; first += max_frames) {
+            const auto n = std::min<std::uint32_t>(max_frames, count - first);
+            quantise<From, To><<<dim3(blocks_per_frame, n), threads, 0, stream>>>(
+                frames + first, caller_format, input);
         }
     };
     const auto launch_from = [&](auto from) {
@@ -81,7 +83,17 @@ void launch_steps(const raw_frame* frames,
             return launch(from, float());
         }
     };
-    setup.format == llr_format::int8 ? launch_from(std::int8_t()) : launch_from(float());
+    switch (setup.format) {
+    case llr_format::int8:
+        launch_from(std::int8_t());
+        break;
+    case llr_format::uint8:
+        launch_from(std::uint8_t());
+        break;
+    case llr_format::float32:
+        launch_from(float());
+        break;
+    }
     cuda::check(cudaGetLastError(), "kernel launch");
 }
 

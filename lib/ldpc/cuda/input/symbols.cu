@@ -1,12 +1,13 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demapping. Frames are read two or three times from device memory, which costs little
- * beside their way there; what must be known of a frame as a whole is added up between.
- * Compiled without contraction, so that doubles come out as on the CPU. */
+/* Demapping of frames on the device: a kernel samples each frame for its scale, another
+ * sums moments, then one or, for constellations with rings, several passes demap it,
+ * which cost little beside the transfer to the device. Compiled without contraction, so
+ * that doubles are the same as on the CPU. */
 
-#include "cuda_steps.cuh"
-#include "cuda_symbols.h"
+#include "ldpc/cuda/steps.cuh"
+#include "symbols.h"
 #include <algorithm>
 #include <vector>
 
@@ -15,31 +16,40 @@ namespace device {
 
 namespace symbols {
 
-constexpr unsigned most_tables = 64;
+constexpr unsigned max_tables = 64;
 
-// What is known of a frame so far.
+// The state of a frame so far.
 struct frame_state {
-    std::uint32_t largest; // of the magnitudes of its parts: bits of a float
+    demap::integer_rule integers;
     std::uint32_t done;
-    std::int32_t table; // of the store; −1: none
-    float part_factor, cell_factor;
+    std::int32_t table; // index in the store; −1: none
+    demap::frame_moments sums;
+    double fading;
+    demap::cell_rule rule[demap::frame_parts];
     demap::level_search search;
-    unsigned long long squares, fourth, errors;
+    unsigned long long errors;
 };
 
-// Tables, by constellation and level together: a key.
+// The store of tables. A key stands for a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
-    std::uint32_t round; // of taking and giving tables
+    std::uint32_t round; // number of assignments of tables to keys
     std::uint32_t missing, made;
-    std::uint32_t next; // that may be given away
-    std::int32_t key[most_tables];
-    std::uint32_t needed[most_tables]; // in this round
-    std::int32_t wanted[most_tables];  // keys that no table is of
-    std::int32_t to_make[most_tables];
+    std::uint32_t next; // candidate for the next key
+    std::int32_t key[max_tables];
+    std::uint32_t needed[max_tables]; // last round in which frames needed it
+    std::int32_t wanted[max_tables];  // keys without a table
+    std::int32_t to_make[max_tables];
 };
 
 } // namespace symbols
+
+// Returns shared memory with the samples of each energy class and the sums of warps.
+__device__ inline std::uint32_t* shared_classes()
+{
+    extern __shared__ uint4 shared_memory[];
+    return reinterpret_cast<std::uint32_t*>(shared_memory);
+}
 
 namespace {
 
@@ -48,8 +58,11 @@ using demap::levels;
 using demap::model;
 
 constexpr unsigned threads = 256;
-constexpr unsigned most_blocks = 8; // of a frame
+constexpr unsigned max_blocks = 8; // per frame
 constexpr unsigned cells = demap::side * demap::side;
+constexpr unsigned shared_bytes =
+    sizeof(std::uint32_t) *
+    ((demap::energy_classes::count + threads - 1) / threads * threads + threads / 32);
 
 struct symbol_arguments {
     const model* models;
@@ -57,25 +70,17 @@ struct symbol_arguments {
     table_store* store;
     std::int32_t* table_of_key; // −1: none
     std::uint32_t* round_of_key;
-    // Of each table: LLRs of cells, a byte per bit; of a line those of its cells.
+    // LLRs of the cells of each table, a byte per bit. For constellations on a line, a
+    // table has the cells of one axis.
     std::uint64_t* llr;
     std::uint16_t* errors;
-    std::uint32_t words; // of a table
+    std::uint32_t words; // per table
     demap::method how;
-    const raw_frame* frames;
+    const caller_frame* frames;
     std::uint32_t count;
-    const std::uint8_t* raw;
+    const std::uint8_t* caller_format;
     std::uint8_t* input;
 };
-
-__device__ unsigned largest_of_warp(unsigned x)
-{
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
-        const unsigned other = __shfl_xor_sync(~0u, x, distance);
-        x = other > x ? other : x;
-    }
-    return x;
-}
 
 __device__ unsigned long long sum_over_warp(unsigned long long x)
 {
@@ -85,71 +90,126 @@ __device__ unsigned long long sum_over_warp(unsigned long long x)
     return x;
 }
 
+// Finds a frame's scale with one block, which counts samples by energy class in shared
+// memory. Each thread then sums a range of classes, and the one whose range has the
+// quartile sets the rule.
 template <class Part>
-__global__ void find_largest(symbol_arguments a)
+__global__ void find_scale(symbol_arguments a)
 {
-    const raw_frame f = a.frames[blockIdx.y];
-    const auto* const parts = reinterpret_cast<const Part*>(a.raw + f.from);
-    const unsigned count = 2 * a.models[f.constellation].symbols(f.values);
-    float largest = 0;
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += gridDim.x * blockDim.x) {
-        const float x = demap::value_of(parts[i]);
-        largest = fmaxf(largest, x < 0 ? -x : x);
+    using demap::energy_classes;
+    constexpr unsigned per_thread = (energy_classes::count + threads - 1) / threads;
+    auto* const classes = shared_classes();
+    auto* const warps = classes + per_thread * threads;
+    for (unsigned k = 0; k < per_thread; ++k) {
+        classes[k * threads + threadIdx.x] = 0;
     }
-    // Bits of floats from 0 on are in the order of these.
-    const unsigned bits = largest_of_warp(unsigned(__float_as_int(largest)));
-    if (threadIdx.x % 32 == 0) {
-        atomicMax(&a.states[blockIdx.y].largest, bits);
+    __syncthreads();
+    const caller_frame f = a.frames[blockIdx.x];
+    const auto* const parts = reinterpret_cast<const Part*>(a.caller_format + f.from);
+    const unsigned count = a.models[f.constellation].symbols(f.values);
+    const demap::scale_samples samples(count);
+    for (unsigned n = threadIdx.x; n < samples.count; n += threads) {
+        const unsigned s = samples(n);
+        if (s < count) {
+            const auto c = energy_classes::of(demap::value_of(parts[2 * s]),
+                                              demap::value_of(parts[2 * s + 1]));
+            if (c > 0) {
+                atomicAdd(&classes[c], 1u);
+            }
+        }
+    }
+    __syncthreads();
+    const unsigned first = per_thread * threadIdx.x, lane = threadIdx.x % 32;
+    unsigned own = 0;
+    for (unsigned k = 0; k < per_thread; ++k) {
+        own += classes[first + k];
+    }
+    unsigned before = own; // inclusive of its own until below
+    for (unsigned distance = 1; distance < 32; distance *= 2) {
+        const unsigned lower = __shfl_up_sync(~0u, before, distance);
+        before += lane >= distance ? lower : 0;
+    }
+    if (lane == 31) {
+        warps[threadIdx.x / 32] = before;
+    }
+    __syncthreads();
+    before -= own;
+    unsigned all = 0;
+    for (unsigned w = 0; w < threads / 32; ++w) {
+        before += w < threadIdx.x / 32 ? warps[w] : 0;
+        all += warps[w];
+    }
+    if (!demap::has_quartile(before, own, all)) {
+        return;
+    }
+    for (unsigned c = first; c < first + per_thread; before += classes[c++]) {
+        if (demap::has_quartile(before, classes[c], all)) {
+            a.states[blockIdx.x].integers =
+                demap::integer_rule::of(c, before, classes[c], all);
+        }
     }
 }
 
+// Sums the moments of a frame, one block per part.
 template <class Part>
 __global__ void add_up(symbol_arguments a)
 {
-    const raw_frame f = a.frames[blockIdx.y];
-    const auto* const parts = reinterpret_cast<const Part*>(a.raw + f.from);
+    const caller_frame f = a.frames[blockIdx.y];
+    const auto* const parts = reinterpret_cast<const Part*>(a.caller_format + f.from);
     auto& state = a.states[blockIdx.y];
     const unsigned count = a.models[f.constellation].symbols(f.values);
-    const float factor = demap::integer_factor(__int_as_float(int(state.largest)));
+    const unsigned length = demap::part_length(count), first = blockIdx.x * length;
+    const unsigned end = first + length < count ? first + length : count;
+    const demap::integer_rule rule = state.integers;
     demap::moments sums;
-    for (unsigned s = blockIdx.x * blockDim.x + threadIdx.x; s < count;
-         s += gridDim.x * blockDim.x) {
-        sums.add(demap::integer_part(demap::value_of(parts[2 * s]), factor),
-                 demap::integer_part(demap::value_of(parts[2 * s + 1]), factor));
+    for (unsigned s = first + threadIdx.x; s < end; s += blockDim.x) {
+        const auto energy = demap::integer_rule::energy(
+            rule(demap::value_of(parts[2 * s])), rule(demap::value_of(parts[2 * s + 1])));
+        if (!rule.erases(energy)) {
+            sums.add(energy);
+        }
     }
-    const auto squares = sum_over_warp(sums.squares), fourth = sum_over_warp(sums.fourth);
+    // std::uint64_t may differ from atomicAdd()'s type of the same size.
+    using word = unsigned long long;
+    const word squares = sum_over_warp(sums.squares), fourth = sum_over_warp(sums.fourth);
+    const auto symbols = unsigned(sum_over_warp(sums.symbols));
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(&state.squares, squares);
-        atomicAdd(&state.fourth, fourth);
+        auto& to = state.sums.part[blockIdx.x];
+        atomicAdd(reinterpret_cast<word*>(&to.squares), squares);
+        atomicAdd(reinterpret_cast<word*>(&to.fourth), fourth);
+        atomicAdd(&to.symbols, symbols);
     }
 }
 
-// The level of a frame in its next pass; or it is done.
-__device__ void choose_level(const raw_frame& f, frame_state& state, const model& m)
+// Sets the level of a frame for its next pass, or marks the frame as done.
+__device__ void choose_level(const caller_frame& f, frame_state& state, const model& m)
 {
-    const demap::moments sums{ state.squares, state.fourth };
-    const auto symbols = m.symbols(f.values);
+    const auto& sums = state.sums;
     auto& search = state.search;
     if (search.passes == 0) {
-        state.part_factor = demap::integer_factor(__int_as_float(int(state.largest)));
-        search.begin(f.level == demap::estimated ? demap::estimate_level(sums, symbols, m)
-                                                 : f.level);
+        state.fading = sums.fading();
+        search.begin(f.level == demap::estimated
+                         ? demap::estimate_level(sums, state.fading, m)
+                         : f.level);
     } else if (f.level != demap::estimated || !m.refines() ||
-               !search.go_on(state.errors, symbols)) {
+               !search.go_on(state.errors, sums.whole().symbols)) {
         state.done = 1;
         return;
     }
-    state.cell_factor = demap::cell_rule::of(sums, symbols, m, search.level).factor;
+    // Without fading, all parts use the first rule.
+    for (unsigned part = 0; part < (state.fading > 0 ? demap::frame_parts : 1); ++part) {
+        state.rule[part] =
+            demap::cell_rule::of(sums, part, state.fading, m, search.level);
+    }
     state.errors = 0;
 }
 
-__device__ unsigned key_of(const raw_frame& f, const frame_state& state)
+__device__ unsigned key_of(const caller_frame& f, const frame_state& state)
 {
     return f.constellation * levels + unsigned(state.search.level - demap::first_level);
 }
 
-// One block: levels, and which tables are to be made.
+// Chooses levels, and the tables to make, with one block.
 __global__ void choose(symbol_arguments a)
 {
     auto& store = *a.store;
@@ -223,7 +283,7 @@ make_llr(const model& m, int level, demap::method how, int i, int q, std::uint16
     return word;
 }
 
-// Blocks take rows of the tables that are to be made.
+// Makes the chosen tables; a block takes rows of them.
 __global__ void make_tables(symbol_arguments a)
 {
     const auto& store = *a.store;
@@ -253,7 +313,7 @@ __global__ void make_tables(symbol_arguments a)
     }
 }
 
-// Four symbols per thread.
+// Demaps a frame, four symbols per thread.
 template <class Part, class To>
 __global__ void look_up(symbol_arguments a)
 {
@@ -261,12 +321,14 @@ __global__ void look_up(symbol_arguments a)
     if (state.done) {
         return;
     }
-    const raw_frame f = a.frames[blockIdx.y];
+    const caller_frame f = a.frames[blockIdx.y];
     const auto& m = a.models[f.constellation];
     const unsigned count = m.symbols(f.values), bits = m.bits;
     const bool line = m.is_line(), adds = m.refines() && f.level == demap::estimated;
-    const float part_factor = state.part_factor;
-    const demap::cell_rule rule{ state.cell_factor };
+    const demap::integer_rule integers = state.integers;
+    const bool fades = state.fading > 0;
+    const unsigned length = demap::part_length(count);
+    const demap::cell_rule one_rule = state.rule[0];
     const int table = state.table, level = state.search.level;
     const auto* const llr = a.llr + std::size_t(table < 0 ? 0 : table) * a.words;
     const auto* const errors = a.errors + std::size_t(table < 0 ? 0 : table) * cells;
@@ -277,8 +339,8 @@ __global__ void look_up(symbol_arguments a)
     struct alignas(4 * sizeof(To)) four {
         To x[4];
     };
-    const auto* const from = reinterpret_cast<const symbol*>(a.raw + f.from);
-    // Columns begin at whole vectors, and none goes beyond the frame.
+    const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
+    // Columns begin at whole vectors, and none extends beyond the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;
@@ -292,8 +354,13 @@ __global__ void look_up(symbol_arguments a)
                 continue;
             }
             const symbol s = from[first + k];
-            const int i = rule(demap::integer_part(demap::value_of(s.i), part_factor));
-            const int q = rule(demap::integer_part(demap::value_of(s.q), part_factor));
+            const auto x = integers(demap::value_of(s.i)),
+                       y = integers(demap::value_of(s.q));
+            const auto rule = fades ? state.rule[(first + k) / length] : one_rule;
+            if (integers.erases(demap::integer_rule::energy(x, y)) || rule.factor == 0) {
+                continue;
+            }
+            const int i = rule(x), q = rule(y);
             if (table < 0) {
                 std::uint16_t error;
                 word[k] = make_llr(m, level, a.how, i, q, error);
@@ -375,16 +442,16 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// For four symbols per thread of the longest frame.
+// Returns the blocks per frame, for four symbols per thread of the longest frame.
 unsigned blocks_for(const setup& s)
 {
-    std::size_t symbols = s.codes.empty() ? 4 * threads * most_blocks : 0;
+    std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;
     for (const auto& code : s.codes) {
         for (unsigned c = 0; c < s.constellations.size(); ++c) {
-            symbols = std::max(symbols, s.raw_values(code, c));
+            symbols = std::max(symbols, s.caller_values(code, c));
         }
     }
-    return unsigned(std::clamp<std::size_t>(symbols / (4 * threads), 1, most_blocks));
+    return unsigned(std::clamp<std::size_t>(symbols / (4 * threads), 1, max_blocks));
 }
 
 bool any(const std::vector<model>& models, bool (model::*is)() const)
@@ -431,7 +498,7 @@ struct symbol_demapper::memory {
         states.clear();
     }
 
-    const bool refines; // any of them
+    const bool refines; // any constellation
     const std::uint32_t words;
     const demap::symbol_format format;
     const ldpc_precision precision;
@@ -444,21 +511,21 @@ struct symbol_demapper::memory {
     const cuda::buffer<std::uint32_t> round_of_key;
     const cuda::buffer<std::uint64_t> llr;
     const cuda::buffer<std::uint16_t> errors;
-    const cuda::event last; // of the batch before, which may be on another stream
+    const cuda::event last; // end of the previous batch, which may be on another stream
     bool any_before = false;
 };
 
 symbol_demapper::symbol_demapper(const setup& s, std::size_t codewords, unsigned tables)
     : d_memory(std::make_unique<memory>(
-          s, codewords, std::min(std::max(tables, 1u), most_tables)))
+          s, codewords, std::min(std::max(tables, 1u), max_tables)))
 {
 }
 
 symbol_demapper::~symbol_demapper() = default;
 
-void symbol_demapper::launch(const raw_frame* frames,
+void symbol_demapper::launch(const caller_frame* frames,
                              std::uint32_t count,
-                             const std::uint8_t* raw,
+                             const std::uint8_t* caller_format,
                              std::uint8_t* input,
                              cudaStream_t stream)
 {
@@ -477,25 +544,26 @@ void symbol_demapper::launch(const raw_frame* frames,
                               m.how,
                               frames,
                               count,
-                              raw,
+                              caller_format,
                               input };
     cuda::check(cudaMemsetAsync(m.states.get(), 0, count * sizeof(frame_state), stream),
                 "memset");
-    const dim3 each(m.blocks, count), one(1), rows(4 * m.multiprocessors);
+    const dim3 blocks(m.blocks, count), parts(demap::frame_parts, count);
+    const dim3 frames_alone(count), one(1), rows(4 * m.multiprocessors);
     const auto run = [&](auto part, auto to) {
         using Part = decltype(part);
         using To = decltype(to);
-        const auto largest = &find_largest<Part>;
+        const auto scale = &find_scale<Part>;
         const auto add = &add_up<Part>;
         const auto look = &look_up<Part, To>;
         const auto next = &choose;
         const auto make = &make_tables;
-        largest<<<each, threads, 0, stream>>>(a);
-        add<<<each, threads, 0, stream>>>(a);
-        for (unsigned pass = 0; pass < (m.refines ? demap::most_passes : 1); ++pass) {
+        scale<<<frames_alone, threads, shared_bytes, stream>>>(a);
+        add<<<parts, threads, 0, stream>>>(a);
+        for (unsigned pass = 0; pass < (m.refines ? demap::max_passes : 1); ++pass) {
             next<<<one, threads, 0, stream>>>(a);
             make<<<rows, threads, 0, stream>>>(a);
-            look<<<each, threads, 0, stream>>>(a);
+            look<<<blocks, threads, 0, stream>>>(a);
         }
     };
     const auto run_from = [&](auto part) {

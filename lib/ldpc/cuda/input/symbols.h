@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols become what kernels decode, on the device: what demap/rule.h says. */
+/* Demapping of symbols to the input of kernels on the device, by demap/rule.h. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_SYMBOLS_H
-#define INCLUDED_GPUFEC_LDPC_CUDA_SYMBOLS_H
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_INPUT_SYMBOLS_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_INPUT_SYMBOLS_H
 
 #include "cuda/runtime.h"
-#include "job.h"
-#include "setup.h"
+#include "ldpc/model/job.h"
+#include "ldpc/model/setup.h"
 #include <cstdint>
 #include <memory>
 
@@ -18,25 +18,25 @@ namespace device {
 /*!
  * \brief Demaps the frames of batches, one batch after the other.
  *
- * Tables of cells are made on the device, when frames first need them, and the last ones
- * stay. What of a batch finds no room for its tables is demapped without.
+ * Tables of cells are made on the device when frames first need them, and the most recent
+ * ones stay. Frames for which no table is free are demapped without one.
  */
 class symbol_demapper
 {
 public:
-    //! \param codewords of a batch at most
-    //! \param tables that stay, 1 to 64
+    //! \param codewords largest batch
+    //! \param tables number of tables that stay, 1 to 64
     symbol_demapper(const setup& setup, std::size_t codewords, unsigned tables = 32);
     ~symbol_demapper();
 
-    //! What lies at \p raw becomes what the kernels decode at \p input.
-    void launch(const raw_frame* frames,
+    //! Demaps the symbols at \p caller_format to the kernels' input at \p input.
+    void launch(const caller_frame* frames,
                 std::uint32_t count,
-                const std::uint8_t* raw,
+                const std::uint8_t* caller_format,
                 std::uint8_t* input,
                 cudaStream_t stream);
 
-    //! Of frame \p index of the last batch, which is through.
+    //! Level and passes of a frame of the last batch, which has finished.
     struct outcome {
         int level;
         unsigned passes;
@@ -51,4 +51,4 @@ private:
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_SYMBOLS_H */
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_INPUT_SYMBOLS_H */

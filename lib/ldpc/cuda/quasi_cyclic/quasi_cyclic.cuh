@@ -1,199 +1,60 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for codes of circulants without a chain: teams of threads
- * decode two codewords each in the halves of a half2, with the arithmetic of
- * cuda_pairs.cuh.
+/* Layered min-sum in int8 for quasi-cyclic codes without a parity chain. Each team of
+ * threads decodes two codewords in the halves of a half2, with the arithmetic of
+ * dvb_int8x2.
  *
- * A team has a thread for each check of a unit: a layer, or a part of one that is too
- * large. Shared memory holds the posteriors of all bits. Messages are kept compressed, in
- * memory that the L2 cache holds. Units of one kind are a run: a loop in code for their
- * degree. All control flow hangs on the kernel's parameters, so that warps stay together;
- * a thread without a check does what the others do, with memory of its own.
+ * A team has a thread for each check of a unit, which is a layer, or part of a layer that
+ * is too large. Shared memory holds the posteriors of all bits. Messages are kept
+ * compressed, in memory that fits in the L2 cache. Successive units of one kind are a
+ * run, a loop in code for their degree. All control flow depends on the kernel's
+ * parameters, so that warps stay together; a thread without a check does what the others
+ * do, on memory of its own.
  *
- * A bit of one check only is a leaf of that check: what it says is its channel value in
- * each iteration. That stays in shared memory. Its posterior is made
- * of it and of the message that is kept, when somebody asks for it. */
+ * A leaf is a bit of a single check. Its variable-to-check message is its channel value
+ * in each iteration, so that this value stays in shared memory. Its posterior is computed
+ * when it is needed, from the channel value and the stored message. */
 
-#ifndef INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
-#define INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 
-#include "cuda_pairs.cuh"
+#include "l2_cache.cuh"
+#include "ldpc/cuda/dvb_int8x2/check_node_update.cuh"
+#include "ldpc/cuda/soft_output.cuh"
+#include "table.h"
 
 namespace gr::gpufec::ldpc {
 namespace device {
+namespace quasi_cyclic {
 
-struct circulant_table {
-    static constexpr unsigned most_runs = 48;
-    static constexpr unsigned most_units = 31; // of a run
-    static constexpr unsigned most_words = 2048;
-    //! Units of the same kind, one after the other.
-    struct run {
-        //! From the lowest bit, for each unit: whether bits of it were in use since the
-        //! last barrier; then a bit that is set.
-        std::uint32_t barriers;
-        std::uint16_t checks; //!< of a unit, up to a team's threads
-        std::uint8_t degree;
-        std::uint8_t kind;
-    };
-    run runs[most_runs];
-    std::uint32_t run_count;
-    //! In device memory, of each unit: two words an edge, as place_of() wants them, of a
-    //! leaf last, up to whole vectors.
-    const std::uint32_t* edges;
-    std::uint32_t edge_words;
-    std::uint32_t n;           //!< bits
-    std::uint32_t minus_z;     //!< −4·Z as the bits of a float, in units of its least
-    std::uint32_t leaves_from; //!< the first bit of those that are leaves
-    std::uint32_t team;        //!< threads
-    std::uint32_t teams;       //!< of a block
-    std::uint32_t team_words;  //!< posteriors in shared memory
-    std::uint32_t pitch;       //!< places for the messages of a unit's checks
-    std::uint32_t state_words; //!< of messages of a team, zeros before them
-};
+using dvb_int8x2::all;
+using dvb_int8x2::bits;
+using dvb_int8x2::value_of;
 
-namespace circulants {
-
-using pairs::all;
-using pairs::bits;
-using pairs::value_of;
-
-constexpr unsigned flag_words =
-    36; // the block's slot, and two for each of up to 16 teams
-constexpr unsigned most_teams = 16;
-
-// Loads and stores past the L1 cache of what is to stay in the L2 cache, as much of it as
-// fits: a share that stays is worth more than all of it that makes room for itself.
-class staying
+template <unsigned MaxDegree>
+class quasi_cyclic_kernel
 {
-public:
-    __device__ staying()
-    {
-#ifdef __CUDA_ARCH__
-        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 0.7;"
-                     : "=l"(d_policy));
-#endif
-    }
-    __device__ uint2 load(const uint2* from) const
-    {
-#ifdef __CUDA_ARCH__
-        uint2 x;
-        asm volatile("ld.global.cg.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
-                     : "=r"(x.x), "=r"(x.y)
-                     : "l"(from), "l"(d_policy)
-                     : "memory");
-        return x;
-#else
-        return *from;
-#endif
-    }
-    __device__ uint4 load(const uint4* from) const
-    {
-#ifdef __CUDA_ARCH__
-        uint4 x;
-        asm volatile("ld.global.cg.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                     : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-                     : "l"(from), "l"(d_policy)
-                     : "memory");
-        return x;
-#else
-        return *from;
-#endif
-    }
-    __device__ void store(uint2* to, const uint2& x) const
-    {
-#ifdef __CUDA_ARCH__
-        asm volatile("st.global.cg.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(to),
-                     "r"(x.x),
-                     "r"(x.y),
-                     "l"(d_policy)
-                     : "memory");
-#else
-        *to = x;
-#endif
-    }
-    __device__ void store(uint4* to, const uint4& x) const
-    {
-#ifdef __CUDA_ARCH__
-        asm volatile(
-            "st.global.cg.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(to),
-            "r"(x.x),
-            "r"(x.y),
-            "r"(x.z),
-            "r"(x.w),
-            "l"(d_policy)
-            : "memory");
-#else
-        *to = x;
-#endif
-    }
+    static constexpr unsigned max_words = message_words(MaxDegree);
+    using run_of_units = quasi_cyclic_table::run;
 
-private:
-    std::uint64_t d_policy;
-};
-
-// There is code for some degrees, and others are filled up to the next.
-__host__ __device__ constexpr unsigned padded_degree(unsigned degree)
-{
-    return degree <= 3    ? 3
-           : degree <= 11 ? degree
-           : degree <= 13 ? 13
-           : degree <= 15 ? degree
-           : degree <= 17 ? 17
-           : degree <= 22 ? degree
-                          : 32;
-}
-constexpr unsigned most_leaf_degree = 10; // of checks with a leaf
-
-// What units need the same code: those of one (padded) degree, with a leaf or without.
-template <unsigned Degree, bool Leaf>
-struct kind {
-    static constexpr unsigned degree = Degree;
-    static constexpr bool leaf = Leaf;
-    static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf;            // that messages go to
-    static constexpr unsigned words = (2 * Degree + 3) / 4 * 4; // of the table
-};
-__host__ __device__ constexpr unsigned kind_of(unsigned degree, bool leaf)
-{
-    return padded_degree(degree) | unsigned(leaf) << 6;
-}
-// By a kind's number: words of a check's messages, in vectors of four and of two; words
-// of a unit's edges in the table; whether there is a leaf.
-__host__ __device__ constexpr unsigned message_words(unsigned kind)
-{
-    const unsigned degree = kind & 63;
-    return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
-}
-constexpr unsigned most_message_words = 6;
-__host__ __device__ constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
-__host__ __device__ constexpr unsigned table_words(unsigned kind)
-{
-    return (2 * (kind & 63) + 3) / 4 * 4;
-}
-
-template <unsigned Most>
-class decoder
-{
-    static constexpr unsigned most_words = message_words(Most);
-    using run_of_units = circulant_table::run;
-
-    // Messages of a check, as they are kept.
+    // The stored messages of a check.
     struct stored {
-        std::uint32_t word[most_words];
+        std::uint32_t word[max_words];
     };
-    // Where the run is: words of the table and of messages that are before it.
+    // Offsets of a run or unit, in words of the table and of the messages.
     struct place {
         std::uint32_t edges = 0, state = 0;
     };
-    // A check's number, and the address of its posterior in column 0 for a shift of 0, as
-    // least floats. With factor 0 that is the place for all.
+    // A check's index, and the address of its posterior in column 0 at shift 0, in units
+    // of the smallest float. Factor 0 makes this the address of all its posteriors.
     struct check {
         float j, address, factor;
     };
 
 public:
-    __device__ decoder(const circulant_table& table, const pair_arguments& a)
+    __device__ quasi_cyclic_kernel(const quasi_cyclic_table& table,
+                                   const int8x2_arguments& a)
         : d_table(table),
           d_args(a),
           d_constants(a),
@@ -212,7 +73,7 @@ public:
         d_address = kept_in_register(shared_address(d_posterior) + 4 * d_j);
         d_spare = kept_in_register(
             shared_address(posteriors + table.teams * table.team_words + threadIdx.x));
-        if (threadIdx.x == 0) { // memory that no other block has
+        if (threadIdx.x == 0) { // state that no other block uses
             d_flags[0] = take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_words / 4; i += blockDim.x) {
@@ -227,9 +88,11 @@ public:
 
     __device__ void run()
     {
-        const auto first = d_args.at_once * (blockIdx.x * d_table.teams + d_team);
+        const auto first =
+            d_args.codewords_per_word * (blockIdx.x * d_table.teams + d_team);
         const bool here = d_team < d_table.teams && first < d_args.frames.count;
-        const bool both = here && d_args.at_once == 2 && first + 1 < d_args.frames.count;
+        const bool both =
+            here && d_args.codewords_per_word == 2 && first + 1 < d_args.frames.count;
         decode(here ? first : 0, here ? (both ? 3 : 1) : 0);
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -238,7 +101,7 @@ public:
     }
 
 private:
-    // \p active: which codewords of the team are not done.
+    // Decodes the team's codewords in the bit mask \p active.
     __device__ void decode(std::uint32_t first, unsigned active)
     {
         const frame_place frame[2] = { d_args.frames.table[first],
@@ -252,7 +115,7 @@ private:
                 const auto valid = active & ~violated(active);
                 finish(valid, frame, i, 0);
                 active &= ~valid;
-                if (!agreed(__syncthreads_or(active))) {
+                if (!warp_uniform(__syncthreads_or(active))) {
                     return;
                 }
             }
@@ -263,7 +126,7 @@ private:
         }
     }
 
-    // Codewords \p done of the team.
+    // Writes the results of the codewords in the bit mask \p done.
     __device__ void finish(unsigned done,
                            const frame_place (&frame)[2],
                            std::uint32_t iterations,
@@ -271,7 +134,7 @@ private:
     {
         const bool soft = d_args.stop.soft != ldpc_soft_output::none;
         if (soft || d_args.stop.out_bits > d_table.leaves_from) {
-            settle(done);
+            finish_leaves(done);
             __syncthreads();
         }
         for (unsigned w = 0; w < 2; ++w) {
@@ -284,20 +147,22 @@ private:
             }
             write_decisions(w, d_args.frames.output + frame[w].output);
             if (soft) {
-                const soft_writer llrs(d_args.frames, frame[w], d_args.stop, pairs::unit);
+                const soft_writer llrs(
+                    d_args.frames, frame[w], d_args.stop, dvb_int8x2::unit);
                 for (unsigned i = d_j; i < d_table.n; i += d_table.team) {
-                    llrs.write<std::int8_t>(i, pairs::of_codeword(d_posterior[i], w));
+                    llrs.write<std::int8_t>(i,
+                                            dvb_int8x2::of_codeword(d_posterior[i], w));
                 }
             }
         }
     }
 
-    // Sixteen bits at a time, of the last perhaps fewer.
+    // Loads sixteen bits at a time, the last ones perhaps in part.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const uint4*>(a);
         const auto* const and_from = reinterpret_cast<const uint4*>(b);
-        constexpr unsigned together = 4; // so that many loads are on their way
+        constexpr unsigned together = 4; // loads in flight
         const unsigned count = (d_table.n + 3) / 4, vectors = (count + 3) / 4;
         for (unsigned i = d_j; i < vectors; i += together * d_table.team) {
             uint4 x[together], y[together];
@@ -326,12 +191,12 @@ private:
     {
         if (at < count) {
             reinterpret_cast<uint4*>(d_posterior)[at] =
-                pairs::four_posteriors(d_constants, x, y);
+                dvb_int8x2::four_posteriors(d_constants, x, y);
         }
     }
 
-    // What is kept for the thread's check of a unit, from where it begins; of the unit
-    // whose messages are behind so many words.
+    // Loads the stored messages of the thread's check in a unit, from their address, or
+    // from the unit's offset in words.
     __device__ stored fetched(unsigned kind, const std::uint32_t* from) const
     {
         stored s;
@@ -339,13 +204,13 @@ private:
             const auto v = d_cache.load(reinterpret_cast<const uint2*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
-        } else if constexpr (most_words > 2) {
+        } else if constexpr (max_words > 2) {
             const auto v = d_cache.load(reinterpret_cast<const uint4*>(from));
             s.word[0] = v.x;
             s.word[1] = v.y;
             s.word[2] = v.z;
             s.word[3] = v.w;
-            if constexpr (most_words > 4) {
+            if constexpr (max_words > 4) {
                 if (message_words(kind) == 6) {
                     s.word[4] = __ldcg(from + 4 * d_table.pitch - 2 * d_place);
                 }
@@ -357,7 +222,7 @@ private:
     {
         return fetched(
             kind,
-            kept(d_state + (message_words(kind) == 2 ? 2 : 4) * d_place, 4 * state));
+            stored_at(d_state + (message_words(kind) == 2 ? 2 : 4) * d_place, 4 * state));
     }
 
     __device__ check check_of(const run_of_units& run) const
@@ -367,8 +232,8 @@ private:
                  __uint_as_float(there ? d_address : d_spare),
                  there ? 1.0f : 0.0f };
     }
-    // Where a check finds the bit of an edge: from the last check for which shift and
-    // number are less than Z, and where the bit of check 0 is.
+    // Returns the address of the bit of an edge. \p last: the last check whose index and
+    // the shift sum to less than Z; \p start: the place of check 0's bit.
     __device__ std::uint32_t
     place_of(const check& c, std::uint32_t last, std::uint32_t start) const
     {
@@ -378,10 +243,11 @@ private:
                                     fmaf(__uint_as_float(start), c.factor, c.address)));
     }
 
-    // The first unit's, behind the zeros.
-    __device__ place beginning() const { return { 0, most_words * d_table.pitch }; }
+    // Returns the offsets of the first unit, behind the zeros.
+    __device__ place beginning() const { return { 0, max_words * d_table.pitch }; }
 
-    // \p next: what is kept for the first unit, then that again.
+    // Makes an iteration. \p next has the stored messages of the first unit, before and
+    // after.
     __device__ void iterate(stored& next)
     {
         auto at = beginning();
@@ -392,7 +258,7 @@ private:
             switch (run.kind) {
 #define GPUFEC_KIND(D, L)                                       \
     case kind<D, L>::number:                                    \
-        if constexpr (D <= Most) {                              \
+        if constexpr (D <= MaxDegree) {                         \
             units<kind<D, L>>(run, at, last, kind_after, next); \
         }                                                       \
         break;
@@ -429,9 +295,10 @@ private:
         __syncthreads();
     }
 
-    // Fewer instructions than a sum of pointer and words.
+    // Returns a pointer factor · bytes further, in fewer instructions than pointer
+    // arithmetic.
     __device__ static std::uint32_t*
-    behind(std::uint32_t* from, std::uint32_t bytes, std::uint32_t factor)
+    offset_by(std::uint32_t* from, std::uint32_t bytes, std::uint32_t factor)
     {
 #ifdef __CUDA_ARCH__
         std::uint32_t* to;
@@ -443,15 +310,15 @@ private:
         return from + factor * bytes / 4;
 #endif
     }
-    // Where to fetch what is kept so many bytes behind: in the first iteration the zeros,
-    // which cost no memory but their own.
-    __device__ std::uint32_t* kept(std::uint32_t* from, std::uint32_t bytes) const
+    // Returns where to load messages that are stored \p bytes behind \p from. In the
+    // first iteration these are the zeros at \p from.
+    __device__ std::uint32_t* stored_at(std::uint32_t* from, std::uint32_t bytes) const
     {
-        return behind(from, bytes, d_later);
+        return offset_by(from, bytes, d_later);
     }
 
-    // Within a run what is kept for the next unit is fetched early; behind it, it is if
-    // the next run has vectors as large.
+    // Processes a run. The next unit's messages are loaded early; past the end of the run
+    // only if the next one has vectors of the same size.
     template <class Kind>
     __device__ void units(
         const run_of_units& run, place& at, bool last, unsigned kind_after, stored& next)
@@ -479,8 +346,9 @@ private:
         }
     }
 
-    // \p edges: address of the table's. What the thread keeps for the unit begins \p
-    // state bytes from \p mine, and for the next unit \p stride bytes behind.
+    // Processes a unit. \p edges: address of its edges in the table. The thread's
+    // messages are \p state bytes behind \p mine, and those of the next unit \p stride
+    // bytes further.
     template <class Kind>
     __device__ void update(unsigned degree,
                            const check& c,
@@ -492,7 +360,7 @@ private:
                            stored& old)
     {
         constexpr unsigned Degree = Kind::degree;
-        using messages = pairs::messages<Degree>;
+        using messages = dvb_int8x2::messages<Degree>;
         constexpr unsigned parts = (Degree + 7) / 8;
         messages m;
         m.word[messages::parts - 1] = 0;
@@ -501,7 +369,7 @@ private:
             m.word[w] = old.word[w];
         }
         m.word[messages::parts] = old.word[parts];
-        const half2 least = m.least(d_constants), second = m.second(d_constants);
+        const half2 first = m.first(d_constants), second = m.second(d_constants);
 
         std::uint32_t at[Degree];
 #pragma unroll
@@ -512,17 +380,17 @@ private:
                 at[e + 1] = place_of(c, two.z, two.w);
             }
         }
-        old = fetched(Kind::number, kept(mine, state + stride));
+        old = fetched(Kind::number, stored_at(mine, state + stride));
         if (barrier) {
             __syncthreads();
         }
-        // Of degrees that have code of their own every edge is there.
+        // A degree with code of its own lacks no edge.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            t[e] = all(pairs::missing);
+            t[e] = all(dvb_int8x2::missing);
             if (!filled || e < degree) {
                 t[e] = value_of(get_shared(at[e]));
             }
@@ -530,26 +398,27 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < Kind::edges; ++e) {
             if (!filled || e < degree) {
-                t[e] = m.without(t[e], e, least, second);
+                t[e] = m.variable_to_check(t[e], e, first, second);
             }
         }
-        const auto heard = pairs::least_of(t);
-        pairs::renewal<Degree> renewed(heard.least, heard.second, d_args, d_constants);
+        const auto minima = dvb_int8x2::min1_of(t);
+        dvb_int8x2::check_node_update<Degree> updated(
+            minima.min1, minima.min2, d_args, d_constants);
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            const auto p = renewed.posterior(e, t[e]);
+            const auto p = updated.posterior(e, t[e]);
             if (e < Kind::edges && (!filled || e < degree)) {
                 set_shared(at[e], bits(p));
             }
         }
-        renewed.finish(all(0));
-        const auto& fresh = renewed.fresh.word;
+        updated.finish(all(0));
+        const auto& fresh = updated.fresh.word;
         const auto magnitudes = fresh[messages::parts];
-        auto* const to = behind(mine, state, d_one);
+        auto* const to = offset_by(mine, state, d_one);
         if constexpr (parts == 1) {
             d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
-            // Of two parts the second stands beside the magnitudes, too: for a leaf.
+            // Two parts: the second is beside the magnitudes, as fetched_leaf() expects.
             d_cache.store(reinterpret_cast<uint4*>(to),
                           make_uint4(fresh[0],
                                      fresh[1],
@@ -561,9 +430,10 @@ private:
         }
     }
 
-    // What is kept for a leaf: the word with its sign and mark, and the magnitudes.
+    // The stored data of a leaf: the word with its sign and is_min1 bit, and the
+    // magnitudes.
     struct leaf {
-        std::uint32_t marks, magnitudes;
+        std::uint32_t edge_bits, magnitudes;
     };
     __device__ leaf fetched_leaf(const run_of_units& run, std::uint32_t state) const
     {
@@ -573,17 +443,18 @@ private:
         return words == 2 ? leaf{ v.x, v.y } : leaf{ v.y, v.x };
     }
     __device__ half2 leaf_posterior(unsigned degree,
-                                    const leaf& kept,
+                                    const leaf& stored,
                                     std::uint32_t channel) const
     {
-        pairs::messages<1> m;
-        m.word[0] = kept.marks << 2 * ((degree - 1) % 8);
-        m.word[1] = kept.magnitudes;
+        dvb_int8x2::messages<1> m;
+        m.word[0] = stored.edge_bits << 2 * ((degree - 1) % 8);
+        m.word[1] = stored.magnitudes;
         const half2 sum = value_of(channel);
-        const half2 less = m.without(sum, 0, m.least(d_constants), m.second(d_constants));
+        const half2 less =
+            m.variable_to_check(sum, 0, m.first(d_constants), m.second(d_constants));
         return __hfma2(sum, all(2), __hneg2(less));
     }
-    // Where the leaf of a unit is.
+    // Returns the address of a unit's leaf.
     __device__ std::uint32_t
     leaf_place(const check& c, const run_of_units& run, std::uint32_t edges) const
     {
@@ -591,54 +462,16 @@ private:
         const auto two = table_entries(edges, e / 2);
         return e % 2 ? place_of(c, two.z, two.w) : place_of(c, two.x, two.y);
     }
-    // Of two edges of the unit that begins at a word of the table.
+    // Returns the entries of two edges of the unit that begins at a word of the table.
     __device__ static uint4 table_entries(std::uint32_t word, unsigned two)
     {
         return get_shared_vector(shared_begin() + 4 * word + 16 * two);
     }
 
-    // Calls use(signs of what the bits of a check sum to) for each of a run's units.
+    // Calls use() with the parity of the thread's check, in the sign bits, for each unit
+    // of a run.
     template <class Use>
-    __device__ void each_sum(const run_of_units& run, place at, Use&& use) const
-    {
-        constexpr unsigned together = 4; // units whose leaves are fetched at once
-        const auto c = check_of(run);
-        const unsigned stride = message_words(run.kind) * d_table.pitch;
-        const unsigned edges = run.degree - has_leaf(run.kind);
-        for (unsigned left = units_of(run); left > 0; left -= min(left, together)) {
-            leaf kept[together] = {};
-            if (has_leaf(run.kind)) {
-#pragma unroll
-                for (unsigned k = 0; k < together; ++k) {
-                    kept[k] = fetched_leaf(run, at.state + min(k, left - 1) * stride);
-                }
-            }
-#pragma unroll
-            for (unsigned k = 0; k < together; ++k) {
-                if (k >= left) {
-                    break;
-                }
-                std::uint32_t sum = 0;
-#pragma unroll 4
-                for (unsigned e = 0; e < edges / 2; ++e) {
-                    const auto two = table_entries(at.edges, e);
-                    sum ^= get_shared(place_of(c, two.x, two.y)) ^
-                           get_shared(place_of(c, two.z, two.w));
-                }
-                if (edges % 2) {
-                    const auto last = table_entries(at.edges, edges / 2);
-                    sum ^= get_shared(place_of(c, last.x, last.y));
-                }
-                if (has_leaf(run.kind)) {
-                    const auto channel = get_shared(leaf_place(c, run, at.edges));
-                    sum ^= bits(leaf_posterior(run.degree, kept[k], channel));
-                }
-                at.edges += table_words(run.kind);
-                use(d_j < run.checks ? sum & pairs::signs : 0);
-            }
-            at.state += together * stride;
-        }
-    }
+    __device__ void each_sum(const run_of_units& run, place at, Use&& use) const;
     __device__ static unsigned units_of(const run_of_units& run)
     {
         return 31 - __clz(run.barriers);
@@ -650,131 +483,53 @@ private:
         at.state += units * message_words(run.kind) * pitch;
     }
 
-    // Posteriors of the leaves of codewords \p which in place of their channel values.
-    __device__ void settle(unsigned which)
-    {
-        auto at = beginning();
-        for (unsigned r = 0; r < d_table.run_count; ++r) {
-            const auto run = d_table.runs[r];
-            const auto c = check_of(run);
-            auto mine = at;
-            const unsigned units = has_leaf(run.kind) ? units_of(run) : 0;
-            for (unsigned u = 0; u < units; ++u) {
-                const auto place = leaf_place(c, run, mine.edges);
-                const auto channel = get_shared(place);
-                const auto p = bits(
-                    leaf_posterior(run.degree, fetched_leaf(run, mine.state), channel));
-                const std::uint32_t mask =
-                    (which & 1) * 0xffffu | (which >> 1) * 0xffff0000u;
-                set_shared(place, (p & mask) | (channel & ~mask));
-                mine.edges += table_words(run.kind);
-                mine.state += message_words(run.kind) * d_table.pitch;
-            }
-            advance(at, run, d_table.pitch);
-        }
-    }
+    // Replaces the channel values of leaves by posteriors, in the codewords in the bit
+    // mask \p which.
+    __device__ void finish_leaves(unsigned which);
 
-    // Which of the team's codewords violate a check; of those in \p candidates all of
-    // them, of others maybe.
-    __device__ unsigned violated(unsigned candidates)
-    {
-        auto* const flag = d_flags + 2 + min(d_team, d_table.teams - 1);
-        if (d_j == 0) {
-            *flag = 0;
-        }
-        __syncthreads();
-        auto at = beginning();
-        // The first unit alone says no where there is still much to correct.
-        bool alone = true;
-        for (unsigned r = 0; r < d_table.run_count;) {
-            auto run = d_table.runs[r];
-            run.barriers = alone ? 2 : run.barriers;
-            std::uint32_t sum = 0;
-            each_sum(run, at, [&sum](std::uint32_t s) { sum |= s; });
-            if (sum) {
-                atomicOr(flag, (sum >> 15 & 1) | (sum >> 30 & 2));
-            }
-            __syncthreads();
-            if (!agreed(__syncthreads_or(candidates & ~*flag))) {
-                break;
-            }
-            if (!alone) {
-                advance(at, run, d_table.pitch);
-                ++r;
-            }
-            alone = false;
-        }
-        return *flag;
-    }
+    // Returns a bit mask of codewords that violate a check: all such \p candidates, and
+    // perhaps others.
+    __device__ unsigned violated(unsigned candidates);
 
-    // Of both codewords, in half words.
-    __device__ std::uint32_t count_violated()
-    {
-        auto* const counter = d_flags + 2 + most_teams + min(d_team, d_table.teams - 1);
-        if (d_j == 0) {
-            *counter = 0;
-        }
-        __syncthreads();
-        std::uint32_t count = 0;
-        auto at = beginning();
-        for (unsigned r = 0; r < d_table.run_count; ++r) {
-            const auto run = d_table.runs[r];
-            each_sum(run, at, [&count](std::uint32_t s) { count += s >> 15; });
-            advance(at, run, d_table.pitch);
-        }
-        if (count) {
-            atomicAdd(counter, count);
-        }
-        __syncthreads();
-        return *counter;
-    }
+    // Counts violated checks of both codewords, in the halves of the word.
+    __device__ std::uint32_t count_violated();
 
-    // Packs signs of codeword w, first bit most significant.
-    __device__ void write_decisions(unsigned w, std::uint8_t* output) const
-    {
-        const unsigned out_bits = d_args.stop.out_bits;
-        const auto* const from = reinterpret_cast<const uint4*>(d_posterior);
-        for (unsigned i = d_j; i < (out_bits + 7) / 8; i += d_table.team) {
-            const unsigned s = w ? 31 : 15;
-            const auto four = [s](const uint4& x) {
-                return (x.x >> s & 1) << 3 | (x.y >> s & 1) << 2 | (x.z >> s & 1) << 1 |
-                       (x.w >> s & 1);
-            };
-            const auto byte = four(from[2 * i]) << 4 | four(from[2 * i + 1]);
-            const unsigned rest = min(8 * i + 8 - min(out_bits, 8 * i + 8), 7u);
-            output[i] = std::uint8_t(byte >> rest << rest);
-        }
-    }
+    // Writes the decisions of codeword w, first bit most significant.
+    __device__ void write_decisions(unsigned w, std::uint8_t* output) const;
 
-    const circulant_table& d_table;
-    const pair_arguments& d_args;
-    const pairs::constants d_constants;
-    const staying d_cache; // of messages
+    const quasi_cyclic_table& d_table;
+    const int8x2_arguments& d_args;
+    const dvb_int8x2::constants d_constants;
+    const l2_resident d_cache; // the cache of messages
     const unsigned d_team;
-    const unsigned d_j; // the check of a unit; beyond all for a thread of no team
+    // Index of the check in a unit; beyond all for a thread without a team.
+    const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
     const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
-    std::uint32_t* d_posterior; // of the team
-    std::uint32_t d_address;    // of the first that is the thread's
-    std::uint32_t d_spare;      // of the word for where there is no check
+    std::uint32_t* d_posterior; // the team's posteriors
+    std::uint32_t d_address;    // address of the thread's posterior in column 0
+    std::uint32_t d_spare;      // address of a word for a thread without a check
     std::uint32_t* d_state;     // the team's
-    unsigned d_place;           // of the thread's messages
+    unsigned d_place;           // place of the thread's messages
 };
 
-template <unsigned Most, unsigned Threads>
+template <unsigned MaxDegree, unsigned Threads>
 __global__ void __launch_bounds__(Threads, 1)
-    decode_circulants(const __grid_constant__ circulant_table table,
-                      const __grid_constant__ pair_arguments arguments)
+    decode_quasi_cyclic(const __grid_constant__ quasi_cyclic_table table,
+                        const __grid_constant__ int8x2_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
-    decoder<Most>(table, arguments).run();
+    quasi_cyclic_kernel<MaxDegree>(table, arguments).run();
 #endif
 }
 
-} // namespace circulants
+} // namespace quasi_cyclic
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-#endif /* INCLUDED_GPUFEC_LDPC_CUDA_CIRCULANTS_CUH */
+// The remaining members.
+#include "decisions.cuh"
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH */

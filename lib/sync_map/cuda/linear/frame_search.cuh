@@ -1,34 +1,36 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Where frames of a stream begin, on CUDA: the forward recursion of the linear form over
- * some symbols before each, a block per frame, and the frame written as decoders read it.
- */
+/* Search for the beginnings of a stream's frames on CUDA: the forward recursion of the
+ * linear form over some symbols before each frame, a block per frame. The frame found is
+ * written as the decoding kernels read it. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_FRAME_SEARCH_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_FRAME_SEARCH_CUH
 
-#include "cuda_linear_any.cuh"
+#include "linear_any.cuh"
+#include "word_sweep.cuh"
 
 namespace gr::gpufec::sync_map {
 
-//! What the search is given beside the geometry of a try, whose window is that of a try,
-//! whose symbols are those of the warm-up and whose frames are those of the batch.
+//! Parameters of the search. The geometry beside it has the window of a try, the symbols
+//! of the warm-up and the frames of the batch.
 struct start_geometry {
     start_search search;
-    double log_symbol; //!< of what the recursion leaves out, per symbol
-    bool narrow;       //!< whether tries narrow their windows, as long as they find
-    // Of frames.
+    double log_symbol; //!< log of the factor that the recursion leaves out, per symbol
+    bool narrow;       //!< the first tries narrow their windows
+    // Input and output of frames.
     std::uint32_t window, symbols;
-    std::size_t input_bytes, start_at, end_at, items_at, output_bytes, links_at;
+    std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
+        boundary_matches_at;
     std::uint32_t item_bytes;
-    // Of the batch.
+    // Input of the batch.
     std::uint32_t items;
     std::size_t whole_at, batch_items_at;
 };
 
-// What a try has found: where, and the logarithm of how much likelier it is than not. The
-// current row is its last, `window` drifts from number `low` of the try on.
+// Result of a try: the place, and its log likelihood ratio. The current row is its last:
+// `window` drifts from number `low` of the try on.
 struct found_start {
     std::int64_t origin;
     double evidence;
@@ -36,7 +38,7 @@ struct found_start {
     unsigned window = 0;
 };
 
-// The layout of a window of fewer drifts.
+// Returns the layout of a window of fewer drifts.
 inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
 {
     l.window = window + (l.window - window) % 4;
@@ -45,9 +47,9 @@ inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
     return l;
 }
 
-// One try: α from 1 everywhere about a place to the boundary that is looked for, which
-// becomes the current row. A try that narrows goes on with what lies near the likeliest
-// drift alone, once its evidence is enough for that.
+// Runs one try: starts α at 1 for all drifts about a place, and makes α of the boundary
+// in question the current row. A try that narrows keeps only the drifts near the
+// likeliest one once its evidence suffices.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
@@ -74,7 +76,7 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // I times a row of ones.
+    // The row is I times a row of ones.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {
@@ -170,7 +172,7 @@ __device__ found_start try_start(const sync_geometry& full,
              g.window };
 }
 
-// Writes a frame of the batch that begins with the current row, that of a try at a place.
+// Writes a frame of the batch. It starts with the current row, that of a try at \p place.
 template <class Row, class Metric>
 __device__ void write_found(const start_geometry& sg,
                             linear_shared<Row, Metric>& s,
@@ -220,7 +222,7 @@ __device__ void write_found(const start_geometry& sg,
     block_sync();
 }
 
-// Frames of the batch, a block one after the other.
+// Finds the frames of the batch; a block takes one at a time.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void find_starts(const sync_geometry& g,
                             const start_geometry& sg,
@@ -245,8 +247,8 @@ __device__ void find_starts(const sync_geometry& g,
     for (unsigned f = blockIdx.x; f < g.frames; f += gridDim.x) {
         const auto piece = reinterpret_cast<const stream_piece*>(batch)[f];
         std::byte* const frame = frames + f * sg.input_bytes;
-        auto* const link =
-            reinterpret_cast<link_header*>(output + f * sg.output_bytes + sg.links_at);
+        auto* const boundary_match = reinterpret_cast<boundary_match_header*>(
+            output + f * sg.output_bytes + sg.boundary_matches_at);
         if (piece.whole >= 0) {
             const auto* const from = reinterpret_cast<const int4*>(
                 batch + sg.whole_at + piece.whole * sg.input_bytes);
@@ -255,12 +257,14 @@ __device__ void find_starts(const sync_geometry& g,
                 reinterpret_cast<int4*>(frame)[k] = from[k];
             }
             if (threadIdx.x == 0) {
-                *link = { reinterpret_cast<const frame_header*>(from)->origin, 0, 1 };
+                *boundary_match = { reinterpret_cast<const frame_header*>(from)->origin,
+                                    0,
+                                    1 };
             }
             continue;
         }
-        // Tries that narrow go once over where the frame may be; what they do not find is
-        // looked for in full.
+        // Narrowing tries pass once over where the frame may be. If they find nothing,
+        // full tries follow.
         const std::int64_t guess = piece.guess;
         std::int64_t place = guess, best_place = guess;
         found_start best{ guess, -INFINITY };
@@ -290,16 +294,16 @@ __device__ void find_starts(const sync_geometry& g,
         }
         const auto off = best.origin - best_place;
         if (off > search.reach || off < -search.reach || best_place != place) {
-            // Once more about what was found.
+            // The last try is centred at the place found.
             place = best.origin;
             const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;
         }
         write_found(sg, s, items, g.n, place, best, frame);
         if (threadIdx.x == 0) {
-            *link = { std::int32_t(best.origin),
-                      float(best.evidence),
-                      best.evidence >= search.accepted };
+            *boundary_match = { std::int32_t(best.origin),
+                                float(best.evidence),
+                                best.evidence >= search.accepted };
         }
     }
 }
@@ -310,7 +314,7 @@ template <template <int, class, class> class Items,
           bool One,
           class Row,
           class Metric>
-__global__ void __launch_bounds__(One ? 32 : 32 * most_warps,
+__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
                                   One ? resident_warps<N, Metric> : 2)
     starts_of_words(const sync_geometry g,
                     const start_geometry sg,
@@ -372,4 +376,4 @@ __global__ void starts_of_any(const sync_geometry g,
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_STARTS_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_FRAME_SEARCH_CUH */

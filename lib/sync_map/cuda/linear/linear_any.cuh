@@ -1,20 +1,19 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The linear form on CUDA for any word length and alphabet: words in segments, between
- * which a lane's row lies in device memory. */
+/* The linear form on CUDA for any word length and alphabet. Words are cut into segments,
+ * between which a lane's row is stored in device memory. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ANY_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ANY_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH
 
-#include "cuda_linear.cuh"
-#include "cuda_words.h"
+#include "decode.cuh"
+#include "sync_map/cuda/words.h"
 
 namespace gr::gpufec::sync_map {
 
-// Words in segments of up to eight symbols; a lane's row between two segments lies in
-// device memory. A segment of fewer symbols leaves its first rows unused. \tparam
-// Likelihoods whether an item has those of all symbols
+// Sweep of words in segments of up to eight symbols. A shorter segment leaves its first
+// rows unused. \tparam Likelihoods whether an item has likelihoods of all symbols
 template <bool Likelihoods, class Row, class Metric>
 struct any_sweep {
     static constexpr int S = nibble_segment;
@@ -147,4 +146,4 @@ __global__ void linear_any(const sync_geometry g,
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ANY_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_ANY_CUH */

@@ -1,28 +1,27 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Few frames on CUDA, the linear form: a frame is cut into segments of a few symbols, all
- * of which are worked on at once.
+/* The linear form on CUDA for few frames: a frame is cut into segments of a few symbols,
+ * which are decoded in parallel.
  *
- * The recursion over a segment is linear, so it is a matrix, of which a block computes
- * the row that begins at one drift. These are chained, from both ends of the frame, which
- * gives α and β of all boundaries between segments. Then each segment has what it needs,
- * and its symbols are decoded as if it were a frame. This is more work, as many times as
- * the window has drifts, but its longest chain is of three segments and not of the frame
- * twice. */
+ * The recursion over a segment is linear and so a matrix; a block computes the row that
+ * begins at one drift. The matrices are chained from both ends of the frame, which gives
+ * α and β of all boundaries between segments. Then the symbols of each segment are
+ * decoded as if it were a frame. This is more work by a factor of the window's drifts,
+ * but the longest chain is three segments instead of twice the frame. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_SEGMENTS_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_SEGMENTS_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_SEGMENTS_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_SEGMENTS_CUH
 
-#include "cuda_linear.cuh"
+#include "word_sweep.cuh"
 #include <climits>
 
 namespace gr::gpufec::sync_map {
 
 constexpr unsigned segment_symbols = 8;
-constexpr unsigned chain_threads = 256; // of each direction, one a drift
+constexpr unsigned chain_threads = 256; // per direction, one per drift
 
-//! How a frame is cut: a boundary lies behind the symbols that are put out.
+//! Division of a frame into segments. One boundary lies after the last output symbol.
 struct segment_geometry {
     std::uint32_t symbols, outputs;
     std::uint32_t putting_out, count; //!< segments
@@ -35,7 +34,7 @@ struct segment_geometry {
     {
     }
 
-    //! The index that segment \p s begins with, symbols for the one behind the last.
+    //! Returns the first index of segment \p s, `symbols` for the one after the last.
     __host__ __device__ unsigned begin(unsigned s) const
     {
         return s < putting_out
@@ -52,19 +51,19 @@ private:
 
 template <class Metric>
 struct segment_memory {
-    Metric* transfers;       //!< frames × segments × window × window: from, to
-    std::int32_t* exponents; //!< of their rows; no_row: all zeros
+    Metric* transfers;       //!< frames × segments × window (from) × window (to)
+    std::int32_t* exponents; //!< of the rows of transfers; no_row: all zeros
     Metric* boundaries;      //!< frames × (segments + 1) × 2 × window: α, without the
                              //!< insertions after it, and β
-    Metric* alpha;           //!< a block: segment_symbols rows
+    Metric* alpha;           //!< per block: segment_symbols rows
 
     static constexpr std::int32_t no_row = INT_MIN;
 };
 
 enum class segment_work { transfers, symbols };
 
-/* Of one segment, the row of its matrix that begins at drift number \p from; or its
- * symbols. Both are sweeps, of which there is but one copy. */
+/* Computes a segment's matrix row that begins at drift number \p from, or decodes its
+ * symbols. Both use one copy of the sweep. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void work_on_segment(const sync_geometry& g,
                                 const segment_geometry& cut,
@@ -86,7 +85,8 @@ __device__ void work_on_segment(const sync_geometry& g,
     const unsigned warp = warp_number<One>(), warps = block_warps<One>();
     Row* const part = s.partial + warp * l.stride;
     const Row c = sweep.weights.insertion;
-    // Rows of the boundary before the segment; one lies between frames.
+    // Rows of the boundary before the segment. Each frame has one boundary more than
+    // segments.
     const auto frame = segment_of_batch / cut.count;
     const Metric* const before =
         memory.boundaries + (segment_of_batch + frame) * 2 * g.window;
@@ -152,13 +152,13 @@ __device__ void work_on_segment(const sync_geometry& g,
     __pipeline_wait_prior(0);
 }
 
-// A block takes one segment, or one row of a segment's matrix, after the other.
+// Computes segments, or rows of their matrices; a block takes one at a time.
 template <template <int, class, class> class Items,
           int N,
           bool One,
           class Row,
           class Metric>
-__global__ void __launch_bounds__(One ? 32 : 32 * most_warps, One ? 16 : 2)
+__global__ void __launch_bounds__(One ? 32 : 32 * max_warps, One ? 16 : 2)
     work_on_segments(const sync_geometry g,
                      const segment_geometry cut,
                      const linear_layout l,
@@ -207,7 +207,8 @@ __global__ void __launch_bounds__(One ? 32 : 32 * most_warps, One ? 16 : 2)
     }
 }
 
-// The largest exponent of a matrix's rows, to all lanes of a warp; 0 where there is none.
+// Returns the largest exponent of a matrix's rows to all lanes of a warp, 0 if all are
+// zero.
 inline __device__ std::int32_t
 largest_exponent(const std::int32_t* exponents, unsigned rows, std::int32_t none)
 {
@@ -221,7 +222,7 @@ largest_exponent(const std::int32_t* exponents, unsigned rows, std::int32_t none
     return most == none ? 0 : most;
 }
 
-//! Shared memory of chain_segments.
+//! Returns the bytes of shared memory of chain_segments.
 template <class Metric>
 std::size_t chain_bytes(const sync_geometry& g, const segment_geometry& cut)
 {
@@ -229,9 +230,9 @@ std::size_t chain_bytes(const sync_geometry& g, const segment_geometry& cut)
            cut.count * sizeof(std::int32_t);
 }
 
-/* Chains the segments of a frame, a block each: threads of one half from the front, those
- * of the other from the end; and puts out what belongs to the frame. The window has no
- * more drifts than a half has threads. */
+/* Chains the segments of a frame, one block per frame: half of the threads from the
+ * front, the others from the end. Then writes the frame's output. The window has at most
+ * as many drifts as a half has threads. */
 template <class Metric>
 __global__ void __launch_bounds__(2 * chain_threads)
     chain_segments(const sync_geometry g,
@@ -265,7 +266,7 @@ __global__ void __launch_bounds__(2 * chain_threads)
         most[k] =
             largest_exponent(memory.exponents + (matrices + k) * W, W, memory.no_row);
     }
-    // Of a half's values.
+    // Returns the maximum of a half's values.
     const auto half_max = [&](Metric x) {
         for (int d = 16; d > 0; d /= 2) {
             x = max(x, __shfl_xor_sync(full_warp, x, d));
@@ -323,7 +324,7 @@ __global__ void __launch_bounds__(2 * chain_threads)
         part = double(x) * in.boundary(g, g.end_at, g.symbols, m);
     }
     const double ends = block_sum(part, scratch);
-    // Those of α decide.
+    // The sums of the forward half decide.
     if (__syncthreads_or(!(ends > 0) || (!back && !scale.alive))) {
         return emit_unknown(g, out, status[frame]);
     }
@@ -362,4 +363,4 @@ __global__ void __launch_bounds__(2 * chain_threads)
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_SEGMENTS_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_SEGMENTS_CUH */

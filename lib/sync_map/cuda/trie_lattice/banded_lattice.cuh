@@ -1,23 +1,23 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Words of ten bits as tries, with a band of C drifts that follows a frame's path: a lane
- * decodes a frame, so that nothing crosses lanes. Frames of which the band may have lost
- * more than is allowed (band.h) are put on a list, to be decoded again with all drifts.
- */
+/* The trie lattice in a band of C drifts that follows a frame's path. A lane decodes a
+ * frame, so no data crosses lanes. Frames with a possible loss above max_lost (band.h)
+ * are put on a list, to be decoded again with all drifts. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
 
-#include "band.h"
-#include "cuda_tries.cuh"
+#include "sync_map/cuda/band.h"
+#include "trie_lattice.cuh"
 
 namespace gr::gpufec::sync_map {
 
-//! Of a frame's weight; a posterior is off by no more.
-constexpr double most_lost = 1e-8;
+//! Largest part of a frame's weight that may be lost, and so the largest error of a
+//! posterior.
+constexpr double max_lost = 1e-8;
 
-//! A band_bound as the kernel reads it.
+//! Values of a band_bound for the kernel.
 template <int C>
 struct band_weights {
     float growth, leave[C], enter[C];
@@ -29,18 +29,18 @@ struct band_weights {
     }
 };
 
-//! Where a batch's frames are put that are to be decoded again.
+//! List of a batch's frames to be decoded again.
 struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* Where a frame may end with more drifts than the band holds, paths need not come back
- * to it. So β of all drifts is computed for the last indices, which such a path cannot
- * pass without words of the code. */
+/* β of all drifts for the last indices. Where a frame may end with more drifts than the
+ * band holds, paths need not come back to it; but they cannot pass these indices without
+ * words of the code. */
 struct band_ends {
-    std::uint32_t from;      // index that β is kept before; 0: there is none
-    float* metrics;          // a frame: window
-    std::int32_t* exponents; // a frame's: of their scale
+    std::uint32_t from;      // first of these indices; 0: none
+    float* metrics;          // per frame: window
+    std::int32_t* exponents; // per frame: of the scale
 
     __device__ float* of(const sync_geometry& g, unsigned frame) const
     {
@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     }
 }
 
-// What is known of a boundary beside α: a warp has outputs + 1 of them.
+// State of a boundary beside α; a warp has outputs + 1 of them.
 struct band_boundary {
-    float escaped;         // the most that paths weigh that have left, as α is scaled
+    float escaped;         // bound on the weight of paths that have left, scaled as α
     std::int32_t exponent; // of α's scale
     std::uint32_t first;   // the band's first drift
 };
@@ -111,7 +111,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     using base::first, base::g, base::in, base::scale, base::t, base::there, base::valid;
 
     const band_weights<C>& bound;
-    band_boundary* const boundaries; // of this lane: a warp apart
+    band_boundary* const boundaries; // of this lane, at a stride of one warp
     float escaped = 0;
 
     __device__ band_frames(typename base::warp& lanes,
@@ -128,8 +128,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     {
     }
 
-    /* Items as bits, as pack_items of all drifts has them; but a lane packs 32 of them,
-     * from sixteen bytes that are read at once. */
+    /* Packs items as trie_frames::pack_items does; but a lane packs 32 of them, and reads
+     * sixteen bytes at a time. */
     __device__ void pack_items(const std::byte* input, unsigned group)
     {
         const int begin = int(in.position(g, 0, 0)), aligned = begin & ~15;
@@ -145,7 +145,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             const unsigned count = __shfl_sync(full_warp, length, f);
             trie_items all{ 0, 0 };
             for (int half = 0; half < 2; ++half) {
-                const unsigned here = at + 16 * half; // beyond all if negative
+                const unsigned here = at + 16 * half; // large if negative
                 if (here < count) {
                     const auto some = pack(
                         *reinterpret_cast<const sixteen<std::uint32_t>*>(from + here));
@@ -162,7 +162,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
 
     __device__ static trie_items pack(const sixteen<std::uint32_t>& bytes)
     {
-        const auto gather = [](std::uint32_t y) { // the lowest bit of each byte
+        const auto gather = [](std::uint32_t y) { // gathers the lowest bit of each byte
             return (y & 0x01010101u) * 0x01020408u >> 24 & 15u;
         };
         trie_items all{ 0, 0 };
@@ -176,7 +176,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return all;
     }
 
-    // As of all drifts, but that all of the row's are within the window.
+    // Scales the row. Returns the factor. All of the row's drifts are within the window.
     __device__ float normalise(row& r)
     {
         float largest[2] = { r.x[0], r.x[1] };
@@ -192,7 +192,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
 
     __device__ bool outside(unsigned m) const { return m - first >= unsigned(C); }
 
-    // Begins about the likeliest start; what lies outside has escaped.
+    // Centres the band at the likeliest start; weight outside it has left.
     __device__ void begin()
     {
         double most = 0, sum = 0;
@@ -209,7 +209,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         escaped = float(sum);
     }
 
-    // The most that a path weighs that ends outside.
+    // Returns the largest weight of an end outside the band.
     __device__ float end_outside() const
     {
         double most = 0;
@@ -221,7 +221,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return float(most);
     }
 
-    // β of all drifts in place of the band's; says the most that lies outside.
+    // Replaces the band's β by that of all drifts. Returns the largest value outside the
+    // band.
     __device__ float take_end(row& r, const float* metrics) const
     {
         float most = 0;
@@ -234,7 +235,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return most;
     }
 
-    // Drifts \p by further on, of which there is none or one; says what falls out.
+    // Shifts the band by \p by: -1, 0 or 1. Returns the weight that leaves it.
     __device__ static float shift(row& r, int by)
     {
         row to;
@@ -247,7 +248,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return out;
     }
 
-    // Keeps the band about where most of α is.
+    // Moves the band towards the larger part of α.
     __device__ void follow(row& r)
     {
         float low = 0, middle = 0, high = 0;
@@ -261,12 +262,12 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         first += by;
     }
 
-    __device__ void note(unsigned i) const
+    __device__ void store_boundary(unsigned i) const
     {
         boundaries[i * 32] = { escaped, int(scale.exponent), first };
     }
 
-    // An index begins: what will leave in it; then insertions.
+    // Begins an index with its insertions. Returns the weight that will leave in it.
     __device__ float leave(row& r) const
     {
         float sum = 0;
@@ -277,7 +278,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return sum;
     }
 
-    // What the index before this one needs lies in memory that was written long ago.
+    // Prefetches data of the index before this one, which was written long ago.
     __device__ void fetch(unsigned i) const
     {
         constexpr unsigned line = 128;
@@ -304,7 +305,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         begin();
         row r = this->boundary(g.start_at, 0, false);
         escaped *= normalise(r);
-        note(0);
+        store_boundary(0);
         this->keep(g.outputs, r);
         float leaving = leave(r);
         this->keep(0, r);
@@ -316,7 +317,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             escaped = bound.growth * escaped + leaving;
             escaped = fmaxf(escaped * normalise(r), least);
             if (i + 1 < g.outputs) {
-                note(i + 1);
+                store_boundary(i + 1);
                 if (i + 1 == ends.from) {
                     escaped = least; // β of all drifts meets what has left by here
                 }
@@ -326,7 +327,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
                 this->keep(i + 1, r);
             }
         }
-        note(g.outputs);
+        store_boundary(g.outputs);
         this->keep(g.outputs + 1, r);
         __syncwarp();
 
@@ -373,7 +374,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             t.insert(r);
         }
         const auto start = this->emit_drifts(g.outputs, r, drifts);
-        if (there && valid && lost <= most_lost * last.sum) {
+        if (there && valid && lost <= max_lost * last.sum) {
             *status = { log_weight,
                         float(last.entropy),
                         in.header.first + int(start.likeliest),
@@ -389,17 +390,17 @@ struct band_frames : trie_frames<float, C, 0, 1> {
 
 template <int Warps, int C>
 __global__ void __launch_bounds__(32 * Warps, 1)
-    band_tries(const sync_geometry g,
-               const trie_layout l,
-               const trie_weights<float, C> weights,
-               const band_weights<C> bound,
-               const trie_memory memory,
-               band_boundary* boundaries,
-               const band_ends ends,
-               const frames_again again,
-               const std::byte* input,
-               std::byte* output,
-               sync_status* status)
+    banded_trie_lattice(const sync_geometry g,
+                        const trie_layout l,
+                        const trie_weights<float, C> weights,
+                        const band_weights<C> bound,
+                        const trie_memory memory,
+                        band_boundary* boundaries,
+                        const band_ends ends,
+                        const frames_again again,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status)
 {
     const warp_memory<float, C> own(g, l, memory);
     trie_warp<float, C, 0, 1> lanes(g, l, weights, own.rows, own.partial);
@@ -420,4 +421,4 @@ __global__ void __launch_bounds__(32 * Warps, 1)
 
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH */

@@ -1,559 +1,18 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The linear form on CUDA with tries that meet in the middle: a thread holds C drifts, a
- * frame is some adjacent lanes, a warp as many frames as fit. All frames of a warp are at
- * the same index, so the codebook is the same for its lanes.
- *
- * With D_b what a channel symbol b does and I the insertions, forward is the sum over the
- * words of I·D(x₉) … I·D(x₀), applied to I·α; backward, with drifts counted from the
- * window's end, is the same of the word read from its end, applied to β. So both are one
- * sweep: a binary trie of its first four bits makes 16 rows of one, these are summed for
- * each of the 64 endings, and a trie of the last six bits makes one of them again. In the
- * backward sweep α runs down the second trie as well, and meets the 16 rows:
- * L(D) = ⟨what the prefix of D makes of α, what the suffix of D makes of β⟩.
- *
- * A word has as many D as bits, so their common factor is left out: a deletion weighs 1,
- * and D is one multiply-add a drift. */
+/* Frames of the trie lattice: items and metrics at the boundaries, the order of the
+ * recursions, and the output of symbols and drifts. */
 
-#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIES_CUH
-#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIES_CUH
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH
 
-#include "cuda_common.cuh"
+#include "recursion.cuh"
 #include <cuda_pipeline.h>
-#include <cmath>
 
 namespace gr::gpufec::sync_map {
 
-//! Bits of words that this kernel takes.
-constexpr unsigned trie_bits = 10;
-constexpr int trie_rows = 16;
-
-/*! A word of an index as the kernel reads it, in the order in which the second trie is
- * walked: bits 0 to 3 and 15 to 17 are its ending, the walk's first bit being the
- * highest; bits 4 to 7 its row; those from number_shift on its number. */
-struct trie_word {
-    static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
-    static constexpr unsigned outer_shift = 15, number_shift = 18;
-};
-
-//! Weights, relative to that of a deletion where a bit is sent.
-template <class Row, int C>
-struct trie_weights {
-    Row match, mismatch, erased;
-    Row insertion[C + 1]; //!< its powers from 0
-    Row size;             //!< what rows are scaled to, a power of two
-    double log_size;
-    double log_index; //!< logarithm of what an index leaves out
-
-    //! How many bits of a row's range an index may take before rows become too large or
-    //! too small.
-    static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;
-    static constexpr double least_range = sizeof(Row) == 4 ? 80 : 500;
-
-    //! Logarithm, base 2, of what an index can multiply a row by.
-    static double growth(const sync_geometry& g)
-    {
-        const double most = std::fmax(g.match, g.mismatch) / g.deletion;
-        return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
-    }
-    //! False if the weights are too far apart.
-    static bool possible(const sync_geometry& g)
-    {
-        return g.deletion > 0 && growth(g) <= 2 * range - least_range;
-    }
-
-    explicit trie_weights(const sync_geometry& g)
-        : match(g.match / g.deletion),
-          mismatch(g.mismatch / g.deletion),
-          erased(g.erased / g.deletion),
-          log_index(g.n * std::log(g.deletion))
-    {
-        for (int k = 0; k <= C; ++k) {
-            insertion[k] = std::pow(g.insertion, k);
-        }
-        const int exponent = std::fmin(0, std::floor(range - growth(g)));
-        size = std::ldexp(1.0, exponent);
-        log_size = exponent * std::log(2.0);
-    }
-};
-
-// Items as bits, and whether they are bits.
-struct alignas(8) trie_items {
-    std::uint32_t bits, known;
-};
-
-struct trie_memory {
-    const std::uint32_t* words; //!< 2 directions × frame_symbols × q
-    void* alpha;                //!< a warp: (outputs + 2) × 32·C
-    void* partial;              //!< a warp: q × 32
-    trie_items* items;          //!< a warp: frames × item_words
-};
-
-// Sixteen bytes, which are read or written at once.
-template <class Row>
-struct alignas(16) sixteen {
-    Row v[16 / sizeof(Row)];
-};
-
-template <class Row>
-__device__ sixteen<Row> read_sixteen(const std::byte* from)
-{
-    return *reinterpret_cast<const sixteen<Row>*>(from);
-}
-
-// The C drifts of a thread at some row of the lattice; and how its 16 rows lie in shared
-// memory: a single value that sixteen bytes leave over lies behind all rows.
-template <class Row, int C>
-struct alignas(16) trie_row {
-    Row x[C];
-
-    static constexpr int piece = 16 / sizeof(Row);
-    static constexpr bool single = C % piece == 1;
-    static constexpr int pieces = single ? C / piece : (C + piece - 1) / piece;
-    static constexpr unsigned bytes = 16 * pieces;
-    static constexpr unsigned singles_at = trie_rows * bytes;
-    // Lanes begin at different banks.
-    static constexpr unsigned lane_bytes =
-        (singles_at / 16 + single * trie_rows * sizeof(Row) / 16) / 2 * 32 + 16;
-};
-
-// \p number: the row's, times 16.
-template <class Row, int C>
-__device__ trie_row<Row, C> read_row(const std::byte* lane, unsigned number)
-{
-    using row = trie_row<Row, C>;
-    row r;
-    for (int k = 0; k < row::pieces; ++k) {
-        const auto piece = read_sixteen<Row>(lane + number * row::pieces + k * 16);
-        for (int c = 0; c < row::piece && k * row::piece + c < C; ++c) {
-            r.x[k * row::piece + c] = piece.v[c];
-        }
-    }
-    if (row::single) {
-        r.x[C - 1] = *reinterpret_cast<const Row*>(lane + row::singles_at +
-                                                   number / 16 * sizeof(Row));
-    }
-    return r;
-}
-
-template <class Row, int C>
-__device__ void write_row(std::byte* lane, unsigned number, const trie_row<Row, C>& r)
-{
-    using row = trie_row<Row, C>;
-    for (int k = 0; k < row::pieces; ++k) {
-        sixteen<Row> piece{};
-        for (int c = 0; c < row::piece && k * row::piece + c < C; ++c) {
-            piece.v[c] = r.x[k * row::piece + c];
-        }
-        *reinterpret_cast<sixteen<Row>*>(lane + number * row::pieces + k * 16) = piece;
-    }
-    if (row::single) {
-        *reinterpret_cast<Row*>(lane + row::singles_at + number / 16 * sizeof(Row)) =
-            r.x[C - 1];
-    }
-}
-
-//! How a warp's frames share its lanes and its memory; made by the host.
-struct trie_layout {
-    std::uint32_t lanes;      //!< of a frame
-    std::uint32_t frames;     //!< of a warp
-    std::uint32_t item_words; //!< of a frame: its items as bits
-    std::uint32_t warp_bytes; //!< of shared memory
-
-    template <class Row, int C>
-    static trie_layout of(unsigned window, unsigned symbols)
-    {
-        trie_layout l;
-        l.lanes = (window + C - 1) / C;
-        l.frames = 32 / l.lanes;
-        // A window of 32 bits is read wherever an index begins.
-        l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
-        l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
-        return l;
-    }
-};
-
-/* A warp and its frames. Drifts are in the order of the sweep. Insertions are followed
- * over J drifts into the next lane; over all of them, and the one behind it if Reach is
- * 2, if J is C. J is 0 where a frame is one lane. */
-template <class Row, int C, int J, int Reach>
-struct trie_warp {
-    using row = trie_row<Row, C>;
-    static constexpr bool alone = J == 0;
-    static_assert(Reach == 1 || (Reach == 2 && J == C));
-    static constexpr int inner = C + 3; // weights of bits 4 to 7 at a thread's drifts
-
-    const sync_geometry& g;
-    const trie_layout& l;
-    const trie_weights<Row, C>& w;
-    const unsigned lane, slot, place; // frame of the warp, lane of the frame
-    const Row below, above;           // 1 if the frame has a lane before, behind this one
-    const Row far_below, far_above;   // what insertions over a lane weigh, if it has two
-    std::byte* const warp_rows;
-    std::byte* const rows; // of this lane
-    Row* const partial;    // sums that are met, of this lane: 32 per word
-    Row* met_at = nullptr;
-    const std::uint32_t* words = nullptr;
-    std::uint32_t chunk = 0, word = 0;
-    unsigned next_word = 0;
-    trie_items items{ 0, 0 }; // of this lane, that of bit 0 at its first drift first
-    bool clean = false;       // all are bits, in all lanes
-    Row best = -1;            // of the words met, where a frame is one lane
-    unsigned best_word = 0;
-    Row q[2][inner];
-
-    __device__ trie_warp(const sync_geometry& geometry,
-                         const trie_layout& layout,
-                         const trie_weights<Row, C>& weigh,
-                         std::byte* shared,
-                         Row* sums)
-        : g(geometry),
-          l(layout),
-          w(weigh),
-          lane(threadIdx.x % 32),
-          slot(lane / layout.lanes),
-          place(lane % layout.lanes),
-          below(place > 0),
-          above(place + 1 < layout.lanes),
-          far_below(place > 1 ? weigh.insertion[C] : Row(0)),
-          far_above(place + 2 < layout.lanes ? weigh.insertion[C] : Row(0)),
-          warp_rows(shared),
-          rows(shared + min(lane, layout.lanes * layout.frames - 1) * row::lane_bytes),
-          partial(sums + lane)
-    {
-    }
-
-    __device__ bool has_frame() const { return slot < l.frames; }
-    __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
-
-    // ---- sums over a frame's lanes, to all of them ----
-
-    template <class T, class Join>
-    __device__ T over_frame(T x, Join&& join) const
-    {
-        for (unsigned d = 1; d < lanes(); d *= 2) {
-            const T other = __shfl_down_sync(full_warp, x, d);
-            x = place + d < l.lanes ? join(x, other) : x;
-        }
-        return __shfl_sync(full_warp, x, slot * l.lanes);
-    }
-    template <class T>
-    __device__ T frame_sum(T x) const
-    {
-        return over_frame(x, [](T a, T b) { return a + b; });
-    }
-
-    // ---- one step of the lattice, in the direction of the sweep and against it ----
-
-    __device__ void insert(row& r) const
-    {
-        for (int c = 1; c < C; ++c) {
-            r.x[c] += w.insertion[1] * r.x[c - 1];
-        }
-        if (alone) {
-            return;
-        }
-        Row carry = __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
-        if (Reach > 1) {
-            carry += far_below * __shfl_up_sync(full_warp, r.x[C - 1], 2);
-        }
-        for (int k = 0; k < J; ++k) {
-            r.x[k] += w.insertion[k + 1] * carry;
-        }
-    }
-
-    __device__ void insert_against(row& r) const
-    {
-        for (int c = C - 2; c >= 0; --c) {
-            r.x[c] += w.insertion[1] * r.x[c + 1];
-        }
-        if (alone) {
-            return;
-        }
-        Row carry = __shfl_down_sync(full_warp, r.x[0], 1) * above;
-        if (Reach > 1) {
-            carry += far_above * __shfl_down_sync(full_warp, r.x[0], 2);
-        }
-        for (int k = 0; k < J; ++k) {
-            r.x[C - 1 - k] += w.insertion[k + 1] * carry;
-        }
-    }
-
-    __device__ Row behind(const row& r) const
-    {
-        return alone ? Row(0) : __shfl_down_sync(full_warp, r.x[0], 1) * above;
-    }
-    __device__ Row before(const row& r) const
-    {
-        return alone ? Row(0) : __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
-    }
-
-    // A bit sent, of those weights at the thread's drifts.
-    __device__ row send(const row& r, Row border, const Row* weight) const
-    {
-        row to;
-        for (int c = 0; c < C; ++c) {
-            to.x[c] = weight[c] * r.x[c] + (c + 1 < C ? r.x[c + 1] : border);
-        }
-        return to;
-    }
-    __device__ void
-    add_sent(row& to, const row& r, const Row* weight, bool first = false) const
-    {
-        const Row border = behind(r);
-        if (first) {
-            to = send(r, border, weight);
-            return;
-        }
-        for (int c = 0; c < C; ++c) {
-            to.x[c] += weight[c] * r.x[c];
-            to.x[c] += c + 1 < C ? r.x[c + 1] : border;
-        }
-    }
-    __device__ row send_against(const row& r, Row border, const Row* weight) const
-    {
-        row to;
-        for (int c = 0; c < C; ++c) {
-            to.x[c] = weight[c] * r.x[c] + (c > 0 ? r.x[c - 1] : border);
-        }
-        return to;
-    }
-
-    // The weights of Count items from number \p first on, where bit \p b is sent.
-    template <int Count>
-    __device__ void weigh(unsigned first, unsigned b, Row* to) const
-    {
-        const std::uint32_t right = (b ? items.bits : ~items.bits) >> first;
-        if (clean) {
-            for (int k = 0; k < Count; ++k) {
-                to[k] = right & 1u << k ? w.match : w.mismatch;
-            }
-        } else {
-            const std::uint32_t known = items.known >> first;
-            for (int k = 0; k < Count; ++k) {
-                to[k] =
-                    known & 1u << k ? (right & 1u << k ? w.match : w.mismatch) : w.erased;
-            }
-        }
-    }
-
-    // The weights of bits t to t + 3 of the sweep.
-    template <int Count>
-    __device__ void fetch_weights(unsigned t)
-    {
-        weigh<Count>(t, 0, q[0]);
-        weigh<Count>(t, 1, q[1]);
-    }
-    __device__ const Row* fetched(int t, unsigned b) const { return q[b] + t; }
-
-    // Weights of a bit that is not known when compiled.
-    __device__ row weights_of(unsigned t, unsigned b) const
-    {
-        row to;
-        weigh<C>(t, b, to.x);
-        return to;
-    }
-
-    // ---- the first trie: 16 rows ----
-
-    __device__ void split(const row& from)
-    {
-        fetch_weights<C + 1>(2);
-        row one;
-#pragma unroll 1
-        for (unsigned outer = 0; outer < 4; ++outer) {
-            if (outer % 2 == 0) {
-                one = send(from, behind(from), weights_of(0, outer / 2).x);
-                insert(one);
-            }
-            row two = send(one, behind(one), weights_of(1, outer % 2).x);
-            insert(two);
-            const Row two_behind = behind(two);
-#pragma unroll
-            for (int b = 0; b < 2; ++b) {
-                row three = send(two, two_behind, fetched(0, b));
-                insert(three);
-                const Row three_behind = behind(three);
-#pragma unroll
-                for (int c = 0; c < 2; ++c) {
-                    row four = send(three, three_behind, fetched(1, c));
-                    insert(four);
-                    if (has_frame()) {
-                        write_row(rows, (outer * 4 + b * 2 + c) * 16, four);
-                    }
-                }
-            }
-        }
-    }
-
-    // ---- the words ----
-
-    __device__ void begin_words(const std::uint32_t* list)
-    {
-        words = list;
-        next_word = 0;
-        met_at = partial;
-        best = -1;
-        best_word = 0;
-        take_word();
-    }
-    __device__ void take_word()
-    {
-        if (next_word % 32 == 0) {
-            chunk = next_word + lane < g.q ? words[next_word + lane] : trie_word::none;
-        }
-        word = __shfl_sync(full_warp, chunk, next_word % 32);
-        ++next_word;
-    }
-
-    // What a word comes to in this lane.
-    __device__ void meet(Row L, std::uint32_t of)
-    {
-        if (!alone || g.output != sync_output::symbols) {
-            *met_at = L;
-            met_at += 32;
-        } else if (L > best || (L == best && of < best_word)) {
-            best = L; // words are ordered as their numbers are
-            best_word = of;
-        }
-    }
-
-    // Words of an ending: adds their rows, after bit 4, to sum, and weighs them.
-    template <bool Back>
-    __device__ void
-    add_words(std::uint32_t ending, const Row* weight, const row& met, row& sum)
-    {
-        do {
-            const row r = read_row<Row, C>(rows, word & trie_word::row);
-            const std::uint32_t this_word = word;
-            take_word();
-            if (Back) {
-                Row dot[2] = { met.x[0] * r.x[0], met.x[1] * r.x[1] };
-                for (int c = 2; c < C; ++c) {
-                    dot[c % 2] += met.x[c] * r.x[c];
-                }
-                meet(dot[0] + dot[1], this_word);
-            }
-            add_sent(sum, r, weight);
-        } while ((word & trie_word::ending) == ending);
-    }
-
-    // ---- the second trie, from bit 5 and 4 at its leaves ----
-
-    template <bool Back>
-    __device__ void leaf(std::uint32_t ending, const row& from_alpha, row& to)
-    {
-        const Row alpha_before = Back ? before(from_alpha) : Row(0);
-#pragma unroll
-        for (int v = 0; v < 2; ++v) {
-            const std::uint32_t two = ending | v << 1;
-            if ((word & (trie_word::ending - 1)) != two) {
-                if (v == 0) {
-                    to = row{};
-                }
-                continue;
-            }
-            row met;
-            if (Back) {
-                met = send_against(from_alpha, alpha_before, fetched(1, v));
-                insert_against(met);
-            }
-            const Row met_before = Back ? before(met) : Row(0);
-            row sum{};
-#pragma unroll
-            for (int u = 0; u < 2; ++u) {
-                if ((word & trie_word::ending) == (two | u)) {
-                    row met_word;
-                    if (Back) {
-                        met_word = send_against(met, met_before, fetched(0, u));
-                    }
-                    add_words<Back>(two | u, fetched(0, u), met_word, sum);
-                }
-            }
-            insert(sum);
-            add_sent(to, sum, fetched(1, v), v == 0);
-        }
-    }
-
-    template <bool Back, int Bit>
-    __device__ void merge(std::uint32_t ending, const row& from_alpha, row& to)
-    {
-        const Row alpha_before = Back ? before(from_alpha) : Row(0);
-#pragma unroll
-        for (int b = 0; b < 2; ++b) {
-            row met;
-            if (Back) {
-                met = send_against(from_alpha, alpha_before, fetched(Bit - 4, b));
-                insert_against(met);
-            }
-            row sum;
-            const std::uint32_t all = ending | b << (Bit - 4);
-            if constexpr (Bit == 6) {
-                leaf<Back>(all, met, sum);
-            } else {
-                merge<Back, Bit - 1>(all, met, sum);
-            }
-            insert(sum);
-            add_sent(to, sum, fetched(Bit - 4, b), b == 0);
-        }
-    }
-
-    // One index: the row before it becomes the one behind it, without its insertions.
-    template <bool Back>
-    __device__ void sweep(row& r, const std::uint32_t* list, const Row* alpha)
-    {
-        // The lane and the drifts that these are in the order of α.
-        const unsigned other = (lane - place + l.lanes - 1 - place) % 32;
-        const auto take_alpha = [&](row& to) {
-            for (int c = 0; c < C; ++c) {
-                to.x[c] = alpha[(C - 1 - c) * 32 + other];
-            }
-        };
-        row one, from_alpha, sum;
-        if (Back) {
-            take_alpha(one);
-        }
-        if (alone) {
-            begin_words(list);
-        }
-        split(r);
-        // Lanes without a frame look at the rows of others.
-        __syncwarp();
-        fetch_weights<inner>(4);
-        if (!alone) {
-            begin_words(list);
-        }
-        r = row{};
-#pragma unroll 1
-        for (unsigned outer = 0; outer < 4; ++outer) {
-            if (Back) {
-                if (outer % 2 == 0) {
-                    if (outer > 0) {
-                        take_alpha(one);
-                    }
-                    one = send_against(one, before(one), weights_of(9, outer / 2).x);
-                    insert_against(one);
-                }
-                from_alpha = send_against(one, before(one), weights_of(8, outer % 2).x);
-                insert_against(from_alpha);
-            }
-            if (outer % 2 == 0) {
-                sum = row{};
-            }
-            row part;
-            merge<Back, 7>(outer << trie_word::outer_shift, from_alpha, part);
-            insert(part);
-            add_sent(sum, part, weights_of(8, outer % 2).x);
-            if (outer % 2 == 1) {
-                insert(sum);
-                add_sent(r, sum, weights_of(9, outer / 2).x);
-            }
-        }
-    }
-};
-
-// One group of frames, a warp's.
+// The group of frames of a warp.
 template <class Row, int C, int J, int Reach>
 struct trie_frames {
     using warp = trie_warp<Row, C, J, Reach>;
@@ -565,10 +24,10 @@ struct trie_frames {
     Row* const alpha;
     trie_items* const items;
     const frame_input in;
-    const bool there; // this lane's frame
+    const bool there; // this lane has a frame of the batch
     std::byte* const out;
-    unsigned first = 0;  // drift of the window that rows begin with
-    unsigned before = 0; // items that are packed before the window's first one
+    unsigned first = 0;  // first drift of the rows in the window
+    unsigned before = 0; // items packed before the window's first one
     row_scale scale;
     bool valid;
 
@@ -590,7 +49,7 @@ struct trie_frames {
     {
     }
 
-    // Lanes without a frame go along with some other.
+    // Returns a lane's frame; lanes without one repeat another.
     __device__ unsigned frame(unsigned group) const
     {
         return min(group * l.frames + t.slot, g.frames - 1);
@@ -602,8 +61,9 @@ struct trie_frames {
         return first + (back ? l.lanes * C - 1 - at : at);
     }
 
-    // Items of the warp's frames as bits, from the window's first one of index \p symbol
-    // on. What lies beyond those received is unknown: no path that counts meets it.
+    // Packs the items of the warp's frames as bits, from the window's first one at index
+    // \p symbol. Items beyond the received ones are unknown; no path that counts meets
+    // them.
     __device__ void
     pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {
@@ -628,8 +88,8 @@ struct trie_frames {
         __syncwarp();
     }
 
-    // Takes an index's items, in the order of the sweep; \p i counts from the first that
-    // is packed.
+    // Loads the items of an index in the order of the sweep; \p i counts from the first
+    // index packed.
     __device__ void take_items(unsigned i, bool back)
     {
         constexpr unsigned count = C + trie_bits - 1;
@@ -648,7 +108,7 @@ struct trie_frames {
         t.clean = __all_sync(full_warp, (~known & ((1u << count) - 1)) == 0);
     }
 
-    // Clears drifts beyond the window and scales the row; says by what.
+    // Clears drifts beyond the window and scales the row. Returns the factor.
     __device__ Row normalise(row& r, bool back)
     {
         Row largest = 0;
@@ -681,13 +141,14 @@ struct trie_frames {
         }
     }
 
-    // What the drift posteriors of a boundary come to.
+    // Summary of a boundary's drift posteriors.
     struct boundary_drift {
         unsigned likeliest;
         double entropy, sum; // of products of α and β
     };
 
-    // Drift posteriors from a boundary's bare α, kept as row i, and β.
+    // Writes the drift posteriors of a boundary from α without insertions, kept as row i,
+    // and β.
     __device__ boundary_drift emit_drifts(unsigned i, const row& beta, float* to) const
     {
         row before;
@@ -712,7 +173,7 @@ struct trie_frames {
             const unsigned m = drift(c, true);
             const double p = sum > 0 ? double(before.x[c] * beta.x[c]) / sum : 0;
             bits -= p > 0 ? p * log2(p) : 0;
-            if (there && g.links && m < g.window) {
+            if (there && g.boundary_matches && m < g.window) {
                 auto* const metrics = reinterpret_cast<Row*>(out + g.metrics_at) +
                                       (i == g.outputs ? 0 : 2 * g.window) + m;
                 metrics[0] = possible ? before.x[c] : Row(0);
@@ -740,7 +201,7 @@ struct trie_frames {
         return __shfl_sync(full_warp, at, t.slot * l.lanes);
     }
 
-    // use(D, L, where it can be kept) of the words that this lane sums.
+    // Calls use(D, L, storage) for the words that this lane sums.
     template <class Use>
     __device__ void sum_words(Use&& use) const
     {
@@ -754,7 +215,7 @@ struct trie_frames {
             join_words(use);
         }
     }
-    // They come by way of shared memory, whose rows are done with.
+    // Sums the lanes' parts by way of shared memory, where the rows are no longer needed.
     template <class Use>
     __device__ void join_words(Use&& use) const
     {
@@ -795,7 +256,7 @@ struct trie_frames {
         }
         __syncwarp();
     }
-    // use(D, L) of the words that were summed and kept.
+    // Calls use(D, L) for the words summed and stored before.
     template <class Use>
     __device__ void kept_words(Use&& use) const
     {
@@ -829,8 +290,8 @@ struct trie_frames {
             }
             return __syncwarp();
         }
-        // What the lanes gave to a word is summed in the place of the first of them. Of
-        // the words next to a likely one, floats would lose all that are far less likely.
+        // The lanes' parts of a word are summed in place of the first one. The total is a
+        // double, because a float would lose words far less likely than the likeliest.
         double part = 0;
         sum_words([&](unsigned, Row L, Row* kept) {
             *kept = L;
@@ -868,7 +329,7 @@ struct trie_frames {
         __syncwarp();
     }
 
-    // The warps of a block keep step: what they run does not fit in the caches twice.
+    // Warps of a block run in step, because their code does not fit twice in the caches.
     __device__ void decode(const std::uint32_t* words, sync_status* status)
     {
         const std::size_t per_direction = std::size_t(g.frame_symbols) * g.q;
@@ -876,7 +337,8 @@ struct trie_frames {
             return words + (back ? per_direction : 0) +
                    std::size_t(i % g.frame_symbols) * g.q;
         };
-        // Rows outputs and outputs + 1: α of boundaries 0 and outputs as they are.
+        // Rows outputs and outputs + 1 are α of boundaries 0 and outputs without
+        // insertions.
         row r = boundary(g.start_at, 0, false);
         normalise(r, false);
         keep(g.outputs, r);
@@ -896,7 +358,7 @@ struct trie_frames {
         keep(g.outputs + 1, r);
         __syncwarp();
 
-        // β. Nobody reads what it meets behind the outputs.
+        // β; its L(D) after the last output is not read.
         float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
         boundary_drift last{};
         double log_weight = 0;
@@ -933,57 +395,6 @@ struct trie_frames {
     }
 };
 
-// A warp of a grid: its part of the memory of all, and which groups of frames it decodes.
-template <class Row, int C>
-struct warp_memory {
-    __device__
-    warp_memory(const sync_geometry& g, const trie_layout& l, const trie_memory& memory)
-    {
-        extern __shared__ double shared[];
-        const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-        // Few frames are spread over all multiprocessors.
-        warp = number * gridDim.x + blockIdx.x;
-        rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
-        partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;
-        alpha = static_cast<Row*>(memory.alpha) +
-                std::size_t(warp) * (g.outputs + 2) * C * 32;
-        items = memory.items + std::size_t(warp) * l.frames * l.item_words;
-        groups = (g.frames + l.frames - 1) / l.frames;
-    }
-    static __device__ unsigned step() { return gridDim.x * (blockDim.x / 32); }
-
-    unsigned warp, groups;
-    std::byte* rows; // in shared memory
-    Row *partial, *alpha;
-    trie_items* items;
-};
-
-// Warps of a block, of which there may be fewer, work for themselves; a block is all that
-// a multiprocessor holds.
-template <int Warps, class Row, int C, int J, int Reach>
-__global__ void __launch_bounds__(32 * Warps, 1)
-    linear_tries(const sync_geometry g,
-                 const trie_layout l,
-                 const trie_weights<Row, C> weights,
-                 const trie_memory memory,
-                 const if_many_listed run,
-                 const std::byte* input,
-                 std::byte* output,
-                 sync_status* status)
-{
-    if (!run()) {
-        return;
-    }
-    const warp_memory<Row, C> own(g, l, memory);
-    trie_warp<Row, C, J, Reach> lanes(g, l, weights, own.rows, own.partial);
-    for (auto group = own.warp; group < own.groups; group += own.step()) {
-        trie_frames<Row, C, J, Reach> frames(
-            lanes, own.alpha, own.items, input, output, group);
-        frames.pack_items(input, group);
-        frames.decode(memory.words, status + frames.frame(group));
-    }
-}
-
 } // namespace gr::gpufec::sync_map
 
-#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIES_CUH */
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH */

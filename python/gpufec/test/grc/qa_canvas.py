@@ -121,7 +121,7 @@ class box:
 
 
 def boxes(graph):
-    """Of each block with its ports, and of each comment under a block."""
+    """Yields a box for each block with its ports, and one for each comment."""
     for block in graph.blocks:
         name = "options" if block is graph.options_block else block.name
         left, top = block.states["coordinate"]

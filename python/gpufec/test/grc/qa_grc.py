@@ -6,31 +6,23 @@
 """The blocks as GNU Radio Companion sees them: loaded, drawn, refused, generated, run."""
 
 import ast
-import itertools
+import builtins
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import unittest
 
 from gnuradio import gpufec, gr
 
-try:
-    from gnuradio.grc.core import Messages
-    from gnuradio.grc.core.platform import Platform
-except ModuleNotFoundError as missing:
-    raise unittest.SkipTest(f"GNU Radio Companion is not installed: {missing}")
-
+import qa_grc_case
 import qa_support as support
+from qa_grc_case import DEFINITIONS, LDPC_DECODER
 
-DEFINITIONS = os.environ.get(
-    "GPUFEC_GRC_PATH", str(pathlib.Path(__file__).parents[2] / "grc"))
 DECODER = "gpufec_gpu_viterbi_pbvd"
 ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
-LDPC_DECODER = "gpufec_gpu_ldpc_dvbs2"
 
 EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
 # Fields that are no parameter of make(), and parameters of make() that have no field. What
@@ -78,6 +70,7 @@ WRONG_DECODERS = [
     dict(threads="257"), dict(slots="'three'"), dict(status_period_s="-1"),
     dict(lock="auto", lock_memory="9999"),
     dict(lock="auto", preset="lte", frame_bits="100"),
+    dict(lock="auto", lock_presets="['dvb_1_3']"), dict(lock="auto", lock_presets="'dvb_3_4'"),
 ]
 RIGHT_CODES = [
     dict(), custom(), custom(constraint_length="9", polynomials="(0o561, 0o753)"),
@@ -97,48 +90,7 @@ RIGHT_DECODERS = [
 ]
 
 
-class qa_grc(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        Messages.MESSENGERS_LIST.clear() # it would ask for a throttle each time
-        preferences = gr.prefs()
-        cls.platform = Platform(
-            name="GNU Radio Companion", prefs=preferences, version=gr.version(),
-            version_parts=(gr.major_version(), gr.api_version(), gr.minor_version()))
-        core = os.path.join(gr.prefix(), "share", "gnuradio", "grc", "blocks")
-        theirs = [str(p) for p in pathlib.Path(core).glob("*.yml")
-                  if not p.name.startswith("gpufec")]
-        cls.platform.build_library([DEFINITIONS] + theirs)
-
-    def graph(self, key, **parameters):
-        """A flow graph in which the block stands between a source and a sink."""
-        graph = self.platform.make_flow_graph()
-        graph.options_block.params["id"].set_value("qa_generated")
-        graph.options_block.params["generate_options"].set_value("no_gui")
-        graph.options_block.params["run_options"].set_value("run")
-        block = graph.new_block(key)
-        block.params["id"].set_value("tested")
-        for name, value in parameters.items():
-            block.params[name].set_value(value)
-        graph.rewrite()
-        source, head, sink = (graph.new_block(f"blocks_{name}")
-                              for name in ("null_source", "head", "null_sink"))
-        head.params["num_items"].set_value("100000")
-        kind = {"float": "float", "symbols": "complex"}.get(parameters.get("soft_input"), "byte")
-        for other, dtype in ((source, kind), (head, kind), (sink, "byte")):
-            other.params["id"].set_value(other.key)
-            other.params["type"].set_value(dtype)
-        graph.rewrite()
-        graph.connect(source.sources[0], head.sinks[0])
-        graph.connect(head.sources[0], block.sinks[0])
-        graph.connect(block.sources[0], sink.sinks[0])
-        graph.rewrite()
-        graph.validate()
-        return graph, block
-
-    def errors(self, graph):
-        return [message for _, message in graph.iter_error_messages()]
-
+class qa_grc(qa_grc_case.grc_case):
     def test_right_parameters_are_accepted_and_run(self):
         for key, parameters in cases(RIGHT_CODES, RIGHT_DECODERS):
             with self.subTest(key, **parameters):
@@ -181,7 +133,7 @@ class qa_grc(unittest.TestCase):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
     def stands_for(self, preset):
-        """What the list of codes says of one: "DVB-S/T 3/4: K=7, 171 133, punctured 101,110"."""
+        """Returns a line of the list of codes: "DVB-S/T 3/4: K=7, 171 133, punctured 101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
             f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
         if preset.puncturing:
@@ -193,7 +145,7 @@ class qa_grc(unittest.TestCase):
     def test_errors_begin_with_words(self):
         """Each check begins with a sentence that names a field of the block."""
         for key, block_class in self.platform.blocks.items():
-            if key.startswith("gpufec_"):
+            if "gpufec_" in key and key != "variable_gpufec_viterbi_decoder_def":
                 labels = [p["label"].split(" (")[0].rstrip(":") for p in
                           block_class.parameters_data if p.get("label")]
                 self.assertTrue(block_class.asserts)
@@ -204,10 +156,68 @@ class qa_grc(unittest.TestCase):
                         self.assertTrue(any(label.startswith(name[1].rstrip("s"))
                                             for label in labels), name[1])
 
+    def test_Checks_UseFieldsAndNoModule(self):
+        """So they are told in words where the module cannot be imported."""
+        for key, block_class in self.platform.blocks.items():
+            if "gpufec_" in key:
+                known = {p["id"] for p in block_class.parameters_data} | set(dir(builtins))
+                for check in block_class.asserts:
+                    names = {n.id for n in ast.walk(ast.parse(check, mode="eval"))
+                             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+                    bound = {n.id for n in ast.walk(ast.parse(check, mode="eval"))
+                             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+                    with self.subTest(key, check=check):
+                        self.assertEqual(names - bound - known, set())
+
+    def fields(self):
+        """Yields each field of each block of this module, with its block's key."""
+        for key, block_class in self.platform.blocks.items():
+            if "gpufec_" in key:
+                for field in block_class.parameters_data:
+                    if field.get("label"):
+                        yield key, field
+
+    def test_Label_NamesItsParameter(self):
+        """By its words, as "LLR scale (steps per nat)" names llr_scale, or beside them."""
+        def name(label):
+            return re.sub(r"\W+", "_", re.sub("[/']", "", label.lower())).strip("_")
+
+        count = 0
+        for key, field in self.fields():
+            label = field["label"]
+            with self.subTest(key, label=label):
+                self.assertTrue(field["id"] in (name(label), name(label.split(" (")[0])) or
+                                f"({field['id']})" in label, field["id"])
+            count += 1
+        self.assertGreater(count, 150)
+
+    def test_DefaultOfZeroOrBelow_IsExplainedByItsOption(self):
+        """But for numbers that mean themselves: indices, drifts, a rate of errors."""
+        count = 0
+        for key, field in self.fields():
+            default = str(field.get("default", ""))
+            if field["dtype"] not in ("int", "real") or not re.match(r"(-.*|0(\.0)?)$", default) \
+                    or field["id"] in ("device", "start_first", "end_first", "p_substitute"):
+                continue
+            with self.subTest(key, field=field["id"]):
+                if field["id"] == "frame_bits" and "channel" not in key:
+                    self.assertIn("streaming", field["hide"]) # hidden where it is 0
+                    continue
+                self.assertIn(default, field["options"])
+                label = field["option_labels"][field["options"].index(default)]
+                self.assertRegex(label, r"^(-?\d): \w")
+            count += 1
+        self.assertGreater(count, 15)
+
+    def test_BlockLabels_DoNotClaimThatAGpuIsNeeded(self):
+        for key, block_class in self.platform.blocks.items():
+            if "gpufec_" in key:
+                self.assertNotIn("(GPU)", block_class.label + block_class.documentation[""])
+
     def test_a_code_of_frames_asks_for_their_bits(self):
         graph, block = self.graph(DECODER, preset="lte")
         message, = block.get_error_messages() # and no second one
-        self.assertIn("Frame: this code comes in frames", message)
+        self.assertIn("Frame bits: this code comes in frames", message)
 
     def test_presets_are_those_of_the_module(self):
         presets = {p.name: p for p in gpufec.conv_presets()}
@@ -254,16 +264,6 @@ class qa_grc(unittest.TestCase):
         self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
         self.assertEqual(call.args, [])
         return {k.arg: ast.unparse(k.value) for k in call.keywords}
-
-    def headers_and_blocks(self):
-        """What the header of each block declares, and the block, one after the other."""
-        graph = self.platform.make_flow_graph()
-        for declared in support.declared().values():
-            if declared.is_block:
-                block = graph.new_block(f"gpufec_{declared.name}")
-                block.params["id"].set_value("tested")
-                block.rewrite()
-                yield declared, block
 
     def test_every_block_is_drawn(self):
         drawn = {key for key in self.platform.blocks if key.startswith("gpufec_")}
@@ -316,6 +316,52 @@ class qa_grc(unittest.TestCase):
                 setter = declared.members[call.func.attr]
                 self.assertEqual(len(call.args), len(setter.parameters))
 
+    def test_Callbacks_PassTheFieldOfTheirSetter(self):
+        """set_p_delete() gets the variable of the field p_delete, and no other."""
+        count = 0
+        for _, block in self.headers_and_blocks():
+            fields = {name.replace("set_", "", 1): name for name in re.findall(
+                r"\b(set_\w+)\(", " ".join(block.get_callbacks()))}
+            for field in fields.keys() & block.params.keys():
+                parameter = block.params[field]
+                before = parameter.get_value()
+                parameter.set_value(f"variable_of_{field}")
+                parameter._stringify_flag = parameter._lisitify_flag = False
+                call, = [c for c in block.get_callbacks() if f".set_{field}(" in c]
+                self.assertEqual(ast.unparse(ast.parse(call)),
+                                 f"self.tested.set_{field}(variable_of_{field})")
+                parameter.set_value(before)
+                count += 1
+        self.assertGreater(count, 12)
+
+    def test_Bounds_AreThoseOfEveryBlock(self):
+        """Fields that several blocks have are red beyond their bounds, and not at them."""
+        bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
+                  "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
+                  "isi": ("-1 255", "-2 256"), "max_iterations": ("1 1000", "0 1001"),
+                  "p_insert": ("0", "-0.1 1"), "p_delete": ("0", "-0.1 1"),
+                  "p_substitute": ("0 1", "-0.1 1.1"), "seed": ("0", "-1")}
+        count = 0
+        for _, block in self.headers_and_blocks():
+            for field in bounds.keys() & block.params.keys():
+                before = block.params[field].get_value()
+                for values, red in zip(bounds[field], (False, True)):
+                    for value in values.split():
+                        block.params[field].set_value(value)
+                        block.rewrite()
+                        block.validate()
+                        with self.subTest(block.key, field=field, value=value):
+                            self.assertEqual("Assertion" in "\n".join(block.get_error_messages()),
+                                             red)
+                            count += 1
+                block.params[field].set_value(before)
+        self.assertGreater(count, 80)
+
+    def test_FrameItems_CountWithLengthTagsOnly(self):
+        for mode, expected in (("framed", "210"), ("stream", "0")):
+            _, block = self.sync_graph({}, mode=mode, frame_items="210")
+            self.assertEqual(self.arguments(block)["frame_items"], expected)
+
     def test_the_code_of_ldpc_follows_variables(self):
         """Generated by grcc; the code changes while the flowgraph runs."""
         graph = self.platform.make_flow_graph()
@@ -367,9 +413,17 @@ class qa_grc(unittest.TestCase):
 
     def test_decoders_for_gr_fec(self):
         """Definitions in place of gr-fec's own: the flowgraph around them stays as it is."""
-        frames = {"viterbi": dict(frame_bits="100", termination="tailbiting"),
-                  "ldpc": dict(frame_size="short", rate="'1/2'")}
-        for which, parameters in frames.items():
+        alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
+        self.addCleanup(alist.close)
+        alist.write("4 2\n1 3\n1 1 1 1\n3 1\n1\n1\n1\n2\n1 2 3\n4\n") # K = 2
+        alist.flush()
+        for which, parameters in (
+                ("viterbi", dict(frame_bits="100", termination="tailbiting")),
+                ("ldpc", dict(frame_size="short", rate="'1/2'")),
+                ("ldpc", dict(standard="file", code_file=alist.name,
+                              message_positions="[2, 0]")),
+                ("ldpc", dict(standard="file", code_file=alist.name,
+                              message_positions="'first'"))):
             for dimensions, threads in ((dict(), "none"),
                                         (dict(ndim="1", dim1="4"), "capillary")):
                 graph = self.platform.make_flow_graph()
@@ -412,58 +466,6 @@ class qa_grc(unittest.TestCase):
         if not found.exists():
             self.skipTest("grcc is not installed")
         return str(found)
-
-    def test_ldpc_codes(self):
-        """Codes from the list, as a constant, and what is none."""
-        for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
-                      dict(soft_input="symbols", constellation="'8PSK'.lower()"),
-                      dict(constellation="no_variable"), # of LLRs it is not looked at
-                      dict(standard="file", code_file="some.alist", rate="no_variable")):
-            graph, block = self.graph(LDPC_DECODER, **right)
-            with self.subTest(**right):
-                self.assertEqual(self.errors(graph), [])
-                if right.get("standard") == "file":
-                    self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
-        for wrong in (dict(rate="7/8"), dict(frame_size="long"),
-                      dict(rate="9/10", frame_size="short"), dict(rate="rate"),
-                      dict(soft_input="symbols", constellation="'QPSK'")):
-            graph, block = self.graph(LDPC_DECODER, **wrong)
-            with self.subTest(**wrong):
-                self.assertFalse(graph.is_valid())
-                self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
-
-    def test_modcods_of_the_receiver(self):
-        """Those that the decoder refuses draw the block red, and no others do."""
-        drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
-        options = {p["id"]: p.get("options") for p in drawn.parameters_data}
-        checks = [c for c in drawn.asserts if re.match("'(Frame|Rate|Constellation):", c)]
-
-        def refused(call, *arguments, **parameters):
-            try:
-                call(*arguments, **parameters)
-            except ValueError:
-                return True
-            return False
-
-        count = 0
-        for standard, size, constellation in itertools.product(
-                options["standard"], options["frame_size"], options["constellation"]):
-            code = dict(standard=standard, frame_size=size, constellation=constellation)
-            red = {rate: not all(eval(check, {}, dict(code, rate=rate)) for check in checks)
-                   for rate in options["rate"]}
-            decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
-                                                         rate=rate, **code)
-            with self.subTest(**code):
-                if False in red.values(): # one decoder takes all of them in turn
-                    made = decoder(min(red, key=red.get))
-                    found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
-                else:
-                    found = {rate: refused(decoder, rate) for rate in red}
-                self.assertEqual(found, red)
-            count += list(red.values()).count(False)
-        # In normal and short frames those of EN 302 307-1, table 12, in both standards, and
-        # those of EN 302 307-2 but for VL-SNR.
-        self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
 
     def test_callbacks_are_methods(self):
         _, block = self.graph(DECODER)
@@ -556,7 +558,7 @@ class qa_grc(unittest.TestCase):
     def test_wrong_synchronisation_is_red(self):
         for code, decoder in (
                 (dict(q="1"), {}), (dict(q="5", n="2"), {}), (dict(n="0"), {}),
-                (dict(frame_symbols="0"), {}),
+                (dict(frame_symbols="0"), {}), (dict(codebook_kind="file"), {}),
                 (dict(codebook_kind="marker", n="9"), {}), ({}, dict(p_insert="-0.1")),
                 ({}, dict(p_insert="0.5", p_delete="0.5")), ({}, dict(p_substitute="2")),
                 ({}, dict(length_tag="")), (dict(q="31"), dict(output="llr")),
@@ -575,6 +577,9 @@ class qa_grc(unittest.TestCase):
                 graph, block = self.sync_graph(code, **decoder)
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
+                encoder, = [b for b in graph.blocks if b.key == "gpufec_sync_encoder"]
+                if code and not decoder: # what is wrong is the code
+                    self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
     def test_synchronisation_parameters_and_callbacks(self):
         _, tested = self.sync_graph({})

@@ -59,7 +59,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
     def test_decodes_where_the_input_lies(self):
-        """What the next block overlaps is not consumed: it was not copied."""
+        """Values that the next parallel block overlaps are not consumed: they were not copied."""
         for soft_input in ("int8", "float"):
             items = support.soft_values(support.encode(self.bits), soft_input)
             source = gated_source(items)
@@ -321,7 +321,7 @@ class qa_viterbi_devices(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_a_device_that_fails_between_lock_and_unlock(self):
-        """What was decoded before stays, though its input is gone from the ring."""
+        """Bits that were decoded before stay, though their input is gone from the ring."""
         expected, _ = support.decode(self.items, **self.small)
         with failure("0:12"):
             decoder, bits = self.locked_and_unlocked()

@@ -59,7 +59,7 @@ class qa_viterbi_frames(unittest.TestCase):
                            **code)
 
     def test_formats(self):
-        for soft_input in ("float", "packed4"):
+        for soft_input in ("float", "packed4", "uint8"):
             for termination in TERMINATIONS:
                 for puncturing in ("", PUNCTURED):
                     # 121 bits of a punctured code: an odd number of values per frame.

@@ -54,6 +54,15 @@ def found(bits, output, start=200, count=2000):
 
 class qa_viterbi_lock(unittest.TestCase):
 
+    def test_CodeThatIsAnotherRotated_LocksAsWithout(self):
+        """With QPSK the readings of ccsds, whose second output is inverted, are all those of
+        171,133 too."""
+        _, values = transmitted("ccsds", 30000, 5)
+        expected = run(values, decoder(lock_constellation="qpsk"))[0]
+        found = run(values, decoder(lock_constellation="qpsk", lock_presets=["ccsds"]))[0]
+        self.assertGreater(len(expected), 20000)
+        np.testing.assert_array_equal(found, expected)
+
     def test_finds_pairs(self):
         bits, items = transmitted("dvb_1_2", 30000, 1)
         for skip in 0, 1:
@@ -140,7 +149,7 @@ class qa_viterbi_lock(unittest.TestCase):
         bits, items = transmitted("dvb_3_4", 30000, 9)
         for soft_input, received in (
                 ("float", items.astype(np.float32) / 32),
-                ("packed4", None)):
+                ("uint8", items.view(np.uint8) ^ np.uint8(128)), ("packed4", None)):
             if received is None:
                 four = np.clip(items // 8, -7, 7).astype(np.uint8) & 15
                 received = four[:-1:2] << 4 | four[1::2]
@@ -215,7 +224,7 @@ class qa_viterbi_lock(unittest.TestCase):
         block = decoder(lock_memory=20000)
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
-        # What was kept is decoded, the noise in it too.
+        # All buffered values are decoded, the noise among them too.
         self.assertAlmostEqual(lock["first_value"], len(noise) - 20000, delta=5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
@@ -246,6 +255,7 @@ class qa_viterbi_lock(unittest.TestCase):
                 (dict(lock="on"), "lock is \"on\": allowed are off and auto"),
                 (dict(lock_constellation="8psk"), "lock_constellation is \"8psk\""),
                 (dict(lock_presets=["dvb"]), "dvb"),
+                (dict(lock_presets=["dvb_2_3", "lte"]), 'lock_presets is "lte": allowed are codes'),
                 (dict(lock_memory=10), "lock_memory is 10"),
                 (dict(lock_first_item="x"), "lock_first_item is \"x\": allowed are i and q"),
                 (dict(preset="gsm", frame_bits=50000), "24 frames"),

@@ -99,7 +99,7 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_lock_and_unlock_lose_nothing_of_the_block(self):
-        """What waits in the rings around it is lost by GNU Radio: so let nothing wait."""
+        """GNU Radio loses items in the rings around a block: none wait there at the change."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,

@@ -63,7 +63,7 @@ class qa_viterbi_stream(unittest.TestCase):
 
     def test_lengths_of_each_format(self):
         lengths = [0, 1, 2, 3, 4, 61, 255, 256, 257, 511, 512, 513, 769]
-        for soft_input in ("float", "packed4"):
+        for soft_input in ("float", "packed4", "uint8"):
             for puncturing in ("", PUNCTURED):
                 with self.subTest(soft_input, puncturing=puncturing):
                     self.check_counts(lengths, puncturing, soft_input, **SMALL)

@@ -1,0 +1,148 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Synchronisation decoding of arrays on CUDA devices. */
+
+#include "device_arrays.cuh"
+#include "sync_map/stream/traits.h"
+#include <cmath>
+#include <cstring>
+
+namespace gr::gpufec {
+
+using namespace cuda;
+using namespace cuda::arrays;
+
+namespace {
+
+struct sync_array_slot : array_slot {
+    std::unique_ptr<locked_memory> statuses, table;
+    std::size_t first = 0, frames = 0; // the batch in flight
+};
+
+// Decodes frames in mode framed, without priors.
+class device_sync_arrays final : public device_sync,
+                                 private device_arrays<sync_map::traits, sync_array_slot>
+{
+public:
+    device_sync_arrays(const sync_options& options, int device)
+        : device_arrays(sync_map::make_setup(options), options, device),
+          d_limits(d_setup.limits(d_work_items)),
+          d_layout(d_setup.placed_input(d_work_items)),
+          d_log_item(std::log(d_setup.item_weight)),
+          d_name(name_of(device))
+    {
+        for (auto& s : d_slots) {
+            ensure(s.output, d_limits.output_bytes);
+            s.statuses = std::make_unique<locked_memory>(d_limits.status_bytes);
+            s.table = std::make_unique<locked_memory>(d_layout.items_at);
+        }
+    }
+
+    std::string device() const override { return d_name; }
+
+    void decode(const device_call& call,
+                const std::uint64_t* begins,
+                const std::uint64_t* lengths,
+                std::size_t frames,
+                sync_status* statuses) override
+    {
+        const auto batches = cut(begins, lengths, frames);
+        run(
+            batches.size(),
+            [&](sync_array_slot& s, unsigned number, std::size_t b) {
+                s.first = batches[b];
+                s.frames = (b + 1 < batches.size() ? batches[b + 1] : frames) - s.first;
+                fill(s, number, call, begins + s.first, lengths + s.first);
+            },
+            [&](sync_array_slot& s) {
+                empty(s, call, lengths + s.first, statuses + s.first);
+                call.check();
+                return true;
+            });
+    }
+
+private:
+    // Returns the length of a frame; 0 if it is outside the limits.
+    std::uint64_t kept(std::uint64_t length) const
+    {
+        return std::max(0, sync_map::length_of_frame(d_setup, length));
+    }
+
+    // Returns the first frame of each batch. A batch, with the items between its frames,
+    // must fit the slot's input buffer.
+    std::vector<std::size_t> cut(const std::uint64_t* begins,
+                                 const std::uint64_t* lengths,
+                                 std::size_t frames) const
+    {
+        std::vector<std::size_t> first;
+        for (std::size_t f = 0; f < frames; ++f) {
+            const bool open = !first.empty() && f - first.back() < d_work_items &&
+                              begins[f] >= begins[first.back()] &&
+                              begins[f] + kept(lengths[f]) - begins[first.back()] <=
+                                  d_layout.item_capacity;
+            if (!open) {
+                first.push_back(f);
+            }
+        }
+        return first;
+    }
+
+    void fill(sync_array_slot& s,
+              unsigned number,
+              const device_call& call,
+              const std::uint64_t* begins,
+              const std::uint64_t* lengths)
+    {
+        auto* const table = reinterpret_cast<sync_map::placed_frame*>(s.table->data());
+        sync_map::job j{ s.frames };
+        j.placed = j.borrowed = true;
+        for (std::size_t f = 0; f < s.frames; ++f) {
+            const auto length = sync_map::length_of_frame(d_setup, lengths[f]);
+            const auto at = length > 0 ? begins[f] - begins[0] : 0;
+            table[f] = { length, std::uint32_t(at) };
+            j.items = std::max<std::size_t>(j.items, at + std::max(0, length));
+        }
+        submit(s,
+               number,
+               j,
+               { call.in + begins[0] * d_setup.item_bytes(),
+                 reinterpret_cast<std::byte*>(s.output->get()),
+                 s.statuses->data(),
+                 s.table->data() });
+    }
+
+    void empty(const sync_array_slot& s,
+               const device_call& call,
+               const std::uint64_t* lengths,
+               sync_status* statuses)
+    {
+        const auto row = d_setup.outputs * d_setup.symbol_bytes();
+        give_rows(s,
+                  s.output->get(),
+                  d_setup.output_bytes(),
+                  row,
+                  s.frames,
+                  call.out + s.first * row);
+        std::memcpy(statuses, s.statuses->data(), s.frames * sizeof(sync_status));
+        for (std::size_t f = 0; f < s.frames; ++f) {
+            statuses[f].log_probability -= double(lengths[f]) * d_log_item;
+        }
+    }
+
+    const batch_limits d_limits;
+    const sync_map::setup::placed_batch d_layout;
+    const double d_log_item;
+    const std::string d_name;
+};
+
+} // namespace
+
+std::unique_ptr<device_sync> make_device_sync(const sync_options& options, int device)
+{
+    auto symbols_alone = options;
+    symbols_alone.drifts = false;
+    return std::make_unique<device_sync_arrays>(symbols_alone, device);
+}
+
+} // namespace gr::gpufec

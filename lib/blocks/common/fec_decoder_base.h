@@ -1,0 +1,225 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The negotiation of frame sizes between the blocks of gr-fec and a decoder object.
+ *
+ * async_decoder and tagged_decoder size their buffers from rate() and their MTU, derive a
+ * frame size from the length of a PDU, and call generic_work() whether set_frame_size()
+ * accepts that size or not. The object knows neither the MTU nor the length, so its
+ * answers must keep itself and gr-fec inside those buffers:
+ *  - A caller that calls rate() and not get_input_size() has not subtracted the tail:
+ *    async_decoder with packed output and tagged_decoder of GNU Radio 3.10.5.
+ *  - After a refusal async_decoder divides the PDU into blocks of get_input_size()
+ *    values, copies it without comparing its length with the MTU, and throws an exception
+ *    if the length is not a multiple. So a PDU that may be long is not refused: the next
+ *    rate() makes its frame size 0, and the result is an empty PDU. A PDU shorter than
+ *    the tail is refused, as blocks of 1 value without output. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
+
+#include "common/refuse.h"
+#include <gnuradio/constants.h>
+#include <gnuradio/fec/generic_decoder.h>
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gr::gpufec {
+
+//! Implementation of gr-fec's interface for \p Public by the protected virtual functions.
+template <class Public>
+class fec_decoder_base : public Public
+{
+public:
+    // Depending on GNU Radio's release, one of the two is virtual.
+    void generic_work(void* in, void* out)
+    {
+        generic_work(static_cast<const void*>(in), out);
+    }
+    void generic_work(const void* in, void* out)
+    {
+        auto* const bits = static_cast<std::uint8_t*>(out);
+        const auto asked = std::exchange(d_asked, {});
+        const auto expected = std::exchange(d_untrimmed, 0);
+        d_next_rate.reset();
+        // After a refusal, a caller of both size functions uses the last accepted sizes.
+        d_accepted = d_accepted || (!d_refused && asked.input && asked.output);
+        if (d_accepted && d_frame_size > 0) {
+            const int all = values(d_frame_size);
+            decode(in, std::min({ all, frame_values(), d_there }), d_frame_size, bits);
+        }
+        // async_decoder packs these bits too, and its buffer still holds the previous
+        // PDU.
+        for (auto n = d_accepted ? d_frame_size : 0; n < expected && !asked.output; ++n) {
+            bits[n] = 0;
+        }
+    }
+
+    // Only async_decoder calls it, and then divides its MTU by the rate.
+    int get_history() override
+    {
+        d_async = true;
+        d_limits = 1;
+        return 0;
+    }
+
+    // gr-fec truncates products with the rate, so a rate that is not exact is returned
+    // slightly larger: a product must not lose a bit by rounding. For the limits that
+    // gr-fec derives from its MTU the rate is slightly smaller, as these must not be too
+    // low: once for async_decoder, and for tagged_decoder before each packet size.
+    double rate() override
+    {
+        d_asked.rate = true;
+        if (d_next_rate) {
+            return *std::exchange(d_next_rate, std::nullopt);
+        }
+        d_refused = false;
+        const bool limit = d_limits > 0;
+        d_limits -= limit;
+        const double rate = code_rate(), scaled = std::ldexp(rate, 20);
+        return scaled == std::floor(scaled) ? rate : rate * (limit ? 1 - 1e-9 : 1 + 1e-9);
+    }
+    int get_input_size() override
+    {
+        d_asked.input = true;
+        return d_refused ? 1 : frame_values();
+    }
+    int get_output_size() override
+    {
+        d_asked.output = true;
+        return d_refused ? 0 : d_frame_size;
+    }
+
+    bool set_frame_size(unsigned int frame_size) override
+    {
+        const auto asked = std::exchange(d_asked, {});
+        const bool derived = asked.rate;
+        if (!d_async) { // tagged_decoder, which first also sets its relative rate
+            d_limits = derived ? 1 : 2;
+        }
+        const bool with_tail = derived && !asked.input;
+        const auto taken_off =
+            with_tail ? 0 : cut(code_rate() * frame_values() - d_frame_size);
+        std::int64_t bits = frame_size;
+        if (bits >= (std::int64_t(1) << 32) - taken_off) {
+            bits -= std::int64_t(1) << 32; // a negative size that gr-fec derived
+        }
+        const auto there = derived ? fewest_values(bits + taken_off) : INT_MAX;
+        d_untrimmed = with_tail ? bits : 0;
+        if (with_tail) {
+            bits = std::max<std::int64_t>(bits - tail(), 0);
+        }
+
+        std::string reason;
+        try {
+            require(
+                bits > 0 || (bits == 0 && tail() > 0), "frame_size", bits, "1 and more");
+            if (bits > 0) {
+                prepare(bits);
+            }
+        } catch (const std::invalid_argument& error) {
+            reason = error.what();
+        } catch (const std::bad_alloc&) {
+            reason = "there is no memory for frames of " + std::to_string(bits) + " bits";
+        }
+        d_accepted = reason.empty();
+        d_refused = !d_accepted && derived;
+        d_next_rate.reset();
+        if (d_accepted) {
+            d_frame_size = bits;
+            d_derived = derived;
+            d_there = there;
+            return true;
+        }
+        if (derived && !std::exchange(d_told, true)) {
+            this->d_logger->warn(
+                "{}. Frames of other sizes are not decoded: they leave no "
+                "bits, or zeros where gr-fec takes some anyhow (this is "
+                "said once)",
+                reason);
+        }
+        if (!derived || bits < 0) {
+            return false;
+        }
+        d_next_rate =
+            taken_off ? (taken_off + 0.25) * code_rate() / double(bits + taken_off) : 0;
+        return true;
+    }
+
+    float get_iterations() override
+    {
+        d_refused = false; // async_decoder calls this at the end of a PDU
+        return d_accepted ? last_iterations() : -1;
+    }
+
+protected:
+    explicit fec_decoder_base(unsigned frame_size) : d_frame_size(frame_size) {}
+
+    //! Returns the information bits per soft value, without tails.
+    virtual double code_rate() const = 0;
+    //! Returns the tail bits of a frame.
+    virtual unsigned tail() const { return 0; }
+    //! Returns the soft values of a frame.
+    virtual int values(unsigned frame_size) const = 0;
+    //! Prepares decode() for a frame size. \throws std::invalid_argument, std::bad_alloc
+    virtual void prepare(std::int64_t frame_size) = 0;
+    //! Decodes a frame from its first \p count soft values.
+    virtual void
+    decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) = 0;
+    virtual float last_iterations() const { return -1; }
+
+private:
+    // Returns whether gr-fec rounds products with rates, as from release 3.10.10 on.
+    static bool rounds()
+    {
+        static const bool result = gr::major_version() != "3" ||
+                                   gr::api_version() != "10" ||
+                                   std::stoi(gr::minor_version()) >= 10;
+        return result;
+    }
+    // Rounds or truncates a product with the rate as gr-fec does.
+    static std::int64_t cut(double bits)
+    {
+        return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
+    }
+    // Returns the soft values of a frame. If gr-fec derived its size, it computes the
+    // tail of the next frame from them.
+    int frame_values() const
+    {
+        return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())
+                         : values(d_frame_size);
+    }
+    // Returns the fewest values for which cut() yields so many bits; a whole number of
+    // puncturing periods if possible.
+    int fewest_values(std::int64_t bits) const
+    {
+        const double whole = std::min(double(bits) / code_rate(), double(INT_MAX));
+        return std::abs(whole - std::round(whole)) < 1e-6
+                   ? std::round(whole)
+                   : std::ceil(whole - (rounds() ? 0.5 / code_rate() : 0));
+    }
+
+    struct {
+        bool rate = false, input = false, output = false;
+    } d_asked;              // calls since set_frame_size() or generic_work()
+    unsigned d_frame_size;  // the last accepted one
+    bool d_derived = false; // gr-fec derived it from a number of values
+    int d_there = INT_MAX;  // values of the frame that the caller has
+    bool d_accepted = true; // the last size was accepted
+    bool d_refused = false; // it was refused, and get_output_size() returns 0
+    std::optional<double> d_next_rate;
+    std::int64_t d_untrimmed = 0; // output bits of a caller that subtracts no tail
+    bool d_told = false;          // the warning was logged
+    bool d_async = false;         // async_decoder is the caller
+    int d_limits = 0;             // next calls of rate() that are for limits
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H */

@@ -1,0 +1,155 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Length tags of blocks that change the rate: they mark where frames begin, and are
+ * converted to lengths of the output. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
+
+#include "tag_queue.h"
+#include <pmt/pmt.h>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace gr::gpufec {
+
+/*!
+ * \brief Aligns frames of a known length to the length tags of a stream.
+ *
+ * Until the first length tag, frames follow one another. From then on a packet of one or
+ * more whole frames begins at each tag. Three cases are each warned of once, and counted
+ * by the caller: a length that is not a multiple of the frame's, after which items are
+ * dropped up to the next tag; a tag inside a packet, which ends there; and items under no
+ * tag, which are dropped. The last of several tags on one item counts.
+ *
+ * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
+ * in the order of items, and also keeps it in a queue with the other tags.
+ */
+class length_tags
+{
+public:
+    //! \param key of length tags; "": none
+    //! \param warn logs a warning
+    length_tags(const std::string& key, std::function<void(const std::string&)> warn);
+
+    bool is_length(const pmt::pmt_t& key) const
+    {
+        return d_key && (key == d_key || pmt::eqv(key, d_key));
+    }
+    //! Stores a length tag of the input before its item is taken; ignores other tags.
+    void on_tag(const tag_t& tag);
+
+    //! Returns whether a tag on \p item, or the end of the packet there, cuts the open
+    //! frame short. The caller then drops and counts the frame.
+    bool cuts_frame(std::uint64_t item);
+
+    //! Consecutive items that all belong to frames or are all dropped.
+    struct run {
+        std::size_t items; //!< their number
+        bool of_frames;    //!< false: the caller drops them
+        unsigned lost;     //!< wrong packets found, for the caller to count
+    };
+    //! Returns the run that begins with \p item, of \p count available items. \p frame is
+    //! the length of a frame. If a frame is open, cuts_frame(item) must have returned
+    //! false.
+    run next(std::uint64_t item, std::size_t count, std::size_t frame);
+    //! Records that the items before \p end were taken as frames.
+    void took(std::uint64_t end)
+    {
+        for (; d_begun < d_tags.size() && d_tags[d_begun].item < end; ++d_begun) {
+            d_end = d_tags[d_begun].item + d_tags[d_begun].length;
+        }
+    }
+    //! Drops the \p tags of items before \p end and ends their packet.
+    void drop(tag_queue& tags, std::uint64_t end)
+    {
+        tags.release(end, [](const held_tag&) {});
+        end_packet(end);
+    }
+
+    /*!
+     * \brief Moves the tags of items before \p end, all taken, from one queue to another.
+     *
+     * Lengths are converted to those of the output. Both ends of a packet are rounded
+     * alike, so that the lengths of consecutive packets add up. A length of 0 is dropped.
+     * \param output_of_item(item) returns the output item to which a tag moves
+     * \param output_of_end(item) returns the output item at which a packet begins or ends
+     *        that begins with, or ends before, the input item
+     */
+    template <class OutputOfItem, class OutputOfEnd>
+    void move(tag_queue& from,
+              std::uint64_t end,
+              tag_queue& to,
+              OutputOfItem&& output_of_item,
+              OutputOfEnd&& output_of_end)
+    {
+        from.release(end, [&](held_tag tag) {
+            if (!is_length(tag.key)) {
+                tag.offset = output_of_item(tag.offset);
+                to.hold(std::move(tag));
+                return;
+            }
+            const auto item = tag.offset;
+            tag.offset = output_of_end(item);
+            const auto length = output_of_end(item + length_of(item)) - tag.offset;
+            if (length > 0) {
+                tag.value = pmt::from_long(long(length));
+                to.hold(std::move(tag));
+            } else {
+                warn_of_none(tag.value);
+            }
+        });
+        forget(end);
+    }
+
+    //! Discards length tags of items before \p end.
+    void forget(std::uint64_t end);
+    //! Continues the stream after lock() and unlock(), by which GNU Radio loses the tags
+    //! of items not read yet. Frames follow one another up to the next tag.
+    void resume() { d_seen = d_seen && d_dropping; }
+    //! Begins another stream.
+    void restart();
+
+private:
+    struct entry {
+        std::uint64_t item;
+        std::uint64_t length; // 0: not valid
+        pmt::pmt_t value;
+    };
+
+    static std::uint64_t whole_frames(const entry& tag, std::size_t frame)
+    {
+        return tag.length % frame == 0 ? tag.length : 0;
+    }
+    bool begins_at(std::size_t tag, std::uint64_t item) const
+    {
+        return tag < d_tags.size() && d_tags[tag].item == item;
+    }
+    bool begin_packet(std::uint64_t item, std::size_t frame);
+    void end_packet(std::uint64_t end);
+    std::uint64_t length_of(std::uint64_t item);
+    void warn_of_none(const pmt::pmt_t& value);
+    void pop();
+    void warn_once(bool& warned, const std::string& text) const;
+
+    const pmt::pmt_t d_key; // null: none
+    const std::function<void(const std::string&)> d_warn;
+    std::deque<entry> d_tags;  // length tags not yet converted
+    std::size_t d_begun = 0;   // tags at the front whose packets have begun
+    std::uint64_t d_end = 0;   // end of the packet that has begun
+    bool d_seen = false;       // a packet has begun
+    bool d_refused = false;    // its length is not a multiple of the frame's
+    bool d_dropping = false;   // the last run returned is dropped
+    bool d_superseded = false; // another tag on the item replaces the last one moved
+    bool d_warned_of_length = false, d_warned_of_overlap = false;
+    bool d_warned_of_loose = false, d_warned_of_two = false;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H */

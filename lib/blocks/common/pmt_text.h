@@ -1,0 +1,52 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Text of a tag's value for a message; safe for a list that contains itself. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_PMT_TEXT_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_PMT_TEXT_H
+
+#include <pmt/pmt.h>
+#include <string>
+
+namespace gr::gpufec {
+
+//! Returns whether a nested list has fewer than \p most elements. A list that contains
+//! itself is endless; pmt::write_string() would not return.
+inline bool is_short(const pmt::pmt_t& value, unsigned& most)
+{
+    if (most == 0) {
+        return false;
+    }
+    --most;
+    if (pmt::is_pair(value)) {
+        return is_short(pmt::car(value), most) && is_short(pmt::cdr(value), most);
+    }
+    for (std::size_t i = 0; pmt::is_vector(value) && i < pmt::length(value); ++i) {
+        if (!is_short(pmt::vector_ref(value, i), most)) {
+            return false;
+        }
+    }
+    for (std::size_t i = 0; pmt::is_tuple(value) && i < pmt::length(value); ++i) {
+        if (!is_short(pmt::tuple_ref(value, i), most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+//! Returns the value as GNU Radio writes it, or the beginning of a long one.
+inline std::string pmt_text(const pmt::pmt_t& value)
+{
+    constexpr std::size_t longest = 200;
+    unsigned most = 100;
+    if (!is_short(value, most)) {
+        return "(a list that is long or contains itself)";
+    }
+    const auto text = pmt::write_string(value);
+    return text.size() <= longest ? text : text.substr(0, longest) + "...";
+}
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_PMT_TEXT_H */

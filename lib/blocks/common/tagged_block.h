@@ -1,0 +1,125 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The base class of encoders and other blocks without batches: moves tags to the output
+ * of their item, with offsets counted from the beginning of a stream. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
+#define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
+
+#include "length_tags.h"
+#include <gnuradio/block.h>
+#include <gnuradio/block_detail.h>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+//! \tparam Block the public block, with one input and one output
+template <class Block>
+class tagged_block : public Block
+{
+public:
+    bool start() override
+    {
+        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
+        // on. A new detail begins another stream.
+        if (d_detail.lock() == this->detail()) {
+            d_lengths.resume();
+        } else {
+            restart();
+            d_input_tags.clear();
+            d_lengths.restart();
+            d_tags.clear();
+            d_taken = d_emitted = d_dropped = 0;
+            d_detail = this->detail();
+        }
+        return Block::start();
+    }
+
+protected:
+    /*!
+     * \param length_tag key of tags with the length of a packet; "": none
+     * \param passes_lengths whether to convert them to lengths of the output; else they
+     *        are removed
+     */
+    explicit tagged_block(const std::string& length_tag, bool passes_lengths = true)
+        : d_passes_lengths(passes_lengths),
+          d_lengths(length_tag,
+                    [this](const std::string& text) { this->d_logger->warn("{}", text); })
+    {
+        this->set_tag_propagation_policy(gr::block::TPP_CUSTOM);
+    }
+
+    //! Called at the begin of a stream.
+    virtual void restart() {}
+
+    //! Reads the tags of the available items.
+    void read_tags(std::size_t available)
+    {
+        const auto read = this->nitems_read(0);
+        const auto fetch = [&](std::vector<tag_t>& tags, std::uint64_t from) {
+            this->get_tags_in_range(tags, 0, read + from, read + available);
+            for (auto& tag : tags) {
+                tag.offset -= read + from;
+            }
+        };
+        d_input_tags.read(d_taken, available, fetch, [this](const tag_t& tag) {
+            d_lengths.on_tag(tag);
+            return !d_passes_lengths && d_lengths.is_length(tag.key);
+        });
+    }
+
+    //! Drops the last \p count items before \p end, with the tags that were not moved.
+    void drop(std::uint64_t end, std::size_t count)
+    {
+        d_dropped += count;
+        d_lengths.drop(d_input_tags, end);
+    }
+
+    //! Moves the tags of items before \p end to the output. Both functions count items
+    //! without those dropped; see length_tags::move().
+    template <class OutputOfItem, class OutputOfEnd>
+    void move_tags(std::uint64_t end,
+                   OutputOfItem&& output_of_item,
+                   OutputOfEnd&& output_of_end)
+    {
+        d_lengths.move(
+            d_input_tags,
+            end,
+            d_tags,
+            [&](std::uint64_t item) { return output_of_item(item - d_dropped); },
+            [&](std::uint64_t item) { return output_of_end(item - d_dropped); });
+    }
+
+    //! Ends a call of general_work() that took and emitted these numbers of items.
+    int leave(std::size_t taken, std::size_t given)
+    {
+        this->consume_each(taken);
+        d_taken += taken;
+        d_tags.give(d_emitted + given,
+                    this->nitems_written(0) - d_emitted,
+                    [this](const tag_t& tag) { this->add_item_tag(0, tag); });
+        d_emitted += given;
+        return given;
+    }
+
+    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    std::uint64_t d_taken = 0;
+    std::uint64_t d_emitted = 0;
+    std::uint64_t d_dropped = 0; // included in d_taken
+
+    const bool d_passes_lengths;
+    length_tags d_lengths;
+    input_tags d_input_tags; // input tags that are not converted yet
+    tag_queue d_tags;        // tags of output items that are not emitted yet
+
+private:
+    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H */

@@ -1,0 +1,44 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The tags that select an LDPC code, and the names of codes. */
+
+#ifndef INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_PARAMETERS_H
+#define INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_PARAMETERS_H
+
+#include <pmt/pmt.h>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace gr::gpufec {
+
+//! Code and constellation that a tag selects for the frames after it.
+struct frame_kind {
+    std::string code;          //!< such as "normal 1/2"; "" if not known
+    std::string constellation; //!< of a MODCOD, such as "8psk"; else ""
+    //! Length of a frame of an unknown code, in bits and in symbols; 0 if not known.
+    std::size_t skip_bits = 0, skip_symbols = 0;
+};
+
+//! Returns the rate of a code's name, such as "1/2" of "normal 1/2".
+inline std::string rate_of(const std::string& code)
+{
+    return code.substr(code.rfind(' ') + 1);
+}
+//! Returns the frame size of a code's name, such as "normal" of "normal 1/2".
+inline std::string size_of(const std::string& code)
+{
+    return code.substr(0, code.rfind(' '));
+}
+
+//! Parses the value of an XFECFRAME tag; returns nothing if it has another form.
+std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value);
+
+//! Parses the value of an ldpc_code tag; returns nothing if it has another form, and may
+//! set \p fault to the reason.
+std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string& fault);
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_BLOCKS_LDPC_LDPC_PARAMETERS_H */

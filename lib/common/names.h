@@ -1,0 +1,68 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Names that users type: presets, standards, rates, options. Case, '-' and '_' are
+ * ignored; the message for an unknown name suggests the nearest known one. */
+
+#ifndef INCLUDED_GPUFEC_COMMON_NAMES_H
+#define INCLUDED_GPUFEC_COMMON_NAMES_H
+
+#include <gnuradio/gpufec/api.h>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec {
+
+using name_list = std::vector<std::string>;
+
+//! Returns \p name in lower case, without '-' and '_' after its first character.
+GPUFEC_API std::string folded(const std::string& name);
+
+//! Returns the position of \p name among \p names, if it is one of them once folded.
+GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
+                                                const name_list& names);
+
+//! Returns the one of \p names most similar to \p name; "" if none is similar. A decimal
+//! number is similar to the fraction of equal value.
+GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
+
+/*!
+ * \brief Returns a message whose first line has at most 120 characters.
+ *
+ * It is 'PARAMETER is "NAME": ALLOWED a, b and c' if that is short enough. Else the first
+ * line suggests the nearest name, and up to eight names follow, the nearest first.
+ * \param allowed the words before the names
+ * \param all reference to the list of all names
+ */
+GPUFEC_API std::string unknown_name(const std::string& parameter,
+                                    const std::string& name,
+                                    const name_list& names,
+                                    const std::string& allowed = "allowed are",
+                                    const std::string& all = "");
+
+/*!
+ * \brief Returns the position of \p name among \p names.
+ * \throws std::invalid_argument with unknown_name() if it is not there
+ */
+GPUFEC_API std::size_t index_of_name(const std::string& parameter,
+                                     const std::string& name,
+                                     const name_list& names,
+                                     const std::string& allowed = "allowed are",
+                                     const std::string& all = "");
+
+//! Returns the one of \p names that equals \p name once folded. \throws
+//! std::invalid_argument with unknown_name() if none does
+inline std::string known_name(const std::string& parameter,
+                              const std::string& name,
+                              const name_list& names,
+                              const std::string& allowed = "allowed are",
+                              const std::string& all = "")
+{
+    return names[index_of_name(parameter, name, names, allowed, all)];
+}
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_COMMON_NAMES_H */

@@ -1,0 +1,147 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Arithmetic in the halves of a half2: posteriors, magnitudes and minima of two
+ * codewords, or of two checks, with one instruction. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_ARITHMETIC_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_ARITHMETIC_CUH
+
+#include "dvb_int8x2.h"
+#include "ldpc/cuda/block_slots.cuh"
+#include "ldpc/cuda/chain_entries.cuh"
+#include <cuda_fp16.h>
+#include <cstring>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+namespace dvb_int8x2 {
+
+// Least major compute capability of the kernels for two codewords per word.
+constexpr int first_capability = 8;
+
+constexpr unsigned group = chain_table::group;
+constexpr unsigned bytes = chain_table::bytes;
+constexpr std::uint32_t signs = 0x80008000u;
+constexpr float unit = 1 / 2048.0f;
+constexpr float missing = 1500 * unit; // magnitude in place of an edge that a check lacks
+constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
+constexpr unsigned flag_words = 4;
+
+__device__ inline std::uint32_t bits(half2 x)
+{
+    std::uint32_t r;
+    std::memcpy(&r, &x, sizeof(r));
+    return r;
+}
+__device__ inline half2 value_of(std::uint32_t x)
+{
+    half2 r;
+    std::memcpy(&r, &x, sizeof(r));
+    return r;
+}
+__device__ inline half2 all(float x) { return __float2half2_rn(x); }
+__device__ inline float of_codeword(std::uint32_t pair, unsigned w)
+{
+    return w ? __high2float(value_of(pair)) : __low2float(value_of(pair));
+}
+
+// Constants in registers: an instruction encodes one constant, and a second one would
+// cost an instruction each time.
+struct constants {
+    std::uint32_t halves, ones;
+    half2 per_unit, four_edges;
+
+    __device__ explicit constants(const int8x2_arguments& a)
+        : halves(kept_in_each(a.halves)),
+          ones(kept_in_each(a.ones)),
+          per_unit(value_of(kept_in_register(a.per_unit))),
+          four_edges(value_of(kept_in_register(a.four_edges)))
+    {
+    }
+};
+
+// The message rule of int8x2_arguments in registers, where enough are free.
+struct kept_rule {
+    std::uint32_t slope, floor, span;
+    __device__ explicit kept_rule(const int8x2_arguments& a)
+        : slope(kept_in_each(a.slope)),
+          floor(kept_in_each(a.floor)),
+          span(kept_in_each(a.span))
+    {
+    }
+};
+
+// Returns the posteriors of four channel values of both codewords, a byte each.
+__device__ inline uint4
+four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
+{
+    const auto low = __byte_perm(x, y, 0x5140) ^ 0x80808080u;
+    const auto high = __byte_perm(x, y, 0x7362) ^ 0x80808080u;
+    const auto unpacked = [&c](std::uint32_t bytes, unsigned selected) {
+        return bits(__hsub2(value_of(__byte_perm(bytes, c.halves, selected)), all(bias)));
+    };
+    return make_uint4(unpacked(low, 0x4140),
+                      unpacked(low, 0x4342),
+                      unpacked(high, 0x4140),
+                      unpacked(high, 0x4342));
+}
+
+// Returns the smaller magnitude with the product of the signs.
+__device__ inline half2 signed_min(half2 a, half2 b)
+{
+#if __CUDA_ARCH__ >= 860
+    std::uint32_t r;
+    asm("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(r) : "r"(bits(a)), "r"(bits(b)));
+    return value_of(r);
+#else
+    return value_of(bits(__hmin2(__habs2(a), __habs2(b))) |
+                    ((bits(a) ^ bits(b)) & signs));
+#endif
+}
+__device__ inline half2 larger(half2 a, half2 b)
+{
+    return __hmax2(__habs2(a), __habs2(b));
+}
+
+// The two smallest magnitudes of several values; min1 has the product of their signs.
+struct two_minima {
+    half2 min1, min2;
+    __device__ two_minima(half2 a, half2 b) : min1(signed_min(a, b)), min2(larger(a, b))
+    {
+    }
+    __device__ void take(half2 t)
+    {
+        min2 = __hmin2(min2, larger(min1, t));
+        min1 = signed_min(min1, t);
+    }
+    __device__ void merge(const two_minima& o)
+    {
+        min2 = __hmin2(__hmin2(min2, o.min2), larger(min1, o.min1));
+        min1 = signed_min(min1, o.min1);
+    }
+};
+
+// Returns the minima of all edges of a check, in two independent chains of operations.
+template <unsigned Edges>
+__device__ two_minima min1_of(const half2 (&t)[Edges])
+{
+    two_minima even(t[0], t[1]);
+    if constexpr (Edges == 3) {
+        even.take(t[2]);
+    } else {
+        two_minima odd(t[2], t[3]);
+#pragma unroll
+        for (unsigned e = 4; e < Edges; ++e) {
+            (e % 2 ? odd : even).take(t[e]);
+        }
+        even.merge(odd);
+    }
+    return even;
+}
+
+} // namespace dvb_int8x2
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_ARITHMETIC_CUH */

@@ -1,0 +1,548 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Layered min-sum for the codes of DVB-S2 in int8. A thread block decodes two codewords
+ * in the halves of a half2, which holds these integers exactly in units of 2^-11. With
+ * two checks per word it decodes one codeword, and the halves belong to two of its
+ * checks.
+ *
+ * Thread j does check j·q + i in layer i, and with two checks per word also check
+ * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
+ * bits form a chain that a thread follows from layer to layer: after check c the
+ * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
+ * stored. Only from the last layer to the first it passes to the neighbouring thread. If
+ * a code has two chains of layers (chain_order.h), each is followed by a group of
+ * threads. Messages are kept compressed, in memory that fits in the L2 cache: two
+ * magnitudes of each check, for the edge with min1 and for all others, and for each edge
+ * a sign and whether it has min1.
+ *
+ * A barrier stands only before a layer that uses bits of a group in use since the last
+ * barrier, so that warps can drift apart. All threads wait at it if the other chain used
+ * those bits. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
+
+#include "check_node_update.cuh"
+#include "ldpc/cuda/chain_threads.cuh"
+#include "ldpc/cuda/soft_output.cuh"
+#include <type_traits>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+namespace dvb_int8x2 {
+
+// Parameters of a kernel.
+template <unsigned MessageEdges, // edges of a check to message bits
+          bool SharedParity,     // parity bits are in shared memory
+          bool SharedTable,      // the table of edges is in shared memory
+          bool Irregular,        // checks of some layers have fewer edges
+          bool External,         // the posteriors of one group are in device memory
+          bool Soft,       // LLRs are written; messages to own parity bits are stored
+          unsigned Blocks, // per multiprocessor
+          unsigned Chains, // chains of layers
+          bool TwoChecksPerWord = false> // one codeword in place of two
+struct kernel_shape {
+    static constexpr unsigned message_edges = MessageEdges;
+    static constexpr bool shared_parity = SharedParity;
+    static constexpr bool shared_table = SharedTable;
+    static constexpr bool irregular = Irregular;
+    static constexpr bool external = External;
+    static constexpr bool soft = Soft;
+    static constexpr unsigned blocks = Blocks;
+    static constexpr unsigned chains = Chains;
+    static constexpr bool two_checks_per_word = TwoChecksPerWord;
+};
+
+template <class Shape>
+class layered_int8x2_kernel
+{
+    static constexpr unsigned MessageEdges = Shape::message_edges;
+    static constexpr bool SharedParity = Shape::shared_parity;
+    static constexpr bool SharedTable = Shape::shared_table;
+    static constexpr bool Irregular = Shape::irregular;
+    static constexpr bool External = Shape::external;
+    static constexpr bool Soft = Shape::soft;
+    static constexpr unsigned Blocks = Shape::blocks;
+    static constexpr unsigned Chains = Shape::chains;
+    static constexpr bool TwoChecksPerWord = Shape::two_checks_per_word;
+
+    static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
+    static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
+    // Words of a group's posteriors, and also the threads of a chain that have a check.
+    static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
+    using block_threads = chain_threads<Chains, group_words>;
+    using parity = std::uint16_t; // two bytes, each with 128 added
+    // Edge 0 leads to the preceding parity bit; with Soft, the last one to the check's
+    // own.
+    static constexpr unsigned edges = MessageEdges + 1 + Soft;
+    static constexpr unsigned own_edge = MessageEdges + 1;
+    static constexpr unsigned pitch = block_threads::pitch;
+    using check_messages = messages<edges, pitch>;
+    static constexpr unsigned layer_words = check_messages::layer_words;
+    using entry = chain_entry<MessageEdges, TwoChecksPerWord>;
+
+    // Layers of few edges are prepared during the layer before, as far as registers
+    // suffice.
+    static constexpr bool Ahead =
+        MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= 16);
+    // The number of layers that are fetched before they are prepared. The loop is
+    // unrolled as often, which would be too much code for layers of many edges.
+    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : MessageEdges <= 16 ? 2 : 1;
+    static constexpr unsigned distance = depth + Ahead;
+    static_assert(depth <= chain_table::passed_after);
+
+public:
+    static constexpr unsigned threads = block_threads::count;
+    static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
+    static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
+    __host__ __device__ static constexpr unsigned parity_words(unsigned q)
+    {
+        return (q + distance + 1) / 2 * pitch;
+    }
+    static constexpr unsigned wrap_words = Chains * pitch + 4;
+    static std::size_t shared_bytes(const chain_table& t, bool wrap)
+    {
+        return 4 *
+               (t.shared_groups * group_words + flag_words + block_threads::spare_words +
+                (SharedTable ? entry::copy_words(t.q) : 0) +
+                (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
+    }
+    __host__ __device__ static std::size_t state_words(unsigned q)
+    {
+        // Fetches ahead at the end read past the last layer.
+        return std::size_t(layer_words) * (q + distance) +
+               (SharedParity ? 0 : parity_words(q)) + wrap_words + (External ? group : 0);
+    }
+
+    __device__ layered_int8x2_kernel(const chain_table& table, const int8x2_arguments& a)
+        : d_table(table),
+          d_args(a),
+          d_j(d_threads.j),
+          d_thread(d_j,
+                   d_threads.has_check(),
+                   shared_words() + table.shared_groups * group_words + flag_words +
+                       d_threads.spare()),
+          d_first(table.begins[d_threads.chain]),
+          d_layers(table.begins[d_threads.chain + 1] - d_first),
+          d_constants(a),
+          d_rule(a)
+    {
+    }
+
+    // All control flow depends on parameters and the block's index: where the compiler
+    // cannot tell that warps stay together, it guards every barrier and branch.
+    __device__ void run()
+    {
+        const auto first = d_args.codewords_per_word * blockIdx.x;
+        const bool both =
+            d_args.codewords_per_word == 2 && first + 1 < d_args.frames.count;
+        begin(first, both);
+        decode(first, both);
+        __syncthreads();
+        if (d_threads.number == 0) {
+            atomicExch(d_args.taken + d_flags[0], 0u);
+        }
+    }
+
+private:
+    __device__ void begin(std::uint32_t first, bool both)
+    {
+        const auto* const a = d_args.frames.input + d_args.frames.table[first].input;
+        const auto* const b =
+            d_args.frames.input + d_args.frames.table[first + both].input;
+        const auto q = d_table.q;
+        d_flags = shared_words() + d_table.shared_groups * group_words;
+        auto* next = d_flags + flag_words + block_threads::spare_words;
+        if (d_threads.number == block_threads::count - 1) {
+            d_flags[0] = take_slot(d_args); // state that no other block uses
+        }
+        if constexpr (SharedTable) {
+            d_entries = next;
+            next += entry::copy_words(q);
+            entry::copy(
+                d_args.entries, q, d_entries, d_threads.number, block_threads::count);
+        }
+        load_messages(a, b);
+        __syncthreads();
+        d_state = d_args.state + d_flags[0] * state_words(q);
+        auto* outside = d_state + std::size_t(layer_words) * (q + distance);
+        if constexpr (SharedParity) {
+            d_parity = reinterpret_cast<parity*>(next);
+            next += parity_words(q);
+        } else {
+            d_parity = reinterpret_cast<parity*>(outside);
+            outside += parity_words(q);
+        }
+        d_wrap = d_args.wrap_shared ? next : outside;
+        auto* const middle = d_wrap + pitch + 4;
+        // A thread without a check uses the word behind those of its chain.
+        d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
+        if (follows_last()) {
+            d_before = d_wrap + group_words;
+        }
+        d_after = (d_first + d_layers == q ? d_wrap + 1 : middle) + d_j;
+        d_external = outside + wrap_words;
+        load_parity(a, b);
+        if constexpr (External) {
+            load_external(a, b);
+        }
+        __syncthreads();
+    }
+
+    __device__ void decode(std::uint32_t first, bool both)
+    {
+        const frame_place frame[2] = { d_args.frames.table[first],
+                                       d_args.frames.table[first + both] };
+        unsigned active = both ? 3 : 1; // bit mask of unfinished codewords
+        iterate<true>();
+        for (std::uint32_t i = 1;; ++i) {
+            if (d_args.stop.early_stop) {
+                const auto valid = warp_uniform(satisfied(active));
+                for (unsigned w = 0; w < codewords; ++w) {
+                    if (valid >> w & 1) {
+                        finish(w, frame[w], i, 0);
+                    }
+                }
+                active &= ~valid;
+            }
+            if (active == 0) {
+                return;
+            }
+            if (i >= d_args.stop.max_iterations) {
+                const auto violated = count_violated();
+                for (unsigned w = 0; w < codewords; ++w) {
+                    if (active >> w & 1) {
+                        finish(w,
+                               frame[w],
+                               i,
+                               TwoChecksPerWord ? violated
+                                                : violated >> 16 * w & 0xffffu);
+                    }
+                }
+                return;
+            }
+            iterate<false>();
+        }
+    }
+
+    __device__ void finish(unsigned w,
+                           const frame_place& frame,
+                           std::uint32_t iterations,
+                           std::uint32_t violated)
+    {
+        if (d_threads.number == 0) {
+            d_args.frames.status[frame.status] = { iterations, violated };
+        }
+        write_decisions(w, d_args.frames.output + frame.output);
+        if constexpr (Soft) {
+            if (d_args.stop.soft != ldpc_soft_output::none) {
+                write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
+            }
+        }
+        // The other codeword may go on, and the posteriors of this one change with it.
+        __syncthreads();
+    }
+
+    // Loads the channel values of the message bits as posteriors.
+    __device__ void load_messages(const std::uint8_t* a, const std::uint8_t* b);
+    // Loads four bits of both halves of a group at a time.
+    __device__ void load_halves(const std::uint8_t* a);
+    __device__ void load_codewords(const std::uint8_t* a, const std::uint8_t* b);
+    __device__ void load_external(const std::uint8_t* a, const std::uint8_t* b);
+
+    __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
+    {
+        reinterpret_cast<uint4*>(shared_words())[at] = four_posteriors(d_constants, x, y);
+    }
+
+    // Loads the thread's parity bits, which are contiguous, from whole vectors.
+    __device__ void load_parity(const std::uint8_t* a, const std::uint8_t* b);
+    // Loads the parity bits of both checks; they begin at \p byte of the first word.
+    __device__ void load_parity_halves(const std::uint32_t* from, unsigned byte);
+    __device__ void
+    load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last);
+
+    __device__ parity* parity_at(unsigned layer, unsigned j) const
+    {
+        return d_parity + layer * pitch + j;
+    }
+    __device__ static parity get_parity(const parity* at)
+    {
+        if constexpr (SharedParity) {
+            return *at;
+        } else {
+            return __ldcg(at);
+        }
+    }
+    __device__ static void set_parity(parity* at, parity x)
+    {
+        if constexpr (SharedParity) {
+            *at = x;
+        } else {
+            __stcg(at, x);
+        }
+    }
+    // Returns the value of two stored bytes, with the bias.
+    __device__ half2 biased_parity(std::uint32_t x) const
+    {
+        return value_of(__byte_perm(x, d_constants.halves, 0x4140));
+    }
+    __device__ half2 unpacked_parity(std::uint32_t x) const
+    {
+        return __hsub2(biased_parity(x), all(bias));
+    }
+
+    __device__ std::uint32_t* layer_state(unsigned layer) const
+    {
+        return d_state + std::size_t(layer) * layer_words;
+    }
+
+    // The stored messages of a layer, fetched ahead, and its parity bit.
+    struct fetched {
+        check_messages m;
+        parity own;
+    };
+
+    // State that a thread carries from layer to layer; "before" is the preceding parity
+    // bit.
+    struct chain {
+        typename check_messages::place state; // messages of this layer
+        half2 posterior;                      // posterior of the bit before
+        half2 message; // message to the bit before from its own check, less the bias
+        parity* at;    // place of the bit before
+        parity* own;   // place of this layer's parity bit
+        unsigned layer;
+    };
+
+    __device__ entry entry_of(unsigned layer) const
+    {
+        if constexpr (SharedTable) {
+            return entry::of_copy(d_entries, layer);
+        } else {
+            return entry::of(d_table, layer);
+        }
+    }
+
+    // Fetches what is stored of a layer. Past the last layer it reads memory without
+    // meaning, and in the first iteration there are no messages yet.
+    template <bool First>
+    __device__ static void fetch(const chain& c, unsigned layers, fetched& f)
+    {
+        if constexpr (First) {
+            f.m.clear();
+        } else {
+            f.m.load(c.state, layers);
+        }
+        if constexpr (!SharedParity) {
+            f.own = get_parity(c.own + layers * pitch);
+        }
+    }
+
+    // The address of a posterior, and with two checks per word the rotation of that word.
+    struct place {
+        std::uint32_t address, next_shift;
+    };
+    __device__ place place_of(const entry& layer, unsigned e) const
+    {
+        if constexpr (TwoChecksPerWord) {
+            return { layer.place(e, d_thread), layer.next_shift(e, d_thread) };
+        } else {
+            return { layer.place(e, d_thread), 0 };
+        }
+    }
+    __device__ static std::uint32_t swapped(std::uint32_t x, const place& p)
+    {
+        return TwoChecksPerWord ? __funnelshift_l(x, x, p.next_shift) : x;
+    }
+    __device__ static std::uint32_t get_posterior(const place& p)
+    {
+        return swapped(get_shared(p.address), p);
+    }
+    __device__ static void set_posterior(const place& p, half2 x)
+    {
+        set_shared(p.address, swapped(bits(x), p));
+    }
+
+    // Returns the posterior in device memory that a place stands for.
+    __device__ std::uint32_t& external_at(const place& p) const
+    {
+        return d_external[(p.address - shared_begin()) / 4];
+    }
+
+    // Data of a layer that are available before the previous layer is done.
+    struct prepared {
+        place at[MessageEdges];
+        check_messages m;
+        half2 first, second;
+        std::uint32_t head;
+        parity own;
+    };
+    __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
+    {
+        f.m.unpack();
+        const auto edge = entry_of(layer);
+        p.head = edge.head();
+        p.m = f.m;
+        p.first = f.m.first(d_constants);
+        p.second = f.m.second(d_constants);
+#pragma unroll
+        for (unsigned e = 0; e < MessageEdges; ++e) {
+            p.at[e] = place_of(edge, e);
+        }
+        if constexpr (!SharedParity) {
+            p.own = f.own;
+        }
+    }
+
+    template <bool First>
+    __device__ void iterate();
+
+    // Processes the layer \p now. With Ahead, \p f has the layer \p next, which is
+    // prepared here; without it, \p f has this layer. A later layer is then fetched into
+    // \p f.
+    template <bool First>
+    __device__ void do_layer(prepared& now, prepared& next, fetched& f, chain& c);
+
+    // Writes the posteriors of a layer that has bits more than once.
+    __device__ void write_shared_bits(std::uint32_t head,
+                                      unsigned degree,
+                                      const place (&at)[MessageEdges],
+                                      half2 (&t)[MessageEdges]);
+
+    // Returns the exclusive or of the signs of a check's message bits in layer i.
+    __device__ std::uint32_t message_sum(unsigned i) const;
+
+    // Returns the hard decision on the parity bit of layer i, in the sign bits.
+    __device__ std::uint32_t parity_decision(unsigned i) const
+    {
+        return i + 1 < d_first + d_layers
+                   ? check_messages::decision(
+                         check_messages::load_decision(layer_state(i + 1), d_j))
+                   : *d_after;
+    }
+
+    // Calls use() with the parity of the thread's check, in the sign bits, in each of the
+    // chain's layers from \p first to \p end.
+    template <class Use>
+    __device__ void
+    each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const;
+
+    // Returns the decision on the bit before the chain.
+    __device__ std::uint32_t decision_before() const
+    {
+        return !TwoChecksPerWord && d_first + d_j == 0 ? 0 : posterior_before();
+    }
+
+    // With two checks per word, no bit precedes the lower check of thread 0 in the first
+    // chain; the last bit of thread 179 precedes the upper one.
+    __device__ bool follows_last() const
+    {
+        return TwoChecksPerWord && d_first + d_j == 0;
+    }
+    __device__ std::uint8_t* of_last_check() const
+    {
+        return reinterpret_cast<std::uint8_t*>(parity_at(d_table.q - 1, group_words - 1));
+    }
+    __device__ std::uint32_t posterior_before() const
+    {
+        const std::uint32_t x = *d_before;
+        return follows_last() ? __byte_perm(x, bits(all(missing)), 0x1054) : x;
+    }
+
+    // Returns the codewords in \p candidates that satisfy every check.
+    __device__ unsigned satisfied(unsigned candidates) const;
+
+    // Counts violated checks; of two codewords in the halves of the word.
+    __device__ std::uint32_t count_violated();
+
+    // Writes the decisions of codeword w, first bit most significant.
+    __device__ void write_decisions(unsigned w, std::uint8_t* output) const;
+    __device__ void write_llrs(unsigned w, const soft_writer& llrs) const;
+
+    // Return the halves of words that belong to codeword w, and the thread's check in a
+    // half.
+    __device__ static constexpr unsigned first_half(unsigned w) { return w; }
+    __device__ static constexpr unsigned end_half(unsigned w)
+    {
+        return TwoChecksPerWord ? 2 : w + 1;
+    }
+    __device__ unsigned check_of(unsigned half) const
+    {
+        return d_j + (TwoChecksPerWord ? half * group_words : 0);
+    }
+
+    // Posteriors of four successive message bits, in a half of the words.
+    struct four {
+        uint4 words;
+        unsigned half;
+    };
+    // Returns the i-th four of codeword w.
+    __device__ four four_of(unsigned i, unsigned w) const
+    {
+        const auto* const shared = reinterpret_cast<const uint4*>(shared_words());
+        if constexpr (TwoChecksPerWord) {
+            const unsigned halves = i / (group_words / 4); // half groups before this one
+            return { shared[i - (halves + 1) / 2 * (group_words / 4)], halves % 2 };
+        }
+        if constexpr (External) {
+            const auto inside = d_table.shared_groups * (group / 4);
+            if (i >= inside) {
+                return { __ldcg(reinterpret_cast<const uint4*>(d_external) + i - inside),
+                         w };
+            }
+        }
+        return { shared[i], w };
+    }
+    __device__ static std::uint32_t four_signs(const four& x)
+    {
+        const unsigned s = x.half ? 31 : 15;
+        return (x.words.x >> s & 1) << 3 | (x.words.y >> s & 1) << 2 |
+               (x.words.z >> s & 1) << 1 | (x.words.w >> s & 1);
+    }
+
+    const chain_table& d_table;
+    const int8x2_arguments& d_args;
+    block_threads d_threads;
+    const unsigned d_j;
+    const chain_thread<(block_threads::spare_words > 0)> d_thread;
+    const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
+    const constants d_constants;
+    const std::conditional_t<TwoChecksPerWord, kept_rule, const int8x2_arguments&> d_rule;
+    std::uint32_t* d_flags; // the block's slot; the count of violated checks
+    parity* d_parity;
+    // Posteriors of the last layer's parity bits, that of thread j − 1 at j; behind them
+    // those of the bits between the first chain and the second.
+    std::uint32_t* d_wrap;
+    // In d_wrap: the bit before the chain, and its last bit.
+    std::uint32_t *d_before, *d_after;
+    std::uint32_t* d_state;
+    std::uint32_t* d_external;
+    std::uint32_t* d_entries; // the table of edges in shared memory
+};
+
+template <class Shape>
+__global__ void __launch_bounds__(layered_int8x2_kernel<Shape>::threads, Shape::blocks)
+    decode_dvb_int8x2(const __grid_constant__ chain_table table,
+                      const __grid_constant__ int8x2_arguments arguments)
+{
+#if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
+    constexpr bool has_code = true;
+#else
+    constexpr bool has_code = Shape::two_checks_per_word;
+#endif
+    if constexpr (has_code) {
+        layered_int8x2_kernel<Shape>(table, arguments).run();
+    }
+}
+
+} // namespace dvb_int8x2
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+// The remaining members, one file per stage.
+#include "decisions.cuh"
+#include "layer.cuh"
+#include "load.cuh"
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH */

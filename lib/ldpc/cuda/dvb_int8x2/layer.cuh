@@ -1,0 +1,213 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* An iteration of layered_int8x2_kernel, layer after layer. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
+#define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
+
+#include "dvb_int8x2.cuh"
+
+namespace gr::gpufec::ldpc {
+namespace device {
+namespace dvb_int8x2 {
+
+template <class Shape>
+template <bool First>
+__device__ inline void layered_int8x2_kernel<Shape>::iterate()
+{
+    const auto q = d_layers;
+    // The bit before the first layer is the neighbouring thread's bit of the last layer.
+    // No thread uses what is stored for the bit before check 0 or for threads without a
+    // check.
+    auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)
+                     : d_j == 0 || !d_threads.has_check()
+                         ? parity_at(d_table.q, d_j)
+                         : parity_at(d_table.q - 1, d_j - 1);
+    const half2 before = value_of(posterior_before());
+    const std::uint32_t kept_before =
+        follows_last() ? *of_last_check() << 8 : get_parity(at);
+    chain c{ { layer_state(d_first), d_j },
+             before,
+             __hsub2(before, biased_parity(kept_before)),
+             at,
+             parity_at(d_first, d_j),
+             d_first };
+    fetched f[depth];
+    prepared p[2];
+#pragma unroll
+    for (unsigned k = 0; k < depth; ++k) {
+        fetch<First>(c, k, f[k]);
+    }
+    if constexpr (Ahead) {
+        prepare(d_first, f[0], p[0]);
+        fetch<First>(c, depth, f[0]);
+    }
+    const auto layers = [&](unsigned count) {
+#pragma unroll
+        for (unsigned k = 0; k < depth; ++k) {
+            if (k < count) {
+                do_layer<First>(p[k % 2], p[(k + 1) % 2], f[(k + Ahead) % depth], c);
+            }
+        }
+    };
+    for (unsigned n = q / depth; n > 0; --n) {
+        layers(depth);
+        if (TwoChecksPerWord && n == q / depth && follows_last()) {
+            // The other half stands before check 0, where there is no bit.
+            *of_last_check() = std::uint8_t(*parity_at(d_table.q, 0) >> 8);
+        }
+    }
+    layers(q % depth);
+    *d_after = bits(c.posterior);
+    __syncthreads();
+}
+
+template <class Shape>
+template <bool First>
+__device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
+                                                              prepared& next,
+                                                              fetched& f,
+                                                              chain& c)
+{
+    if constexpr (!Ahead) {
+        prepare(c.layer, f, now);
+    }
+    const auto head = now.head;
+    const auto flags = Chains > 1 && !TwoChecksPerWord ? layer_flags::of_halves(head)
+                                                       : layer_flags(head);
+    const auto& at = now.at;
+    const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
+    const bool external = External && (head & chain_table::external);
+
+    half2 t[MessageEdges];
+    const half2 t_before = now.m.variable_to_check(c.posterior, 0, now.first, now.second);
+    d_threads.wait_before(flags);
+    const std::uint32_t own_byte = SharedParity ? get_parity(c.own) : now.own;
+#pragma unroll
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        t[e] = all(missing);
+        if (!Irregular || e < degree) {
+            t[e] =
+                value_of(external && e + 1 == MessageEdges ? __ldcg(&external_at(at[e]))
+                                                           : get_posterior(at[e]));
+        }
+    }
+    if constexpr (Ahead) {
+        prepare(c.layer + 1, f, next);
+    }
+    fetch<First>(c, distance, f);
+#pragma unroll
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        if (!Irregular || e < degree) {
+            t[e] = now.m.variable_to_check(t[e], e + 1, now.first, now.second);
+        }
+    }
+    const half2 own_biased = biased_parity(own_byte);
+    const half2 t_own = __hsub2(own_biased, all(bias));
+
+    two_minima even(t_before, t_own), odd(t[0], t[1]);
+#pragma unroll
+    for (unsigned e = 2; e < MessageEdges; ++e) {
+        (e % 2 ? odd : even).take(t[e]);
+    }
+    even.merge(odd);
+    check_node_update<edges, check_messages> updated(
+        even.min1, even.min2, d_rule, d_constants);
+
+    const half2 before = updated.posterior(0, t_before);
+#pragma unroll
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        t[e] = updated.posterior(e + 1, t[e]);
+    }
+#pragma unroll
+    for (unsigned e = 0; e < MessageEdges; ++e) {
+        if ((!Irregular || e < degree) && (e >= max_shared || !flags.shares)) {
+            if (external && e + 1 == MessageEdges) {
+                __stcg(&external_at(at[e]), bits(t[e]));
+            } else {
+                set_posterior(at[e], t[e]);
+            }
+        }
+    }
+    set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
+    if constexpr (Soft) {
+        c.posterior = updated.posterior(own_edge, t_own);
+    }
+    updated.finish(before);
+    updated.fresh.store(c.state);
+    if constexpr (Soft) {
+        c.message = __hsub2(c.posterior, own_biased);
+    } else {
+        const auto own = updated.message(t_own);
+        c.message = __hfma2(own.sign, own.magnitude, all(-bias));
+        c.posterior = __hadd2(own_biased, c.message);
+    }
+    c.at = c.own;
+    c.own += pitch;
+    c.state.next();
+    ++c.layer;
+    if (flags.shares) {
+        write_shared_bits(head, degree, at, t);
+    }
+    d_threads.written(flags);
+}
+
+template <class Shape>
+__device__ inline void
+layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
+                                                unsigned degree,
+                                                const place (&at)[MessageEdges],
+                                                half2 (&t)[MessageEdges])
+{
+    const unsigned deferred =
+        max_deferred == 1 ? 1 : head >> chain_table::deferred_at & 0xfu;
+#pragma unroll
+    for (unsigned e = 0; e < max_deferred; ++e) {
+        if (e < deferred) { // the change by this edge
+            t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
+        }
+    }
+    d_threads.wait_for_chain(); // all threads have read
+#pragma unroll
+    for (unsigned e = 0; e < max_shared; ++e) {
+        if ((e >= max_deferred || e >= deferred) && (!Irregular || e < degree)) {
+            set_posterior(at[e], t[e]);
+        }
+    }
+    d_threads.wait_for_chain();
+    const auto sum = [&](unsigned e) {
+        return __hadd2(value_of(get_posterior(at[e])), t[e]);
+    };
+    if (max_deferred > 1 && (head & chain_table::several_rounds)) {
+#pragma unroll
+        for (unsigned e = 0; e < max_deferred; ++e) {
+            if (e < deferred) {
+                if (head >> (chain_table::round_at + e) & 1) {
+                    d_threads.wait_for_chain();
+                }
+                set_posterior(at[e], sum(e));
+            }
+        }
+    } else { // no two are of one group
+        half2 sums[max_deferred];
+#pragma unroll
+        for (unsigned e = 0; e < max_deferred; ++e) {
+            if (e < deferred) {
+                sums[e] = sum(e);
+            }
+        }
+#pragma unroll
+        for (unsigned e = 0; e < max_deferred; ++e) {
+            if (e < deferred) {
+                set_posterior(at[e], sums[e]);
+            }
+        }
+    }
+}
+
+} // namespace dvb_int8x2
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH */

@@ -1,0 +1,95 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The table of a quasi-cyclic code, and the kinds of units that it has. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_TABLE_H
+#define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_TABLE_H
+
+#include "common/host_device.h"
+#include <cstdint>
+
+namespace gr::gpufec::ldpc {
+namespace device {
+
+struct quasi_cyclic_table {
+    static constexpr unsigned max_runs = 48;
+    static constexpr unsigned max_units = 31;   // per run
+    static constexpr unsigned max_words = 2048; // words of edges
+    //! Successive units of one kind.
+    struct run {
+        //! A bit per unit from the lowest on, set if a barrier precedes the unit; a set
+        //! bit follows the last one.
+        std::uint32_t barriers;
+        std::uint16_t checks; //!< checks per unit; at most the threads of a team
+        std::uint8_t degree;
+        std::uint8_t kind;
+    };
+    run runs[max_runs];
+    std::uint32_t run_count;
+    //! In device memory: for each unit two words per edge, for place_of(), the leaf's
+    //! last, padded to whole vectors.
+    const std::uint32_t* edges;
+    std::uint32_t edge_words;
+    std::uint32_t n;           //!< bits
+    std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
+    std::uint32_t leaves_from; //!< the first leaf
+    std::uint32_t team;        //!< threads per team
+    std::uint32_t teams;       //!< teams per block
+    std::uint32_t team_words;  //!< posteriors in shared memory
+    std::uint32_t pitch;       //!< places per unit for messages
+    std::uint32_t state_words; //!< words per team: zeros, then messages
+};
+
+namespace quasi_cyclic {
+
+constexpr unsigned flag_words =
+    36; // the block's slot, and two for each of up to 16 teams
+constexpr unsigned max_teams = 16;
+
+// Returns the next degree that has code. Missing edges are filled up.
+GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
+{
+    return degree <= 3    ? 3
+           : degree <= 11 ? degree
+           : degree <= 13 ? 13
+           : degree <= 15 ? degree
+           : degree <= 17 ? 17
+           : degree <= 22 ? degree
+                          : 32;
+}
+constexpr unsigned max_leaf_degree = 10; // limit for checks with a leaf
+
+// A kind of units that share code: of one padded degree, with a leaf or without.
+template <unsigned Degree, bool Leaf>
+struct kind {
+    static constexpr unsigned degree = Degree;
+    static constexpr bool leaf = Leaf;
+    static constexpr unsigned number = Degree | Leaf << 6;
+    static constexpr unsigned edges = Degree - Leaf; // edges that receive messages
+    static constexpr unsigned words =
+        (2 * Degree + 3) / 4 * 4; // words of a unit in the table
+};
+GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
+{
+    return padded_degree(degree) | unsigned(leaf) << 6;
+}
+// Functions of a kind's number: words of a check's messages, in vectors of four and two;
+// whether there is a leaf; words of a unit in the table.
+GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
+{
+    const unsigned degree = kind & 63;
+    return degree <= 8 ? 2 : degree <= 24 ? 4 : 6;
+}
+constexpr unsigned max_message_words = 6;
+GPUFEC_HOST_DEVICE constexpr bool has_leaf(unsigned kind) { return kind >> 6; }
+GPUFEC_HOST_DEVICE constexpr unsigned table_words(unsigned kind)
+{
+    return (2 * (kind & 63) + 3) / 4 * 4;
+}
+
+} // namespace quasi_cyclic
+} // namespace device
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_TABLE_H */

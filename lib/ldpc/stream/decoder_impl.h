@@ -1,0 +1,219 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The stream decoder: its input is in decoder.cc, its output in decoder_output.cc. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
+
+#include "frame_batch.h"
+#include "frame_judge.h"
+#include "input_format.h"
+#include "pipeline/stream_decoder.h"
+#include "traits.h"
+#include <cmath>
+#include <deque>
+#include <optional>
+
+namespace gr::gpufec {
+
+class ldpc_decoder::impl : public stream_decoder<ldpc::traits>
+{
+public:
+    impl(const ldpc_options& options, decoder_hooks hooks);
+
+    ldpc::frame_judge* watcher() const
+    {
+        return static_cast<ldpc::frame_judge*>(judge.get());
+    }
+
+    void select(unsigned code, unsigned constellation);
+
+    void set_esn0_db(double esn0_db)
+    {
+        d_next.level = std::isnan(esn0_db) ? demap::estimated : demap::level_of(esn0_db);
+    }
+
+    unsigned selected() const { return now().code; }
+    std::size_t frame_items() const { return items_of(now()); }
+    std::size_t missing() const { return d_have ? items_of(d_kind) - d_have : 0; }
+
+    std::size_t push(const void* values, std::size_t count);
+
+    bool can_borrow() const override
+    {
+        return stream_decoder::can_borrow() && whole_codewords();
+    }
+
+    std::size_t skip(std::size_t count);
+
+    void drop_incomplete();
+
+    void finish() override
+    {
+        drop_incomplete();
+        stream_decoder::finish();
+    }
+
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
+
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+
+    std::size_t pull_llrs(std::int8_t* out, std::size_t count);
+
+    bool soft() const { return d_options.soft != ldpc_soft_output::none; }
+
+    std::size_t output_bits(unsigned code) const
+    {
+        return output_bits(d_options.codes.at(code));
+    }
+    std::size_t output_bits(const ldpc_code& code) const
+    {
+        return d_options.codeword || soft() ? code.n() : code.k();
+    }
+
+    void set_llr_scale(float scale);
+
+    void set_soft_scale(float scale);
+
+    ldpc_options d_options;
+    std::optional<report> d_report;
+    std::vector<std::uint8_t> d_codeword; // codeword of the frame of d_report
+    std::vector<std::int8_t> d_llrs;      // LLRs of that frame
+
+private:
+    void require_bits(bool bits) const;
+
+    // Code, constellation and Es/N0 level of a frame.
+    struct frame_kind {
+        unsigned code = 0;
+        unsigned constellation = 0; // symbols only, as is level
+        int level = demap::estimated;
+    };
+
+    static std::size_t item_bytes_of(const ldpc_options& o);
+
+    bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
+
+    // Punctured or shortened codes need their positions filled in on the host.
+    bool whole_codewords() const;
+
+    // Whether frames of the open batch stay in the caller's format: symbols, and values
+    // that a device quantises.
+    bool stays_in_caller_format();
+
+    const frame_kind& now() const { return d_have ? d_kind : d_next; }
+    // Returns the number of items that are pushed for a frame.
+    std::size_t items_of(const frame_kind& kind) const
+    {
+        const auto& code = d_options.codes[kind.code];
+        return symbols() ? d_setup->caller_values(code, kind.constellation) : code.sent();
+    }
+
+    const ldpc::input_format& format();
+
+    float soft_factor() const;
+
+    std::byte* place_of_frame()
+    {
+        d_deadline.start();
+        return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
+    }
+
+    // Adds up to \p count frames of n values to the batch, and returns how many values
+    // fit.
+    std::size_t
+    add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count);
+
+    std::size_t add_caller_frames(const void* values,
+                                  std::size_t first,
+                                  std::size_t n,
+                                  std::size_t count);
+
+    // Returns where a slot stores input in the caller's format.
+    std::byte* caller_format_of(const slot& s) const
+    {
+        return s.input + d_pipeline->active().limits().table_bytes;
+    }
+
+    void add_caller_frame(std::size_t at);
+
+    std::size_t waiting() const override { return d_filling->size(); }
+
+    void advance() override
+    {
+        auto* const slot = d_pipeline->filling();
+        if (slot && waiting() > 0 && (d_filling->full() || send_now())) {
+            send(*slot);
+        }
+    }
+
+    void send(slot& to);
+
+    // Returns the rows of a batch's output. Frames of several codes differ in size.
+    output_rows rows_of(const std::vector<ldpc::frame_batch::frame>& frames) const;
+
+    bool can_borrow_output() const override
+    {
+        return !d_options.keep_codeword && !d_options.keep_soft;
+    }
+
+    bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }
+
+    // Whether a frame's output is contiguous in its slot. A message that comes first is,
+    // and so is its padding, unless parity bits follow in its last byte.
+    bool stays_in_slot(const ldpc_code& code) const;
+
+    std::size_t take_borrowed(std::size_t count) override;
+
+    // Returns how many more items the open batch can extend over, including those between
+    // frames.
+    std::size_t borrowed_capacity() const;
+
+    // Skips borrowed input before the first frame of the open batch.
+    void forget_unneeded();
+
+    void store_borrowed() override;
+
+    void restart() override;
+
+    // Pulls from one frame only, because its report belongs to its first item.
+    template <class Copy>
+    std::size_t pull(std::size_t capacity, bool packed, Copy&& copy);
+
+    void begin_frame(const slot& s, const ldpc::frame_batch::frame& frame);
+
+    static const std::uint8_t* decisions(const slot& s,
+                                         const ldpc::frame_batch::frame& frame)
+    {
+        return reinterpret_cast<const std::uint8_t*>(s.output + frame.output);
+    }
+
+    // Returns the output bytes of the frame that has begun.
+    const std::uint8_t* output_of(const slot& s,
+                                  const ldpc::frame_batch::frame& frame) const;
+
+    void end_frame(std::size_t frames_in_batch);
+
+    // Format of each code, once needed.
+    std::vector<std::optional<ldpc::input_format>> d_formats;
+    std::optional<ldpc::frame_batch> d_filling;
+    // Batches in flight, oldest first.
+    std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
+
+    frame_kind d_next;                       // the frames to come
+    frame_kind d_kind;                       // the frame that is being pushed
+    std::size_t d_have = 0;                  // items of it so far
+    std::vector<std::byte> d_partial;        // its items in the caller's format
+    std::vector<std::byte> d_quantised;      // its values, if they are to be spread
+    bool d_may_stay_in_caller_format = true; // no reason against it is known
+
+    std::uint64_t d_frame = 0;        // frames begun to be pulled
+    std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
+    std::size_t d_emitted = 0;        // items of the next one already pulled
+    std::vector<std::uint8_t> d_message;
+};
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H */

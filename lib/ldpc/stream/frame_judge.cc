@@ -1,0 +1,418 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "frame_judge.h"
+#include "ldpc/model/setup.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace gr::gpufec::ldpc {
+
+namespace {
+
+constexpr std::size_t max_tried = 8; // frames
+constexpr double certain_z = 8;      // z of a word that belongs to a code
+constexpr double certain = 100;      // nats of a shortened bit
+
+double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }
+
+// Returns the error rate of the weakest channel that a code could correct.
+double highest_error_rate(const ldpc_code& code)
+{
+    const double rate = double(code.k()) / code.sent();
+    double low = 1e-9, high = 0.5;
+    for (int i = 0; i < 60; ++i) {
+        const double p = (low + high) / 2;
+        (entropy(p) < 1 - 0.8 * rate ? low : high) = p;
+    }
+    return low;
+}
+
+// Returns the n values of a codeword from the sent ones; \p zero: value of a certain 0.
+std::vector<float> spread(const ldpc_code& code, const float* sent, float zero)
+{
+    std::vector<float> all(code.n(), 0.0f);
+    if (code.sent_positions().empty()) {
+        std::copy_n(sent, code.n(), all.begin());
+        return all;
+    }
+    for (const auto position : code.shortened()) {
+        all[position] = zero;
+    }
+    for (std::size_t i = 0; i < code.sent(); ++i) {
+        const auto position = code.sent_positions()[i];
+        if (position != ldpc_code::fill) {
+            all[position] = sent[i];
+        }
+    }
+    return all;
+}
+
+std::string of_frames(std::size_t valid, std::size_t frames)
+{
+    return std::to_string(valid) + " of " + std::to_string(frames) +
+           (frames == 1 ? " frame decodes" : " frames decode");
+}
+
+} // namespace
+
+frame_judge::frame_judge(const ldpc_options& options, const decoder_hooks& hooks)
+    : input_judge(hooks), d_options(options)
+{
+    reset();
+}
+
+void frame_judge::reset()
+{
+    forget();
+    d_sample.clear();
+    d_frames = d_failed = 0;
+    d_tried = d_valid = 0;
+    d_judged = d_concluded = false;
+    d_syndrome = {};
+    d_one_code = true;
+    d_code = 0;
+    select(0);
+}
+
+void frame_judge::select(unsigned code)
+{
+    if (!d_sample.empty()) {
+        d_one_code = d_one_code && code == d_code;
+        return;
+    }
+    d_code = code;
+    const auto sent = d_options.codes[code].sent();
+    d_wanted = sent * std::clamp<std::size_t>((1u << 17) / sent, 4, max_undecided);
+}
+
+void frame_judge::look_at(const void* items, std::size_t first, std::size_t count)
+{
+    const auto size = item_bytes();
+    if (d_judged || !d_one_code || d_options.symbols != ldpc_symbols::none) {
+        return;
+    }
+    const auto n = std::min(count, d_wanted - std::min(d_wanted, d_sample.size() / size));
+    const auto* const from = static_cast<const std::byte*>(items) + first * size;
+    d_sample.insert(d_sample.end(), from, from + n * size);
+}
+
+void frame_judge::drop_incomplete()
+{
+    const auto frame = d_options.codes[d_code].sent() * item_bytes();
+    if (d_sample.size() < d_wanted * item_bytes()) {
+        d_sample.resize(d_sample.size() / frame * frame);
+    }
+}
+
+std::size_t frame_judge::sampled() const
+{
+    return d_one_code ? d_sample.size() / item_bytes() / d_options.codes[d_code].sent()
+                      : 0;
+}
+
+void frame_judge::count(bool valid)
+{
+    ++d_frames;
+    d_failed += !valid;
+    if (!d_judged) {
+        d_valid += valid && d_frames <= max_tried;
+        if (d_frames * d_options.codes[d_code].sent() >= d_wanted) {
+            judge();
+        }
+    }
+    if (d_frames == max_undecided && d_failed == d_frames) {
+        say_none();
+    }
+}
+
+void frame_judge::conclude()
+{
+    if (std::exchange(d_concluded, true) || d_frames == 0) {
+        return;
+    }
+    judge();
+    if (d_failed == d_frames) {
+        say_none();
+    }
+}
+
+void frame_judge::judge()
+{
+    if (std::exchange(d_judged, true)) {
+        return;
+    }
+    const auto frames = std::min<std::size_t>(sampled(), max_tried);
+    if (frames > 0) {
+        d_tried = std::min<std::size_t>(frames, d_frames);
+        judge_format();
+    }
+    d_sample.clear();
+    d_sample.shrink_to_fit();
+}
+
+std::vector<float> frame_judge::nats(llr_format format, float scale) const
+{
+    std::vector<float> values;
+    if (format == llr_format::float32) {
+        values.resize(d_sample.size() / sizeof(float));
+        std::memcpy(values.data(), d_sample.data(), values.size() * sizeof(float));
+    } else {
+        for (const auto item : d_sample) {
+            const int v =
+                format == llr_format::uint8 ? int(item) - 128 : int(std::int8_t(item));
+            values.push_back(float(std::max(v, -127)) / scale);
+        }
+    }
+    return values;
+}
+
+void frame_judge::judge_format()
+{
+    const auto& code = d_options.codes[d_code];
+    const auto format = d_options.format;
+    const auto sign = d_options.positive_bit;
+    const auto declared = nats(format, d_options.llr_scale);
+    const auto facts = facts_of(declared.data(), declared.size());
+    const auto steps = nats(format, 1);
+    const bool only_bits = facts_of(steps.data(), steps.size()).only_bits();
+    // If all values round to 0, the all-zero word is decoded, which says nothing.
+    const double step = d_options.precision == ldpc_precision::float32
+                            ? 0
+                            : 1 / make_setup(d_options).rule(code).scale;
+    const bool rounded = facts.mean < step / 2;
+    d_valid = rounded ? 0 : d_valid;
+    if (!only_bits && !rounded && (facts.blank() || d_valid * 2 > d_tried)) {
+        return;
+    }
+    d_syndrome = syndrome_of(code, declared, sign);
+    const auto looks = [](const std::string& like, const std::string& use) {
+        return "the input looks like " + like + ": use soft_input=\"" + use + '"';
+    };
+    if (only_bits) {
+        auto values = steps;
+        for (auto& x : values) {
+            x = x > 0 ? 4 : -4;
+        }
+        const auto mend =
+            "the input looks like hard bits 0 and 1, and a 0 is an erasure: "
+            "send 1 and -1, as many nats as their error rate p gives, "
+            "ln((1 - p) / p)";
+        for (const auto positive : { sign, 1 - sign }) {
+            if (syndrome_of(code, values, positive).z >= certain_z) {
+                return say(mend);
+            }
+        }
+    }
+    const auto other = 1 - sign;
+    const auto bytes = [&](llr_format f) { return nats(f, d_options.llr_scale); };
+    const auto offset_binary = looks("offset binary, with 128 in the middle", "uint8");
+    const auto signed_bytes = looks("signed bytes", "int8");
+    if (better(code,
+               declared,
+               other,
+               "the signs look changed: use positive_bit=" + std::to_string(other))) {
+        return;
+    }
+    for (const auto positive : { sign, other }) {
+        if ((format != llr_format::uint8 &&
+             better(code, bytes(llr_format::uint8), positive, offset_binary)) ||
+            (format != llr_format::int8 &&
+             better(code, bytes(llr_format::int8), positive, signed_bytes))) {
+            return;
+        }
+    }
+    if (format != llr_format::float32) {
+        const auto floats = nats(llr_format::float32, 1);
+        const auto f = facts_of(floats.data(), floats.size());
+        if (f.mean > 1e-6 && f.mean < 1e6 &&
+            better(code, floats, sign, looks("floats", "float"))) {
+            return;
+        }
+    }
+    judge_scale(declared);
+    if (verdict().empty() && d_syndrome.z < certain_z) {
+        judge_rates(declared);
+    }
+}
+
+// Says \p mend if more frames decode with these values than as declared.
+bool frame_judge::better(const ldpc_code& code,
+                         const std::vector<float>& nats,
+                         unsigned positive_bit,
+                         const std::string& mend)
+{
+    const auto frames = std::min(d_tried, nats.size() / code.sent());
+    // Values of one sign are the all-zero or the all-one word.
+    const auto positive =
+        std::count_if(nats.begin(), nats.end(), [](float x) { return x > 0; });
+    const auto negative =
+        std::count_if(nats.begin(), nats.end(), [](float x) { return x < 0; });
+    if (frames == 0 || std::size_t(std::min(positive, negative)) < nats.size() / 16 ||
+        syndrome_of(code, nats, positive_bit).z < certain_z) {
+        return false;
+    }
+    const auto valid = decoded(code, nats, positive_bit, frames);
+    if (valid == 0 || (valid - std::min(valid, d_valid)) * 2 < frames) {
+        return false;
+    }
+    say(mend + " (" + of_frames(valid, frames) + " with it, " + std::to_string(d_valid) +
+        " of " + std::to_string(d_tried) + " as declared)");
+    return true;
+}
+
+// Judges the scale: LLRs of two levels ±a with variance s² become nats by a factor of
+// 2a/s².
+void frame_judge::judge_scale(std::vector<float> nats)
+{
+    const auto& code = d_options.codes[d_code];
+    const auto f = facts_of(nats.data(), nats.size());
+    const double factor = 2 * f.amplitude / (f.noise * f.noise);
+    if (!(factor > 0) || !std::isfinite(factor) || (factor > 0.5 && factor < 2)) {
+        return;
+    }
+    for (auto& x : nats) {
+        x = float(x * factor);
+    }
+    const auto mean = "mean |LLR| is " + short_number(f.mean) + " nat";
+    const auto mend =
+        d_options.format == llr_format::float32
+            ? mean + ": amplitudes in place of LLRs? Multiply them by " +
+                  short_number(factor) + ", 4·Es/N0 for symbols at ±1"
+            : mean + ": use llr_scale=" + short_number(d_options.llr_scale / factor) +
+                  " in place of " + short_number(d_options.llr_scale);
+    better(code, nats, d_options.positive_bit, mend);
+}
+
+void frame_judge::judge_rates(const std::vector<float>& nats)
+{
+    const auto& code = d_options.codes[d_code];
+    for (const auto& standard : ldpc_code::standards()) {
+        if (code.name().rfind(standard + ' ', 0) != 0) {
+            continue;
+        }
+        for (const auto& size : ldpc_code::frame_sizes(standard)) {
+            if (code.name().rfind(standard + ' ' + size + ' ', 0) != 0) {
+                continue;
+            }
+            for (const auto& rate : ldpc_code::rates(standard, size)) {
+                const auto other = ldpc_code::standard(standard, size, rate);
+                for (const auto sign :
+                     { d_options.positive_bit, 1 - d_options.positive_bit }) {
+                    if (other.name() != code.name() && other.sent() == code.sent() &&
+                        better(other,
+                               nats,
+                               sign,
+                               "the frames look like those of another rate: use rate=\"" +
+                                   rate + '"' +
+                                   (sign == d_options.positive_bit
+                                        ? ""
+                                        : " and positive_bit=" + std::to_string(sign)))) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+frame_judge::syndrome frame_judge::syndrome_of(const ldpc_code& code,
+                                               const std::vector<float>& nats,
+                                               unsigned positive_bit) const
+{
+    const double p = highest_error_rate(code);
+    double checks = 0, violated = 0, expected = 0;
+    const float zero = positive_bit ? -certain : certain;
+    for (std::size_t f = 0; (f + 1) * code.sent() <= nats.size(); ++f) {
+        const auto all = spread(code, nats.data() + f * code.sent(), zero);
+        for (unsigned c = 0; c < code.checks(); ++c) {
+            bool whole = true;
+            unsigned sum = 0;
+            for (const auto bit : code.check(c)) {
+                const float x = all[bit];
+                whole = whole && (x < 0 || x > 0);
+                sum ^= (x > 0) == bool(positive_bit);
+            }
+            if (whole) {
+                ++checks;
+                violated += sum;
+                expected += std::pow(1 - 2 * p, double(code.check(c).size()));
+            }
+        }
+    }
+    if (checks == 0) {
+        return {};
+    }
+    return { (checks / 2 - violated) / (std::sqrt(checks) / 2),
+             expected / std::sqrt(checks) };
+}
+
+std::size_t frame_judge::decoded(const ldpc_code& code,
+                                 const std::vector<float>& nats,
+                                 unsigned positive_bit,
+                                 std::size_t frames) const
+{
+    auto o = d_options;
+    o.codes = { code };
+    o.format = llr_format::float32;
+    o.where = backend::cpu;
+    o.watch = false;
+    o.batch = 0;
+    o.most = max_tried;
+    o.slots = 1;
+    o.threads = 1;
+    o.positive_bit = positive_bit;
+    o.early_stop = true;
+    o.codeword = true;
+    o.soft = ldpc_soft_output::none;
+    o.keep_codeword = o.keep_soft = false;
+    ldpc_decoder d(o);
+    const auto items = frames * code.sent();
+    std::vector<std::uint8_t> bits((code.n() + 7) / 8);
+    std::size_t pushed = 0, valid = 0;
+    while (!d.done()) {
+        if (pushed < items) {
+            pushed += d.push(nats.data() + pushed, items - pushed);
+            if (pushed == items) {
+                d.finish();
+            }
+        }
+        const auto n = d.pull_packed(bits.data(), bits.size());
+        ldpc_decoder::report r;
+        if (d.take_report(r) && r.unsatisfied == 0) {
+            // The all-zero and the all-one word belong to many codes.
+            std::size_t ones = 0;
+            for (const auto byte : bits) {
+                ones += __builtin_popcount(byte);
+            }
+            valid += std::min(ones, code.n() - ones) > code.n() / 16;
+        }
+        if (n == 0 && !d.done()) {
+            d.wait(std::chrono::milliseconds(100));
+        }
+    }
+    return valid;
+}
+
+void frame_judge::say_none()
+{
+    if (!verdict().empty()) {
+        return;
+    }
+    const auto frames = d_frames == max_undecided && !d_concluded
+                            ? "none of the first " + std::to_string(d_frames)
+                            : "none of " + std::to_string(d_frames);
+    if (d_syndrome.expected >= 10 && d_syndrome.z < d_syndrome.expected / 2) {
+        say("no signal of this code: " + frames +
+            " frames decodes, and their hard decisions are no words of " +
+            d_options.codes[d_code].name() +
+            ": check the code, its rate, where frames begin, and the order of bits");
+        return;
+    }
+    d_hooks.log(log_level::info,
+                frames + " frames decodes: the channel is too noisy, or the frames are "
+                         "none of this code");
+}
+
+} // namespace gr::gpufec::ldpc

@@ -1,0 +1,93 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The judge of input: it finds out whether frames are codewords of an LDPC code in the
+ * declared format.
+ *
+ * If the first frames fail, the checks that their hard decisions violate tell a weak
+ * signal from none. A word that does not belong to the code violates half of S checks
+ * without erased bits, with a standard deviation of √S / 2. z is the number of these
+ * deviations by which the count lies below S / 2.
+ *
+ * - The frames are said not to belong to the code if z is less than half of its expected
+ *   value on the weakest channel that the code could correct, and this value is 10 or
+ *   more: a codeword in noise as strong is misjudged with a probability below 3e-7.
+ *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
+ *   is the error rate at which a binary symmetric channel has 0.8 times the capacity of
+ *   the code's rate.
+ * - Another sign, format, scale or rate is named only if more frames decode with it than
+ *   as declared, by half of those tried. A word that does not belong to a code with M
+ *   independent checks satisfies all with a probability of 2^−M. So right input, which
+ *   decodes as declared or not at all, is never accused. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
+
+#include "pipeline/input_judge.h"
+#include <gnuradio/gpufec/ldpc.h>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec::ldpc {
+
+class frame_judge : public input_judge
+{
+public:
+    frame_judge(const ldpc_options& options, const decoder_hooks& hooks);
+
+    //! Sets the code of the next items.
+    void select(unsigned code);
+    void look_at(const void* items, std::size_t first, std::size_t count) override;
+    //! Forgets the items of a frame that is not complete.
+    void drop_incomplete();
+    //! Counts a decoded frame.
+    void count(bool valid);
+    void conclude() override;
+    void reset() override;
+    void set_llr_scale(float scale) { d_options.llr_scale = scale; }
+
+    //! The number of failed frames after which a verdict is logged within a stream.
+    static constexpr std::uint64_t max_undecided = 100;
+
+private:
+    struct syndrome {
+        double z = 0, expected = 0;
+    };
+
+    std::size_t item_bytes() const
+    {
+        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
+    }
+    std::size_t sampled() const;
+    void judge();
+    void judge_format();
+    bool better(const ldpc_code& code,
+                const std::vector<float>& nats,
+                unsigned positive_bit,
+                const std::string& mend);
+    void judge_scale(std::vector<float> nats);
+    void judge_rates(const std::vector<float>& nats);
+    std::vector<float> nats(llr_format format, float scale) const;
+    syndrome syndrome_of(const ldpc_code& code,
+                         const std::vector<float>& nats,
+                         unsigned positive_bit) const;
+    std::size_t decoded(const ldpc_code& code,
+                        const std::vector<float>& nats,
+                        unsigned positive_bit,
+                        std::size_t frames) const;
+    void say_none();
+
+    ldpc_options d_options;
+    unsigned d_code = 0;
+    bool d_one_code = true;   // all frames of the sample have one code
+    std::size_t d_wanted = 0; // items of the sample
+    std::vector<std::byte> d_sample;
+    std::uint64_t d_frames = 0, d_failed = 0;
+    std::size_t d_tried = 0, d_valid = 0; // frames of the sample
+    bool d_judged = false, d_concluded = false;
+    syndrome d_syndrome;
+};
+
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H */

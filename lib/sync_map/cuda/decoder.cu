@@ -1,0 +1,209 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The CUDA backend: slots in flight on a device, each with a stream and memory. */
+
+#include "boundary_matches.cuh"
+#include "cuda/device_decoder.h"
+#include "placed_frames.cuh"
+#include "plans.h"
+#include "sync_map/stream/traits.h"
+#include <algorithm>
+#include <vector>
+
+namespace gr::gpufec::sync_map {
+
+namespace {
+
+using namespace cuda;
+
+struct sync_slot : device_slot {
+    sync_slot(const batch_limits& l, std::size_t work_bytes, std::size_t found_bytes)
+        : input(l.input_bytes),
+          output(l.output_bytes),
+          status(l.work_items),
+          work(work_bytes),
+          found(found_bytes)
+    {
+        output.clear();
+    }
+    std::size_t bytes() const
+    {
+        return input.bytes() + output.bytes() + status.bytes() + work.bytes() +
+               found.bytes();
+    }
+    buffer<std::byte> input, output;
+    buffer<sync_status> status;
+    buffer<std::byte> work;
+    buffer<std::byte> found; // decodable frames, made from the input
+};
+
+class cuda_sync : public device_decoder<job, sync_slot>
+{
+public:
+    cuda_sync(const setup& setup, std::size_t frames, unsigned slots, int device)
+        : device_decoder(device, true),
+          d_setup(setup),
+          d_geometry(make_geometry(setup)),
+          d_launch(make_launch_plan(setup, device)),
+          d_starts(make_start_plan(setup, frames, device)),
+          d_ends(ends_of(setup))
+    {
+        d_limits = setup.limits(frames);
+        const auto work = std::max(d_launch->work_bytes(frames),
+                                   d_starts ? d_starts->work_bytes(frames) : 0);
+        const auto found = d_starts || setup.placed ? frames * setup.input_bytes() : 0;
+        need_memory(slots * (d_limits.input_bytes + d_limits.output_bytes +
+                             d_limits.status_bytes + work + found));
+        for (unsigned i = 0; i < slots; ++i) {
+            d_slots.emplace_back(d_limits, work, found);
+        }
+        d_limits.device_bytes = d_slots.front().bytes();
+    }
+
+    ~cuda_sync() override { wait_idle(); }
+
+    bool reserve_conversion_buffers() noexcept override { return true; }
+
+private:
+    // Uploads the metrics of the start of placed frames, and of their end where it is
+    // set.
+    static buffer<double> ends_of(const setup& setup)
+    {
+        std::vector<double> ends;
+        if (setup.placed) {
+            ends = setup.start;
+            ends.insert(ends.end(), setup.end.begin(), setup.end.end());
+        }
+        return uploaded(ends, "metrics to the device");
+    }
+
+    void copy_placed(sync_slot& s, const job& job, const batch_memory& memory)
+    {
+        const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
+        const batch_input input(job, memory, items_at);
+        copy_in(s, s.input.get(), input.table, job.frames * sizeof(placed_frame));
+        if (job.items > 0) {
+            copy_in(s,
+                    s.input.get() + items_at,
+                    input.items,
+                    job.items * d_setup.item_bytes());
+        }
+    }
+
+    void write_placed(sync_slot& s, const job& job)
+    {
+        const auto items_at = d_setup.placed_input(d_limits.work_items).items_at;
+        const row_layout rows{ d_setup.window,       unsigned(job.frames),
+                               d_setup.first,        d_setup.code.frame_bits(),
+                               !d_setup.end.empty(), unsigned(d_setup.item_bytes()),
+                               d_setup.start_at(),   d_setup.end_at(),
+                               d_setup.items_at(),   d_setup.input_bytes() };
+        const auto* const places = reinterpret_cast<placed_frame*>(s.input.get());
+        const auto* const items = s.input.get() + items_at;
+        const auto* const ends = d_ends.get();
+        auto* const to = s.found.get();
+        const unsigned grid = job.frames;
+        write_rows<<<grid, row_threads, 0, s.queue.get()>>>(
+            rows, places, ends, items, to);
+        check(cudaGetLastError(), "kernel launch");
+    }
+
+    void enqueue(sync_slot& s,
+                 const job& job,
+                 const batch_memory& memory,
+                 const marker& mark) override
+    {
+        mark("");
+        if (d_starts) {
+            const auto batch = d_setup.stream_input(d_limits.work_items);
+            const batch_input input(job, memory, batch.items_at);
+            const auto copy = [&](std::size_t at, const std::byte* from, auto bytes) {
+                if (bytes > 0) {
+                    copy_in(s, s.input.get() + at, from, bytes);
+                }
+            };
+            copy(0, input.table, job.frames * sizeof(stream_piece));
+            copy(batch.whole_at,
+                 input.table + batch.whole_at,
+                 job.whole * d_setup.input_bytes());
+            copy(batch.items_at, input.items, job.items * d_setup.item_bytes());
+        } else if (job.placed) {
+            copy_placed(s, job, memory);
+        } else {
+            copy_in(s, s.input.get(), memory.input, job.frames * d_setup.input_bytes());
+        }
+        mark("copy_in");
+        if (d_starts) {
+            d_starts->launch(job,
+                             s.work.get(),
+                             s.input.get(),
+                             s.found.get(),
+                             s.output.get(),
+                             s.queue.get());
+            check(cudaGetLastError(), "kernel launch");
+            mark("starts");
+        } else if (job.placed) {
+            write_placed(s, job);
+        }
+        auto g = d_geometry;
+        g.frames = job.frames;
+        d_launch->launch(g,
+                         s.work.get(),
+                         s.work.bytes(),
+                         d_starts || job.placed ? s.found.get() : s.input.get(),
+                         s.output.get(),
+                         s.status.get(),
+                         s.queue.get());
+        check(cudaGetLastError(), "kernel launch");
+        mark("kernels");
+        if (d_starts && job.frames > 1) {
+            const auto boundary_matches = d_setup.precision == sync_precision::float32
+                                              ? compare_boundary_matches<float>
+                                              : compare_boundary_matches<double>;
+            constexpr unsigned per_block = boundary_match_threads / boundary_match_parts;
+            const unsigned grid = (job.frames - 1 + per_block - 1) / per_block;
+            const auto* const pieces = reinterpret_cast<stream_piece*>(s.input.get());
+            const unsigned boundary_matches_at = d_setup.boundary_matches_at();
+            auto* const output = s.output.get();
+            boundary_matches<<<grid, boundary_match_threads, 0, s.queue.get()>>>(
+                g, boundary_matches_at, pieces, output);
+            check(cudaGetLastError(), "kernel launch");
+            mark("links");
+        }
+        copy_output(s, memory, s.output.get(), job.frames * d_setup.output_bytes());
+        copy_out(s, memory.status, s.status.get(), job.frames * sizeof(sync_status));
+        mark("copy_out");
+    }
+
+    const setup d_setup;
+    const sync_geometry d_geometry;
+    const std::unique_ptr<launch_plan> d_launch;
+    const std::unique_ptr<start_plan> d_starts;
+    const buffer<double> d_ends;
+};
+
+} // namespace
+
+std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
+{
+    select(device);
+    // Frames that are carried over one after the other gain nothing from large batches.
+    if (s.symbols > s.outputs && !s.search) {
+        return 64;
+    }
+    const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
+    const auto by_host = std::clamp<std::size_t>(
+        2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
+    // A few frames more than whole rounds take one round more.
+    const auto round = frames_of_a_round(s, device);
+    return round <= by_host ? by_host / round * round : by_host;
+}
+
+traits::decoder
+traits::make_cuda(const setup& s, std::size_t frames, unsigned slots, int device)
+{
+    return std::make_unique<cuda_sync>(s, frames, slots, device);
+}
+
+} // namespace gr::gpufec::sync_map

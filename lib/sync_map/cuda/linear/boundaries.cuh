@@ -1,0 +1,171 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Forward and backward metrics at the boundaries of a frame: a sweep starts from a row in
+ * shared memory, and its sums become the row of the next boundary. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_BOUNDARIES_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_BOUNDARIES_CUH
+
+#include "layout.cuh"
+#include <cuda_pipeline.h>
+
+namespace gr::gpufec::sync_map {
+
+enum class direction { forward, backward };
+
+// Number of a thread's warp, and of a block's warps; with One, a block is one warp.
+template <bool One>
+__device__ unsigned warp_number()
+{
+    return One ? 0 : threadIdx.x / 32;
+}
+template <bool One>
+__device__ unsigned block_warps()
+{
+    return One ? 1 : blockDim.x / 32;
+}
+
+// Calls use(k) for each group of four values of a row that is this thread's; \p k counts
+// from the aligned address. All threads of a warp make the same calls.
+template <class Use>
+__device__ void fours_of_row(unsigned stride, Use&& use)
+{
+#pragma unroll 1
+    for (unsigned begin = 0; begin < stride; begin += 4 * blockDim.x) {
+        const unsigned k = begin + 4 * threadIdx.x;
+        if (blockDim.x == 32 || k < stride) {
+            use(k);
+        }
+    }
+}
+
+// Sums the warps' parts, scales the row and makes it the current one.
+template <bool One, class Row, class Metric>
+__device__ void next_boundary(const linear_layout& l,
+                              linear_shared<Row, Metric>& s,
+                              row_scale& scale,
+                              Metric* alpha,
+                              bool keep)
+{
+    block_sync();
+    const unsigned offset = l.offset, stride = l.stride;
+    Row* const parts = s.partial - offset;
+    Metric largest = 0;
+    fours_of_row(stride, [&](unsigned k) {
+        auto sum = read_four(parts + k);
+        for (unsigned w = 1; w < block_warps<One>(); ++w) {
+            const auto part = read_four(parts + w * stride + k);
+            for (unsigned c = 0; c < 4; ++c) {
+                sum.v[c] += part.v[c];
+            }
+        }
+        if (!One) {
+            write_four(parts + k, sum);
+        }
+        largest = max(max(largest, max(Metric(sum.v[0]), Metric(sum.v[1]))),
+                      max(Metric(sum.v[2]), Metric(sum.v[3])));
+    });
+    const Metric factor =
+        scale.next(block_max(largest, reinterpret_cast<Metric*>(s.scratch)));
+    fours_of_row(stride, [&](unsigned k) {
+        const auto sum = read_four(parts + k);
+        four<Metric> kept;
+        for (unsigned c = 0; c < 4; ++c) {
+            kept.v[c] = Metric(sum.v[c]) * factor;
+            s.current[int(k + c - offset)] = kept.v[c];
+        }
+        if (keep && k < l.length) {
+            write_four(alpha - offset + k, kept);
+        }
+    });
+    block_sync();
+}
+
+// Applies the insertions before the first symbol to the current row, and stores it as
+// \p alpha.
+template <class Row, class Metric>
+__device__ void insert(const sync_geometry& g,
+                       const linear_layout& l,
+                       linear_shared<Row, Metric>& s,
+                       Metric* alpha)
+{
+    if (threadIdx.x == 0) {
+        Row x = 0;
+        for (unsigned m = 0; m < g.window; ++m) {
+            x = s.current[m] + Row(g.insertion) * x;
+            s.current[m] = x;
+        }
+    }
+    block_sync();
+    const unsigned offset = l.offset;
+    for (unsigned k = threadIdx.x; alpha && k < l.length; k += blockDim.x) {
+        alpha[int(k - offset)] = s.current[int(k - offset)];
+    }
+}
+
+// Begins to copy a boundary's α into shared memory.
+template <class Metric>
+__device__ void fetch_alpha(const linear_layout& l, Metric* to, const Metric* alpha)
+{
+    const unsigned offset = l.offset;
+    fours_of_row(l.stride, [&](unsigned k) {
+        // Values copied from beyond the row are not read.
+        const unsigned from = min(k, l.length - 4);
+        for (unsigned c = 0; c < 4; c += 16 / sizeof(Metric)) {
+            __pipeline_memcpy_async(to - offset + k + c, alpha - offset + from + c, 16);
+        }
+    });
+    __pipeline_commit();
+}
+
+// Sets the current row to value(m) at each drift number m, for sweeps in direction \p d.
+template <class Row, class Metric, class Value>
+__device__ void begin_with(const sync_geometry& g,
+                           const linear_layout& l,
+                           direction d,
+                           linear_shared<Row, Metric>& s,
+                           Value&& value)
+{
+    for (unsigned k = threadIdx.x; k < l.stride; k += blockDim.x) {
+        const unsigned at = k - l.offset;
+        const unsigned m = d == direction::forward ? at : l.window - 1 - at;
+        s.current[int(at)] = m < g.window ? value(m) : 0;
+    }
+    // Clears the sums of the other direction.
+    for (unsigned k = threadIdx.x; k < l.stride * (blockDim.x / 32); k += blockDim.x) {
+        s.partial[int(k - l.offset)] = 0;
+    }
+    block_sync();
+}
+
+// Sets the current row to the boundary metrics in the input at \p row_at.
+template <class Row, class Metric>
+__device__ void begin_at(const sync_geometry& g,
+                         const linear_layout& l,
+                         const frame_input& in,
+                         std::size_t row_at,
+                         unsigned i,
+                         direction d,
+                         linear_shared<Row, Metric>& s)
+{
+    begin_with(g, l, d, s, [&](unsigned m) { return in.boundary(g, row_at, i, m); });
+}
+
+// Returns Σ α·β of the last boundary; its α is the current row.
+template <class Row, class Metric>
+__device__ double
+sum_of_ends(const sync_geometry& g, const frame_input& in, linear_shared<Row, Metric>& s)
+{
+    double part = 0;
+    for (unsigned m = threadIdx.x; m < g.window; m += blockDim.x) {
+        part += double(s.current[m]) * in.boundary(g, g.end_at, g.symbols, m);
+    }
+    const double sum = block_sum(part, s.scratch);
+    block_sync();
+    return sum;
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_BOUNDARIES_CUH */

@@ -1,0 +1,163 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decoding in the linear form: of a frame, by the forward recursion and then the backward
+ * one with the posteriors of each index; and of a batch, one block per frame. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
+
+#include "items.cuh"
+
+namespace gr::gpufec::sync_map {
+
+/* Decodes a frame. Sweep: begin(i, direction) prepares index i. run(j, last, alpha,
+ * weigh, to, first) sweeps the lattices of its words 32·j to 32·j + 31 from the current
+ * row, with insertions \p last after the last symbol, and returns a lane's sum of row n
+ * times \p alpha if \p weigh. */
+template <bool One, class Row, class Metric, class Sweep>
+__device__ void decode_linear(const sync_geometry& g,
+                              const linear_layout& l,
+                              const frame_input& in,
+                              Sweep& sweep,
+                              linear_shared<Row, Metric>& s,
+                              Metric* alpha,
+                              std::byte* out,
+                              sync_status& status)
+{
+    const unsigned stride = l.stride, length = l.length;
+    const unsigned warp = warp_number<One>(), warps = block_warps<One>();
+    const unsigned groups = One ? 1 : (g.q + 31) / 32;
+    Row* const part = s.partial + warp * stride;
+    float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
+    begin_at(g, l, in, g.start_at, 0, direction::forward, s);
+    insert(g, l, s, alpha);
+
+    row_scale scale;
+    double log_weight = 0, entropy = 0;
+    unsigned last = 0;
+    // One loop serves both directions, so that there is one copy of the sweep.
+#pragma unroll 1
+    for (unsigned k = 0; k < 2 * g.symbols; ++k) {
+        const bool back = k >= g.symbols;
+        const unsigned i = back ? 2 * g.symbols - 1 - k : k;
+        const bool puts_out = back && i < g.outputs;
+        Metric* const here = s.alpha + i % 2 * stride;
+        Metric* const ahead = s.alpha + (i + 1) % 2 * stride;
+        if (k == g.symbols) {
+            const double ends = sum_of_ends(g, in, s);
+            if (!(ends > 0) || !scale.alive) {
+                return emit_unknown(g, out, status);
+            }
+            log_weight = scale.log() + log(ends) + g.log_scale;
+            begin_at(g, l, in, g.end_at, g.symbols, direction::backward, s);
+        }
+        if (back && i + 1 == g.outputs) {
+            const Metric* const at = alpha + std::size_t(i + 1) * length;
+            emit_metrics<Metric>(
+                g,
+                true,
+                out,
+                [&](unsigned m) { return at[m]; },
+                [&](unsigned m) { return Metric(s.current[l.window - 1 - m]); });
+            last = emit_drifts(
+                g,
+                [&](unsigned m) { return at[m] * Metric(s.current[l.window - 1 - m]); },
+                ahead,
+                s.scratch,
+                drifts + g.window,
+                &entropy);
+            fetch_alpha(l, here, alpha + std::size_t(i) * length);
+        }
+        sweep.begin(i, back ? direction::backward : direction::forward);
+        if (puts_out) {
+            __pipeline_wait_prior(0);
+            block_sync();
+            fetch_alpha(l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
+        }
+        // Boundaries `outputs` and `symbols` are kept without the insertions after them.
+        const bool bare = (k + 1 == g.outputs) | (k + 1 == g.symbols);
+        const Row insertion = bare ? Row(0) : sweep.weights.insertion;
+        Metric L = 0;
+        for (unsigned j = warp; j < groups; j += warps) {
+            L = sweep.run(j, insertion, here, puts_out, part, One || j == warp);
+            const unsigned D = 32 * j + threadIdx.x % 32;
+            if (!One && D < g.q) {
+                s.posterior[D] = L;
+            }
+        }
+        if (puts_out) {
+            One ? emit_symbol_of_warp(g, in, i, L, s.posterior, s.scratch, out)
+                : emit_symbol(g, in, i, s.posterior, s.scratch, out);
+        }
+        next_boundary<One>(l, s, scale, alpha + std::size_t(i + 1) * length, !back);
+        if (bare && i + 1 < g.symbols) {
+            insert<Row, Metric>(g, l, s, nullptr);
+        }
+    }
+    emit_metrics<Metric>(
+        g,
+        false,
+        out,
+        [&](unsigned m) { return Metric(in.boundary(g, g.start_at, 0, m)); },
+        [&](unsigned m) { return Metric(s.current[l.window - 1 - m]); });
+    double unused;
+    const unsigned first = emit_drifts(
+        g,
+        [&](unsigned m) {
+            return Metric(in.boundary(g, g.start_at, 0, m)) *
+                   Metric(s.current[l.window - 1 - m]);
+        },
+        s.alpha,
+        s.scratch,
+        drifts,
+        &unused);
+    if (threadIdx.x == 0) {
+        status = { log_weight,
+                   float(entropy),
+                   in.header.first + int(first),
+                   in.header.first + int(last),
+                   1 };
+    }
+    __pipeline_wait_prior(0);
+}
+
+// Decodes the frames of a batch, one block per frame at a time. make_sweep returns the
+// sweep of a frame.
+template <bool One, class Row, class Metric, class MakeSweep, class Frames = all_frames>
+__device__ void decode_batch(const sync_geometry& g,
+                             const linear_layout& l,
+                             const linear_memory& memory,
+                             const std::byte* input,
+                             std::byte* output,
+                             sync_status* status,
+                             MakeSweep&& make_sweep,
+                             const Frames& frames = {})
+{
+    extern __shared__ double shared[];
+    linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
+    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
+        shared[k] = 0;
+    }
+    Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
+                          std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
+    double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;
+    const unsigned count = frames.size(g);
+    for (unsigned k = blockIdx.x; k < count; k += gridDim.x) {
+        const unsigned frame = frames[k];
+        const frame_input in(g, input, frame);
+        std::byte* const out = output + g.output_bytes * frame;
+        if (!in.valid) {
+            emit_unknown(g, out, status[frame]);
+            continue;
+        }
+        block_sync();
+        sum_priors(g, in, sums);
+        auto sweep = make_sweep(in, s, sums);
+        decode_linear<One>(g, l, in, sweep, s, alpha, out, status[frame]);
+    }
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH */

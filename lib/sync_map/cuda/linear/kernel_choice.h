@@ -1,0 +1,130 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Choice of a kernel of the linear form for a code, and the layout of its codebook and
+ * shared memory. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_KERNEL_CHOICE_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_KERNEL_CHOICE_H
+
+#include "items.cuh"
+#include "sync_map/cuda/plans.h"
+#include "sync_map/cuda/words.h"
+#include <algorithm>
+
+namespace gr::gpufec::sync_map {
+
+// Packs words for kernels with \p rows rows in registers.
+inline std::vector<std::uint32_t> packed(const sync_code& code, unsigned rows)
+{
+    return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code, rows);
+}
+
+// Returns linear_layout's number of weights per item for such kernels.
+inline unsigned symbols_of_items(const sync_code& code)
+{
+    return code.alphabet() == 2 ? 0 : code.alphabet();
+}
+
+// Returns whether the items of a window fit into the shared memory of such kernels.
+template <class Row, class Metric>
+bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int device)
+{
+    const auto symbols = symbols_of_items(code);
+    return symbols == 0 || linear_layout::of<Row, Metric>(g, rows, 1, symbols).bytes <=
+                               max_shared(device);
+}
+
+template <template <int, class, class> class Items>
+constexpr bool are_bits = false;
+template <>
+inline constexpr bool are_bits<bit_items> = true;
+
+// Returns the number of blocks that a device holds at a time.
+template <class Kernel>
+std::size_t
+resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
+{
+    int resident = 0, multiprocessors = 0;
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                    &resident, kernel, int(threads), shared),
+                "occupancy");
+    cuda::check(
+        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "device attribute");
+    return std::size_t(std::max(1, resident)) * multiprocessors;
+}
+
+//! Kernel with so many rows in registers, for words of that many symbols or a few less;
+//! or no kernel.
+template <class Kernel>
+struct kernel_of_rows {
+    Kernel run;
+    unsigned rows;
+};
+
+//! The kernel for a code, with the layout of its words and of its shared memory.
+template <class Row, class Metric, class Kernel>
+struct linear_kernel {
+    //! Prefers the kernel \p bits or \p symbols, if there is one and a block's shared
+    //! memory holds the weights of the items.
+    linear_kernel(const setup& setup,
+                  const sync_geometry& g,
+                  const kernel_of_rows<Kernel>& bits,
+                  const kernel_of_rows<Kernel>& symbols,
+                  Kernel for_any,
+                  const char* window,
+                  int device)
+        : own(setup.code.alphabet() == 2 ? bits : symbols),
+          in_registers(own.run &&
+                       items_fit<Row, Metric>(g, own.rows, setup.code, device)),
+          run(in_registers ? own.run : for_any),
+          parts((g.n + nibble_segment - 1) / nibble_segment),
+          first_part(g.n - (parts - 1) * nibble_segment),
+          words(upload(in_registers ? packed(setup.code, own.rows)
+                                    : pack_segments(setup.code, parts, first_part)))
+    {
+        // One warp per 32 words, as far as shared memory allows.
+        const auto most = max_shared(device);
+        for (warps = std::min(max_warps, (g.q + 31) / 32);; --warps) {
+            layout = linear_layout::of<Row, Metric>(
+                g,
+                in_registers ? own.rows : g.n,
+                warps,
+                in_registers ? symbols_of_items(setup.code) : 0);
+            if (warps == 1 || layout.bytes <= most / 2) {
+                break;
+            }
+        }
+        cuda::allow_shared(run, layout.bytes, window);
+        resident = resident_blocks(run, 32 * warps, layout.bytes, device);
+    }
+
+    std::size_t blocks(std::size_t frames) const { return std::min(frames, resident); }
+
+    // Returns the number of values between the segments of a word, for so many blocks.
+    std::size_t rows_between(const sync_geometry& g, std::size_t count) const
+    {
+        return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
+    }
+
+    linear_memory memory(void* alpha = nullptr,
+                         void* rows = nullptr,
+                         double* prior_sums = nullptr) const
+    {
+        return { words.get(), parts, first_part, alpha, rows, prior_sums };
+    }
+
+    const kernel_of_rows<Kernel> own;
+    const bool in_registers;
+    const Kernel run;
+    const unsigned parts, first_part; // segments of a word that is not in registers
+    const cuda::buffer<std::uint32_t> words;
+    unsigned warps;
+    linear_layout layout;
+    std::size_t resident; // blocks
+};
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_KERNEL_CHOICE_H */

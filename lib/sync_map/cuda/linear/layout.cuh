@@ -1,0 +1,114 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Memory of the linear form on CUDA: the codebook and the metrics kept in device memory,
+ * and the layout of a block's shared memory. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH
+
+#include "sync_map/cuda/common.cuh"
+
+namespace gr::gpufec::sync_map {
+
+constexpr unsigned max_warps = 8; // of a block
+
+//! Codebook and work memory of the linear form's kernels.
+struct linear_memory {
+    //! Codebook in the format of the items: frame_symbols × q. In linear_any: four bits
+    //! per symbol and eight symbols per segment, frame_symbols × segments × q. The first
+    //! segment has first_segment symbols.
+    const std::uint32_t* words;
+    std::uint32_t segments, first_segment;
+    void* alpha;        //!< per block: (symbols + 1) rows of forward metrics
+    void* rows;         //!< per block: padded window × q lattice values between segments
+    double* prior_sums; //!< per block: one per index
+};
+
+/*! Layout of rows, and of a block's shared memory. The host computes it once.
+ *
+ * Sweeps take steps in groups of four. One group begins at step N, the number of a
+ * kernel's rows, and one ends N steps before the window does. So the window is padded
+ * with values of weight 0, and rows begin at an offset from their aligned address. */
+struct linear_layout {
+    std::uint32_t window; //!< padded
+    std::uint32_t offset; //!< of a row's first value from its aligned address
+    std::uint32_t length; //!< of a row with its offset, a multiple of four
+    std::uint32_t stride; //!< between rows that whole warps read, four values per lane
+    std::uint32_t waiting_rows;
+    std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
+        if_one;        //!< byte offsets; weights of symbols share that of \p one
+    std::size_t bytes; //!< of shared memory
+
+    //! \p rows: rows of the kernel's lattice after row 0. \p symbols: number of weights
+    //! per item; 0: items are bits.
+    template <class Row, class Metric>
+    static linear_layout
+    of(const sync_geometry& g, unsigned rows, unsigned warps, unsigned symbols = 0)
+    {
+        linear_layout l{};
+        l.window = g.window + (rows - g.window) % 4;
+        l.offset = (0 - rows) % 4;
+        l.length = (l.offset + l.window + 3) / 4 * 4;
+        l.stride = (l.length + 127) / 128 * 128;
+        // At most 28 outputs wait when a sweep reaches its last n.
+        l.waiting_rows = 28 + rows;
+        const unsigned steps = (l.length + rows + 3) / 4 * 4;
+        l.bytes = 64 * sizeof(double); // scratch
+        const auto take = [&](std::uint32_t& at, std::size_t bytes) {
+            at = std::uint32_t(l.bytes);
+            l.bytes += (bytes + 15) / 16 * 16;
+        };
+        take(l.alpha, sizeof(Metric) * l.stride * 2);
+        take(l.posterior, sizeof(Metric) * g.q);
+        take(l.current, sizeof(Row) * l.stride);
+        take(l.partial, sizeof(Row) * l.stride * warps);
+        take(l.waiting, sizeof(Row) * l.waiting_rows * lane_sums<Row>::stride * warps);
+        take(l.prior, sizeof(Row) * 32 * warps);
+        if (symbols) {
+            take(l.one, sizeof(Row) * steps * symbols);
+            return l;
+        }
+        take(l.one, sizeof(std::int32_t) * steps);
+        take(l.if_zero, sizeof(Row) * steps);
+        take(l.if_one, sizeof(Row) * steps);
+        return l;
+    }
+};
+
+// Shared memory of a block. Rows are in the order of the sweep, and 0 beyond the window.
+template <class Row, class Metric>
+struct linear_shared {
+    double* scratch;   // 64
+    Metric* alpha;     // of a boundary, and of the one before while it is copied
+    Metric* posterior; // q
+    Row* current;      // metrics that a sweep starts from
+    Row* partial;      // sums over the words of each warp: warps × stride
+    Row* waiting;      // outputs of each warp, not yet summed over its lanes
+    Row* prior;        // of the words of each warp's lanes
+    // The item of each step, window + n: a mask, all ones for a 1, and the weights of the
+    // bits 0 and 1.
+    std::int32_t* one;
+    Row *if_zero, *if_one;
+    // Or the weight of each symbol: groups of four steps × symbols × four steps.
+    Row* weights;
+
+    __device__ linear_shared(const linear_layout& l, std::byte* memory)
+        : scratch(reinterpret_cast<double*>(memory)),
+          alpha(reinterpret_cast<Metric*>(memory + l.alpha) + l.offset),
+          posterior(reinterpret_cast<Metric*>(memory + l.posterior)),
+          current(reinterpret_cast<Row*>(memory + l.current) + l.offset),
+          partial(reinterpret_cast<Row*>(memory + l.partial) + l.offset),
+          waiting(reinterpret_cast<Row*>(memory + l.waiting)),
+          prior(reinterpret_cast<Row*>(memory + l.prior)),
+          one(reinterpret_cast<std::int32_t*>(memory + l.one) + l.offset),
+          if_zero(reinterpret_cast<Row*>(memory + l.if_zero) + l.offset),
+          if_one(reinterpret_cast<Row*>(memory + l.if_one) + l.offset),
+          weights(reinterpret_cast<Row*>(memory + l.one))
+    {
+    }
+};
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH */

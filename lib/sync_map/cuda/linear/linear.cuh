@@ -1,0 +1,87 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The linear form on CUDA: one lane per word, one or more warps per frame.
+ *
+ * A lane sweeps its lattice over the drifts with its n rows side by side in registers:
+ * row t lags t steps behind, so in step k every row meets the same received item. A lane
+ * needs n registers for any window. Outputs are summed over the lanes in chunks.
+ *
+ * Forward and backward are the same sweep and run the same instructions, because few
+ * instructions fit in a multiprocessor's caches. With D for a symbol and I for its
+ * insertions, forward is (D₀I) … (Dₙ₋₁I) read from the left, and backward is the
+ * transpose. Forward rows are kept as I·α, and backward drifts are counted from the
+ * window's end. Then row t is, in both,
+ *   x_t(k−t) = Q·x_{t−1}(k−t) + Pd·x_{t−1}(k−t+1) + c·x_t(k−t−1),
+ * and the weight of a word is the sum of I·α times row n before its insertions. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_CUH
+
+#include "decode.cuh"
+#include "word_sweep.cuh"
+
+namespace gr::gpufec::sync_map {
+
+// Decodes all frames of a batch. One: a block is one warp, for at most 32 words.
+template <template <int, class, class> class Items,
+          int N,
+          int Spare,
+          bool One,
+          class Row,
+          class Metric>
+__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
+                                  One ? resident_warps<N, Metric> : 2)
+    linear_words(const sync_geometry g,
+                 const linear_layout l,
+                 const row_weights<Row> weights,
+                 const linear_memory memory,
+                 const std::byte* input,
+                 std::byte* output,
+                 sync_status* status)
+{
+    __builtin_assume(!One || blockDim.x == 32);
+    __builtin_assume(!One || threadIdx.x < 32);
+    decode_batch<One, Row, Metric>(
+        g,
+        l,
+        memory,
+        input,
+        output,
+        status,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
+            return word_sweep<Items, N, Spare, One, Row, Metric>{ g, l,    in,     memory,
+                                                                  s, sums, weights };
+        });
+}
+
+// Decodes the frames on a list; words of bits.
+template <int N, bool One, class Row, class Metric>
+__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
+                                  One ? resident_warps<N, Metric> : 2)
+    linear_words_listed(const sync_geometry g,
+                        const linear_layout l,
+                        const row_weights<Row> weights,
+                        const linear_memory memory,
+                        const listed_frames frames,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status)
+{
+    decode_batch<One, Row, Metric>(
+        g,
+        l,
+        memory,
+        input,
+        output,
+        status,
+        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
+            return word_sweep<bit_items, N, 0, One, Row, Metric>{ g, l,    in,     memory,
+                                                                  s, sums, weights };
+        },
+        frames);
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_CUH */

@@ -1,0 +1,141 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Launch plans of the CUDA backend: the kernels for a setup, their memory in a slot, and
+ * their launch. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLANS_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLANS_H
+
+#include "common.cuh"
+#include "cuda/runtime.h"
+#include "sync_map/model/job.h"
+#include "sync_map/model/setup.h"
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gr::gpufec::sync_map {
+
+//! Returns the geometry of a setup, without a number of frames.
+sync_geometry make_geometry(const setup& setup);
+
+inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
+{
+    return cuda::uploaded(words, "codebook to the device");
+}
+
+//! Kernels of a form, and the device memory that they need in a slot.
+class launch_plan
+{
+public:
+    virtual ~launch_plan() = default;
+    //! Returns the bytes of work memory in a slot, for batches of up to \p frames.
+    virtual std::size_t work_bytes(std::size_t frames) const = 0;
+    virtual void launch(sync_geometry g,
+                        std::byte* work,
+                        std::size_t work_bytes,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status,
+                        cudaStream_t stream) const = 0;
+};
+
+// Consecutive arrays in one allocation.
+class carver
+{
+public:
+    explicit carver(std::byte* memory) : d_memory(memory) {}
+    template <class T>
+    T* take(std::size_t count)
+    {
+        auto* const array = reinterpret_cast<T*>(d_memory + d_used);
+        d_used += (count * sizeof(T) + 255) / 256 * 256;
+        return array;
+    }
+    std::size_t used() const { return d_used; }
+
+private:
+    std::byte* d_memory;
+    std::size_t d_used = 0;
+};
+
+inline bool has_likelihoods(const setup& s)
+{
+    return s.soft_input && s.code.alphabet() > 2;
+}
+
+inline std::size_t max_shared(int device)
+{
+    int most = 0;
+    cuda::check(
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "device attribute");
+    return most;
+}
+
+//! The linear form without tries, as a fallback of the trie lattice.
+class linear_fallback : public launch_plan
+{
+public:
+    //! Decodes the frames on a list, none if it is too long. Words have ten bits.
+    virtual void launch_listed(const sync_geometry& g,
+                               const listed_frames& frames,
+                               std::byte* work,
+                               const std::byte* input,
+                               std::byte* output,
+                               sync_status* status,
+                               cudaStream_t stream) const = 0;
+};
+
+//! Returns the fallback in the precision of \p Real.
+template <class Real>
+std::unique_ptr<linear_fallback> make_linear_fallback(const setup& setup, int device);
+
+//! Returns the first of the plans below that takes a setup.
+std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device);
+
+// The makers decline with nullptr where a setup or a device does not suit their kernels.
+
+//! Linear form, words of ten bits in float: tries in a band of drifts.
+std::unique_ptr<launch_plan> make_banded_lattice_plan(const setup& setup, int device);
+
+//! Linear form, words of ten bits in float: tries over all drifts.
+std::unique_ptr<launch_plan> make_float_trie_lattice_plan(const setup& setup, int device);
+
+//! Linear form, words of ten bits in double: tries over all drifts.
+std::unique_ptr<launch_plan> make_double_trie_lattice_plan(const setup& setup,
+                                                           int device);
+
+//! Linear form, any code.
+template <class Row, class Metric>
+std::unique_ptr<launch_plan> make_linear_plan(const setup& setup, int device);
+
+//! Corridor form, any code.
+template <class Lattice, class Metric>
+std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int device);
+
+//! Returns the number of frames that a device decodes at once with tries, else 1.
+std::size_t frames_of_a_round(const setup& setup, int device);
+
+//! Launch plan of the search for the beginnings of a stream's frames.
+class start_plan
+{
+public:
+    virtual ~start_plan() = default;
+    virtual std::size_t work_bytes(std::size_t frames) const = 0;
+    virtual void launch(const job& j,
+                        std::byte* work,
+                        const std::byte* batch,
+                        std::byte* frames,
+                        std::byte* output,
+                        cudaStream_t stream) const = 0;
+};
+
+//! Returns the plan, or nullptr for frames without a search.
+std::unique_ptr<start_plan>
+make_start_plan(const setup& setup, std::size_t frames, int device);
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLANS_H */

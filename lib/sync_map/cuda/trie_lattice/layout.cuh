@@ -1,0 +1,166 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Memory of the trie lattice on CUDA: codewords, weights, and the layout of a warp's rows
+ * in shared memory. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_LAYOUT_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_LAYOUT_CUH
+
+#include "sync_map/cuda/common.cuh"
+#include <cmath>
+
+namespace gr::gpufec::sync_map {
+
+//! Bits of a codeword.
+constexpr unsigned trie_bits = 10;
+constexpr int trie_rows = 16;
+
+/*! Codeword of an index; the codewords are in the order in which the second trie visits
+ * them. Bits 0 to 3 and 15 to 17 are the ending, with the first bit visited as the
+ * highest; bits 4 to 7 are the row; bits from number_shift on are the number. */
+struct trie_word {
+    static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
+    static constexpr unsigned outer_shift = 15, number_shift = 18;
+};
+
+//! Weights, relative to that of a deletion where a bit is sent.
+template <class Row, int C>
+struct trie_weights {
+    Row match, mismatch, erased;
+    Row insertion[C + 1]; //!< its powers from 0
+    Row size;             //!< scale of rows, a power of two
+    double log_size;
+    double log_index; //!< logarithm of the factor that an index leaves out
+
+    //! Bits of a row's range that an index may take before its values overflow or
+    //! underflow.
+    static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;
+    static constexpr double least_range = sizeof(Row) == 4 ? 80 : 500;
+
+    //! Returns log2 of the largest factor by which an index multiplies a row.
+    static double growth(const sync_geometry& g)
+    {
+        const double most = std::fmax(g.match, g.mismatch) / g.deletion;
+        return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
+    }
+    //! Returns false if the weights are too far apart.
+    static bool possible(const sync_geometry& g)
+    {
+        return g.deletion > 0 && growth(g) <= 2 * range - least_range;
+    }
+
+    explicit trie_weights(const sync_geometry& g)
+        : match(g.match / g.deletion),
+          mismatch(g.mismatch / g.deletion),
+          erased(g.erased / g.deletion),
+          log_index(g.n * std::log(g.deletion))
+    {
+        for (int k = 0; k <= C; ++k) {
+            insertion[k] = std::pow(g.insertion, k);
+        }
+        const int exponent = std::fmin(0, std::floor(range - growth(g)));
+        size = std::ldexp(1.0, exponent);
+        log_size = exponent * std::log(2.0);
+    }
+};
+
+// Items as bits; `known` marks the items that are bits.
+struct alignas(8) trie_items {
+    std::uint32_t bits, known;
+};
+
+struct trie_memory {
+    const std::uint32_t* words; //!< 2 directions × frame_symbols × q
+    void* alpha;                //!< per warp: (outputs + 2) × 32·C
+    void* partial;              //!< per warp: q × 32
+    trie_items* items;          //!< per warp: frames × item_words
+};
+
+// Sixteen bytes, read or written at once.
+template <class Row>
+struct alignas(16) sixteen {
+    Row v[16 / sizeof(Row)];
+};
+
+template <class Row>
+__device__ sixteen<Row> read_sixteen(const std::byte* from)
+{
+    return *reinterpret_cast<const sixteen<Row>*>(from);
+}
+
+// C drifts of a thread in a row of the lattice, and the layout of its 16 rows in shared
+// memory: a single value beyond multiples of sixteen bytes is stored after all rows.
+template <class Row, int C>
+struct alignas(16) trie_row {
+    Row x[C];
+
+    static constexpr int piece = 16 / sizeof(Row);
+    static constexpr bool single = C % piece == 1;
+    static constexpr int pieces = single ? C / piece : (C + piece - 1) / piece;
+    static constexpr unsigned bytes = 16 * pieces;
+    static constexpr unsigned singles_at = trie_rows * bytes;
+    // Lanes begin at different banks.
+    static constexpr unsigned lane_bytes =
+        (singles_at / 16 + single * trie_rows * sizeof(Row) / 16) / 2 * 32 + 16;
+};
+
+// Reads a row. \p number: the row's number times 16.
+template <class Row, int C>
+__device__ trie_row<Row, C> read_row(const std::byte* lane, unsigned number)
+{
+    using row = trie_row<Row, C>;
+    row r;
+    for (int k = 0; k < row::pieces; ++k) {
+        const auto piece = read_sixteen<Row>(lane + number * row::pieces + k * 16);
+        for (int c = 0; c < row::piece && k * row::piece + c < C; ++c) {
+            r.x[k * row::piece + c] = piece.v[c];
+        }
+    }
+    if (row::single) {
+        r.x[C - 1] = *reinterpret_cast<const Row*>(lane + row::singles_at +
+                                                   number / 16 * sizeof(Row));
+    }
+    return r;
+}
+
+template <class Row, int C>
+__device__ void write_row(std::byte* lane, unsigned number, const trie_row<Row, C>& r)
+{
+    using row = trie_row<Row, C>;
+    for (int k = 0; k < row::pieces; ++k) {
+        sixteen<Row> piece{};
+        for (int c = 0; c < row::piece && k * row::piece + c < C; ++c) {
+            piece.v[c] = r.x[k * row::piece + c];
+        }
+        *reinterpret_cast<sixteen<Row>*>(lane + number * row::pieces + k * 16) = piece;
+    }
+    if (row::single) {
+        *reinterpret_cast<Row*>(lane + row::singles_at + number / 16 * sizeof(Row)) =
+            r.x[C - 1];
+    }
+}
+
+//! Division of a warp's lanes and memory among its frames, computed by the host.
+struct trie_layout {
+    std::uint32_t lanes;      //!< of a frame
+    std::uint32_t frames;     //!< of a warp
+    std::uint32_t item_words; //!< of a frame: its items as bits
+    std::uint32_t warp_bytes; //!< of shared memory
+
+    template <class Row, int C>
+    static trie_layout of(unsigned window, unsigned symbols)
+    {
+        trie_layout l;
+        l.lanes = (window + C - 1) / C;
+        l.frames = 32 / l.lanes;
+        // An index reads a window of 32 bits from where it begins.
+        l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
+        l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
+        return l;
+    }
+};
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_LAYOUT_CUH */

@@ -1,0 +1,71 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Common parts of the launch plans of the trie lattice. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_PLAN_H
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_PLAN_H
+
+#include "layout.cuh"
+#include "sync_map/cuda/plans.h"
+#include "sync_map/cuda/words.h"
+#include <algorithm>
+
+namespace gr::gpufec::sync_map {
+
+// Grid of a batch: one block per multiprocessor, with as many warps as it holds. Each
+// warp decodes some frames at a time.
+struct trie_grid {
+    trie_grid(const trie_layout& layout, std::size_t max_warps, int device)
+        : frames(layout.frames),
+          warps(std::min<std::size_t>(max_warps, max_shared(device) / layout.warp_bytes))
+    {
+        int count = 0;
+        cuda::check(
+            cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+            "device attribute");
+        processors = count;
+    }
+
+    std::size_t groups(std::size_t count) const { return (count + frames - 1) / frames; }
+    std::size_t blocks(std::size_t count) const
+    {
+        return std::min(groups(count), processors);
+    }
+    std::size_t block_warps(std::size_t count) const
+    {
+        const auto all = blocks(count);
+        return std::min((groups(count) + all - 1) / all, warps);
+    }
+    //! Returns the number of warps of all blocks.
+    std::size_t all_warps(std::size_t count) const
+    {
+        return blocks(count) * block_warps(count);
+    }
+
+    std::size_t frames; //!< per warp
+    std::size_t warps;  //!< per block, at most
+    std::size_t processors;
+};
+
+//! Launch plan that can also decode a list of frames.
+class listing_plan : public launch_plan
+{
+public:
+    //! Decodes at least the frames on a list that the device wrote.
+    virtual void launch_listed(const sync_geometry& g,
+                               const std::uint32_t* frames,
+                               const std::uint32_t* count,
+                               std::byte* work,
+                               const std::byte* input,
+                               std::byte* output,
+                               sync_status* status,
+                               cudaStream_t stream) const = 0;
+};
+
+// Returns the narrowest float plan with sufficient reach of insertions, or nullptr.
+std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device);
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_PLAN_H */

@@ -1,0 +1,202 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Launch plan of the trie lattice over all drifts. */
+
+#include "cuda/first_plan.h"
+#include "plan.h"
+#include "trie_lattice.cuh"
+#include <cmath>
+#include <cstdlib>
+
+namespace gr::gpufec::sync_map {
+
+namespace {
+
+using namespace cuda;
+
+/* Launch plan of the trie lattice. Too few frames to fill the device's warps are left to
+ * the linear form without tries. For tests, GPUFEC_SYNC_TRIES_FROM is the minimum number
+ * of frames. */
+template <class Row, int C, int J, int Reach, int Warps>
+class trie_lattice_plan : public listing_plan
+{
+public:
+    static std::unique_ptr<listing_plan> make(const setup& setup, int device)
+    {
+        const auto g = make_geometry(setup);
+        // Eight warps with thirteen drifts per lane do as much as five of twelve with
+        // nine.
+        const auto in_a_warp = [&g](unsigned drifts) {
+            return 32 / ((g.window + drifts - 1) / drifts);
+        };
+        const bool pays = C < 13 || 5 * in_a_warp(C) >= 8 * in_a_warp(9);
+        // Insertions beyond the reach are lost; their weight must be negligible.
+        const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
+        if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
+            g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
+            g.window > 32 * C || !pays || lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
+            !trie_weights<Row, C>::possible(g)) {
+            return nullptr;
+        }
+        auto plan = std::make_unique<trie_lattice_plan>(setup, device);
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "device memory");
+        const bool fits =
+            plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
+        // Fewer warps hide too little latency.
+        return fits && plan->d_grid.warps >= 8 ? std::move(plan) : nullptr;
+    }
+
+    trie_lattice_plan(const setup& setup, int device)
+        : d_geometry(make_geometry(setup)),
+          d_layout(trie_layout::of<Row, C>(setup.window, setup.symbols)),
+          d_weights(d_geometry),
+          d_few(make_linear_fallback<Row>(setup, device)),
+          d_words(upload(pack_trie_words(setup.code))),
+          d_grid(d_layout, Warps, device)
+    {
+        allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
+        const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
+        // A round takes 0.67 + q/96 times its time with 32 words. In that time the
+        // fallback decodes half as many frames, or fewer with more words.
+        const double q = std::max(32u, d_geometry.q);
+        const double part = (0.67 + q / 96) * 16 / q;
+        d_many = from ? std::atoi(from)
+                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
+    }
+
+    std::size_t work_bytes(std::size_t frames) const override
+    {
+        const auto few = d_few->work_bytes(frames);
+        return frames < d_many ? few : std::max(few, bytes_of(d_grid.all_warps(frames)));
+    }
+
+    void launch(sync_geometry g,
+                std::byte* work,
+                std::size_t work_bytes,
+                const std::byte* input,
+                std::byte* output,
+                sync_status* status,
+                cudaStream_t stream) const override
+    {
+        if (g.frames < d_many) {
+            return d_few->launch(g, work, work_bytes, input, output, status, stream);
+        }
+        launch_trie_lattice(g, {}, work, input, output, status, stream);
+    }
+
+    void launch_listed(const sync_geometry& g,
+                       const std::uint32_t* frames,
+                       const std::uint32_t* count,
+                       std::byte* work,
+                       const std::byte* input,
+                       std::byte* output,
+                       sync_status* status,
+                       cudaStream_t stream) const override
+    {
+        // Decoding all frames with tries takes as long as decoding half of them without.
+        const bool many = g.frames >= d_many;
+        const unsigned most = many ? g.frames / 2 : g.frames;
+        d_few->launch_listed(
+            g, { frames, count, most }, work, input, output, status, stream);
+        if (many) {
+            launch_trie_lattice(g, { count, most }, work, input, output, status, stream);
+        }
+    }
+
+private:
+    static constexpr auto kernel = linear_trie_lattice<Warps, Row, C, J, Reach>;
+
+    void launch_trie_lattice(const sync_geometry& g,
+                             const if_many_listed& run,
+                             std::byte* work,
+                             const std::byte* input,
+                             std::byte* output,
+                             sync_status* status,
+                             cudaStream_t stream) const
+    {
+        const auto grid = d_grid.blocks(g.frames), warps = d_grid.block_warps(g.frames);
+        carver c(work);
+        const auto memory = carve(c, grid * warps);
+        kernel<<<grid, 32 * warps, warps * d_layout.warp_bytes, stream>>>(
+            g, d_layout, d_weights, memory, run, input, output, status);
+    }
+
+    trie_memory carve(carver& c, std::size_t warps) const
+    {
+        const auto& g = d_geometry;
+        return { d_words.get(),
+                 c.take<Row>(warps * (g.outputs + 2) * 32 * C),
+                 c.take<Row>(warps * g.q * 32),
+                 c.take<trie_items>(warps * d_layout.frames * d_layout.item_words) };
+    }
+
+    std::size_t bytes_of(std::size_t warps) const
+    {
+        carver c(nullptr);
+        carve(c, warps);
+        return c.used();
+    }
+
+    const sync_geometry d_geometry;
+    const trie_layout d_layout;
+    const trie_weights<Row, C> d_weights;
+    const std::unique_ptr<linear_fallback> d_few;
+    const buffer<std::uint32_t> d_words;
+    const trie_grid d_grid;
+    std::size_t d_many;
+};
+
+} // namespace
+
+std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device)
+{
+    return first_plan(
+        {
+#ifndef GPUFEC_FEW_KERNELS
+            trie_lattice_plan<float, 13, 13, 1, 8>::make,
+            trie_lattice_plan<float, 9, 4, 1, 12>::make,
+            trie_lattice_plan<float, 9, 6, 1, 12>::make,
+#endif
+            trie_lattice_plan<float, 9, 9, 2, 12>::make },
+        setup,
+        device);
+}
+
+std::unique_ptr<launch_plan> make_float_trie_lattice_plan(const setup& setup, int device)
+{
+    return make_float_trie_lattice(setup, device);
+}
+std::unique_ptr<launch_plan> make_double_trie_lattice_plan(const setup& setup, int device)
+{
+    return trie_lattice_plan<double, 6, 6, 2, 8>::make(setup, device);
+}
+
+std::size_t frames_of_a_round(const setup& s, int device)
+{
+    if (s.form != sync_form::linear || s.code.alphabet() != 2 ||
+        s.code.n() != trie_bits || s.soft_input || s.priors) {
+        return 1;
+    }
+    int shared = 0, processors = 0;
+    check(
+        cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "device attribute");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "device attribute");
+    const auto of = [&](const trie_layout& l, unsigned most) -> std::size_t {
+        const auto warps = std::min(most, shared / l.warp_bytes);
+        return std::max(1u, l.frames * warps) * std::size_t(processors);
+    };
+    if (s.window > 32 * 9 && s.precision != sync_precision::float64) {
+        return 1;
+    }
+    return s.precision == sync_precision::float64
+               ? (s.window > 32 * 6
+                      ? 1
+                      : of(trie_layout::of<double, 6>(s.window, s.symbols), 8))
+               : of(trie_layout::of<float, 9>(s.window, s.symbols), 12);
+}
+
+} // namespace gr::gpufec::sync_map

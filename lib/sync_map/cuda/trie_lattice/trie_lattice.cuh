@@ -1,0 +1,79 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The linear form on CUDA with tries of codewords that meet in the middle. A thread holds
+ * C drifts, a frame is some adjacent lanes, a warp has as many frames as fit. All frames
+ * of a warp are at the same index, so its lanes share the codebook.
+ *
+ * With D_b for a channel symbol b and I for the insertions, forward is the sum over the
+ * words of I·D(x₉) … I·D(x₀), applied to I·α. Backward, with drifts counted from the
+ * window's end, is the same for the word read from its end, applied to β. So both are one
+ * sweep: a binary trie of the first four bits makes 16 rows of one; the rows are summed
+ * for each of the 64 endings; a trie of the last six bits merges these into one row. In
+ * the backward sweep α also runs down the second trie and meets the 16 rows:
+ * L(D) = ⟨prefix of D applied to α, suffix of D applied to β⟩.
+ *
+ * A word has as many D as bits, so their common factor is left out: a deletion weighs 1,
+ * and D is one multiply-add per drift. */
+
+#ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
+#define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
+
+#include "frames.cuh"
+
+namespace gr::gpufec::sync_map {
+
+// Memory of a warp of the grid, and the groups of frames that it decodes.
+template <class Row, int C>
+struct warp_memory {
+    __device__
+    warp_memory(const sync_geometry& g, const trie_layout& l, const trie_memory& memory)
+    {
+        extern __shared__ double shared[];
+        const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
+        // Few frames spread over all multiprocessors.
+        warp = number * gridDim.x + blockIdx.x;
+        rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
+        partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;
+        alpha = static_cast<Row*>(memory.alpha) +
+                std::size_t(warp) * (g.outputs + 2) * C * 32;
+        items = memory.items + std::size_t(warp) * l.frames * l.item_words;
+        groups = (g.frames + l.frames - 1) / l.frames;
+    }
+    static __device__ unsigned step() { return gridDim.x * (blockDim.x / 32); }
+
+    unsigned warp, groups;
+    std::byte* rows; // in shared memory
+    Row *partial, *alpha;
+    trie_items* items;
+};
+
+// Decodes a batch. The warps of a block are independent; there may be fewer than Warps. A
+// multiprocessor holds one block.
+template <int Warps, class Row, int C, int J, int Reach>
+__global__ void __launch_bounds__(32 * Warps, 1)
+    linear_trie_lattice(const sync_geometry g,
+                        const trie_layout l,
+                        const trie_weights<Row, C> weights,
+                        const trie_memory memory,
+                        const if_many_listed run,
+                        const std::byte* input,
+                        std::byte* output,
+                        sync_status* status)
+{
+    if (!run()) {
+        return;
+    }
+    const warp_memory<Row, C> own(g, l, memory);
+    trie_warp<Row, C, J, Reach> lanes(g, l, weights, own.rows, own.partial);
+    for (auto group = own.warp; group < own.groups; group += own.step()) {
+        trie_frames<Row, C, J, Reach> frames(
+            lanes, own.alpha, own.items, input, output, group);
+        frames.pack_items(input, group);
+        frames.decode(memory.words, status + frames.frame(group));
+    }
+}
+
+} // namespace gr::gpufec::sync_map
+
+#endif /* INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH */

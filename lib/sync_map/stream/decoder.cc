@@ -1,0 +1,400 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Puts frames into batches and returns decoded frames in order. */
+
+#include "decoder_impl.h"
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+namespace gr::gpufec {
+
+std::size_t sync_decoder::impl::push(const void* items, std::size_t count)
+{
+    if (!d_cutter) {
+        return push_part(static_cast<const std::byte*>(items), count);
+    }
+    if (d_next || capacity() < count) {
+        advance();
+    }
+    const auto n = std::min(count, capacity());
+    d_cutter->push(items, n);
+    advance();
+    return n;
+}
+
+bool sync_decoder::impl::can_borrow() const
+{
+    const bool begun =
+        d_cutter ? d_cutter->received() > 0 : d_have + d_count + d_number > 0;
+    return (d_cutter ? bool(d_search) : d_setup->placed) && !begun &&
+           d_pipeline->empty() && stream_decoder::can_borrow();
+}
+
+std::size_t sync_decoder::impl::borrow(const void* items, std::size_t count)
+{
+    if (!d_cutter) {
+        return stream_decoder::borrow(items, count);
+    }
+    if (d_next) {
+        advance();
+    }
+    const auto before = borrowed();
+    const auto n = std::min(count - before, capacity());
+    d_cutter->store().borrow(static_cast<const std::byte*>(items), before + n);
+    advance();
+    return n;
+}
+
+std::size_t sync_decoder::impl::borrowed() const
+{
+    return d_cutter ? d_cutter->store().borrowed() : stream_decoder::borrowed();
+}
+
+std::size_t sync_decoder::impl::release_borrowed()
+{
+    if (!d_cutter) {
+        return stream_decoder::release_borrowed();
+    }
+    if (!d_cutter->store().borrowing()) {
+        return 0;
+    }
+    if (done()) {
+        d_cutter->forget(d_cutter->received());
+    } else if (d_search) {
+        forget_unneeded();
+    }
+    return d_cutter->store().release_borrowed();
+}
+
+void sync_decoder::impl::copy_borrowed()
+{
+    if (!d_cutter) {
+        stream_decoder::copy_borrowed();
+    } else if (d_cutter->store().borrowing()) {
+        d_pipeline->wait_idle([](const slot&) {});
+        d_cutter->store().copy_borrowed();
+    }
+}
+
+std::size_t sync_decoder::impl::input_bytes() const
+{
+    const auto slots = d_pipeline->slots();
+    return stream_decoder::input_bytes() / slots * (slots + (d_search ? 1 : 0));
+}
+
+bool sync_decoder::impl::full() const
+{
+    return stream_decoder::full() || (d_next && !d_cutter && !d_pipeline->empty());
+}
+
+void sync_decoder::impl::finish()
+{
+    if (d_cutter) {
+        d_cutter->finish();
+    }
+    stream_decoder::finish();
+}
+
+bool sync_decoder::impl::pull(frame& f)
+{
+    release_emitted();
+    if (!d_search) {
+        if (d_emitted == 0) {
+            advance(); // reads the clock, so once per slot
+        }
+    } else if (d_search->results.proven() == 0) {
+        advance();
+        take_results();
+        if (!d_search->again.empty()) {
+            advance();
+        }
+    }
+    if (d_search) {
+        if (d_search->results.proven() == 0) {
+            return false;
+        }
+        const auto& next = d_search->results.front();
+        f.number = d_number++;
+        f.status = next.status;
+        f.begin = next.origin + next.status.start_drift;
+        f.locked = next.locked;
+        f.bound = next.bound;
+        f.in_place = false;
+        point_to(next.output, f);
+        d_emitted = 1;
+        return true;
+    }
+    const auto* slot = d_pipeline->ready();
+    if (!slot) {
+        return false;
+    }
+    const auto number = d_emitted++;
+    f.number = d_number++;
+    point_to(slot->output + number * d_setup->output_bytes(), f);
+    f.in_place = slot->borrowed.to;
+    if (f.in_place) {
+        f.output = slot->borrowed.to + number * f.output_bytes;
+    }
+    pulled(f.output_bytes);
+    f.status = reinterpret_cast<const sync_status*>(slot->status)[number];
+    const auto place = d_places.front();
+    d_places.pop_front();
+    f.begin = place.origin + f.status.start_drift;
+    f.locked = f.status.valid && (!d_cutter || follows(f.status, place.items));
+    f.bound = 0;
+    if (!d_cutter) {
+        f.status.log_probability -= place.items * d_log_item;
+    }
+    return true;
+}
+
+bool sync_decoder::impl::ready()
+{
+    release_emitted();
+    if (d_search) {
+        take_results();
+        return d_search->results.proven() > 0;
+    }
+    return stream_decoder::ready();
+}
+
+bool sync_decoder::impl::done()
+{
+    release_emitted();
+    if (d_search) {
+        take_results();
+        return stream_decoder::done() && no_more_frames() &&
+               d_search->results.size() == 0;
+    }
+    return stream_decoder::done() && (!d_cutter || d_cutter->done());
+}
+
+bool sync_decoder::impl::wait(std::chrono::milliseconds limit)
+{
+    release_emitted();
+    const bool there =
+        (d_search && d_search->results.proven() > 0) || stream_decoder::wait(limit);
+    if (there) {
+        *d_notified = true;
+    }
+    return there;
+}
+
+void sync_decoder::impl::set_channel(const bsid_model& channel)
+{
+    auto options = d_options;
+    options.channel = channel;
+    make_setup(options); // throws now if the channel cannot be decoded
+    d_next = std::move(options);
+    flush();
+    take_next();
+}
+
+std::size_t sync_decoder::impl::capacity() const
+{
+    const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
+                       d_setup->window + (d_search ? d_search->max_ahead() : 0);
+    const auto held = d_search ? ahead_of_search() : d_cutter->held();
+    return limit - std::min(limit, held);
+}
+
+void sync_decoder::impl::build()
+{
+    const auto setup = make_setup(d_options);
+    d_window = decoder_window(d_options);
+    d_lock_limit = lock_limit(d_options);
+    d_log_item = std::log(setup.item_weight);
+    open(setup);
+    d_layout = d_setup->placed_input(d_batch);
+    try {
+        restart();
+    } catch (const std::bad_alloc&) {
+        refuse("acquire",
+               d_options.acquire,
+               "there is not the memory for the beginnings of " +
+                   traits::describe(*d_setup) + " allowed are smaller ones");
+    }
+}
+
+void sync_decoder::impl::restart()
+{
+    d_count = d_emitted = d_items = 0;
+    d_have = 0;
+    d_too_long = false;
+    d_part.clear();
+    d_number = 0;
+    d_links_failed = d_frames_again = 0;
+    d_places.clear();
+    if (d_options.mode == sync_mode::stream) {
+        d_cutter.emplace(d_options, *d_setup);
+        begin_search();
+    }
+}
+
+void sync_decoder::impl::take_next()
+{
+    if (!d_next || d_count > 0 || !d_pipeline->empty() ||
+        (d_search && (d_search->results.size() > 0 || !d_search->again.empty()))) {
+        return;
+    }
+    const auto number = d_number;
+    const auto have = d_have;
+    const auto too_long = d_too_long;
+    auto part = std::move(d_part);
+    if (d_search) {
+        if (const auto* const ends = d_search->results.abandon()) {
+            d_cutter->go_on(*ends);
+        }
+    }
+    auto before = std::move(d_cutter);
+    d_cutter.reset();
+    const auto options = std::exchange(d_options, std::move(*d_next));
+    d_next.reset();
+    try {
+        build();
+    } catch (...) {
+        d_options = options; // these fitted into memory
+        build();
+        throw;
+    }
+    d_number = number;
+    d_have = have;
+    d_too_long = too_long;
+    d_part = std::move(part);
+    if (before) {
+        d_cutter->resume(std::move(*before));
+        begin_search();
+    }
+}
+
+bool sync_decoder::impl::capacity_for_frame()
+{
+    release_emitted();
+    take_next();
+    return !d_next && d_pipeline->filling() != nullptr;
+}
+
+std::byte* sync_decoder::impl::next_input()
+{
+    return d_pipeline->filling()->input + d_count * d_setup->input_bytes();
+}
+
+void sync_decoder::impl::added(stream_cutter::place place)
+{
+    d_places.push_back(place);
+    ++d_count;
+    d_deadline.start();
+    if (d_count == d_batch) {
+        send();
+    }
+}
+
+std::size_t sync_decoder::impl::waiting() const
+{
+    return d_count + (d_search ? d_search->again.size() : 0);
+}
+
+void sync_decoder::impl::advance()
+{
+    if (d_search) {
+        return advance_search();
+    }
+    while (d_cutter && d_cutter->ready() && capacity_for_frame()) {
+        added(d_cutter->write(next_input()));
+    }
+    if (d_count > 0 && send_now() && d_pipeline->filling()) {
+        send();
+    }
+}
+
+void sync_decoder::impl::send()
+{
+    job j{ d_count };
+    j.placed = d_setup->placed;
+    j.items = d_items;
+    j.borrowed = borrowing();
+    const output_rows rows{
+        0, d_count, d_setup->outputs * d_setup->symbol_bytes(), d_setup->output_bytes()
+    };
+    d_count = d_items = 0;
+    j.borrowed ? submit(j, d_input.end() - kept_of_open(), rows) : submit(j, rows);
+}
+
+void sync_decoder::impl::release_emitted()
+{
+    if (d_emitted == 0) {
+        return;
+    }
+    if (d_search) {
+        d_search->results.pop();
+        d_emitted = 0;
+        if (d_search->in_place && d_search->results.size() == 0) {
+            d_search->in_place = false;
+            release();
+        }
+        return;
+    }
+    const auto* slot = d_pipeline->ready();
+    if (slot && d_emitted == slot->job.frames) {
+        release();
+        d_emitted = 0;
+    }
+}
+
+void sync_decoder::impl::point_to(const std::byte* out, frame& f) const
+{
+    f.output = out;
+    f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
+    f.first_drifts = f.last_drifts = nullptr;
+    if (d_setup->drifts) {
+        f.first_drifts = reinterpret_cast<const float*>(out + d_setup->drifts_at());
+        f.last_drifts = f.first_drifts + d_setup->window;
+    }
+}
+
+bool sync_decoder::impl::follows(const sync_status& status, std::int64_t items) const
+{
+    return status.log_probability / items > d_lock_limit;
+}
+
+sync_decoder::sync_decoder(const sync_options& options, decoder_hooks hooks)
+    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+{
+}
+
+sync_decoder::impl& sync_decoder::self() const { return static_cast<impl&>(inside()); }
+
+bool sync_decoder::push_frame(const void* items, std::size_t count, const float* priors)
+{
+    return self().push_frame(items, count, priors);
+}
+
+std::size_t sync_decoder::push(const void* items, std::size_t count)
+{
+    return self().push(items, count);
+}
+
+bool sync_decoder::end_frame(const float* priors) { return self().end_frame(priors); }
+
+std::size_t sync_decoder::skip(std::size_t count) { return self().skip(count); }
+
+bool sync_decoder::pull(frame& f) { return self().pull(f); }
+
+void sync_decoder::set_channel(const bsid_model& channel) { self().set_channel(channel); }
+
+const sync_options& sync_decoder::options() const { return self().d_options; }
+drift_range sync_decoder::window() const { return self().d_window; }
+
+unsigned sync_decoder::lookahead() const
+{
+    return self().d_setup->symbols - self().d_setup->outputs;
+}
+
+std::uint64_t sync_decoder::links_failed() const { return self().d_links_failed; }
+std::uint64_t sync_decoder::frames_again() const { return self().d_frames_again; }
+
+std::size_t sync_decoder::symbol_bytes() const { return self().d_setup->symbol_bytes(); }
+
+} // namespace gr::gpufec

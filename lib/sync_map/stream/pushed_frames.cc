@@ -1,0 +1,132 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Puts frames that are pushed one by one into batches. */
+
+#include "decoder_impl.h"
+#include <algorithm>
+#include <cstring>
+
+namespace gr::gpufec {
+
+bool sync_decoder::impl::push_frame(const void* items,
+                                    std::size_t count,
+                                    const float* priors)
+{
+    if (!capacity_for_frame()) {
+        return false;
+    }
+    if (!d_setup->placed) {
+        write_framed(*d_setup, items, count, priors, next_input());
+        added({ 0, std::int64_t(count) });
+        return true;
+    }
+    const auto length = length_of_frame(*d_setup, count);
+    const auto kept = length > 0 ? count : 0;
+    if (d_items + kept > d_layout.item_capacity) {
+        send();
+        if (!capacity_for_frame()) {
+            return false;
+        }
+    }
+    if (kept > 0) {
+        const auto size = d_setup->item_bytes();
+        std::memcpy(d_pipeline->filling()->input + d_layout.items_at + d_items * size,
+                    items,
+                    kept * size);
+    }
+    add_placed({ length, std::uint32_t(d_items) }, count);
+    return true;
+}
+
+bool sync_decoder::impl::end_frame(const float* priors)
+{
+    if (!borrowing()) {
+        const bool whole = d_part.size() == d_have * d_setup->item_bytes();
+        if (!push_frame(d_part.data(), whole ? d_have : beyond_limits, priors)) {
+            return false;
+        }
+        d_part.clear();
+        d_have = 0;
+        return true;
+    }
+    if (!capacity_for_frame()) {
+        return false;
+    }
+    const auto at = d_input.end() - d_input.first() - kept_of_open();
+    const auto count = std::exchange(d_have, 0);
+    const auto length =
+        std::exchange(d_too_long, false) ? -1 : length_of_frame(*d_setup, count);
+    add_placed({ length, std::uint32_t(length > 0 ? at : 0) }, count);
+    return true;
+}
+
+std::size_t sync_decoder::impl::skip(std::size_t count)
+{
+    return borrowing() ? take_borrowed(count, false) : count;
+}
+
+std::size_t sync_decoder::impl::push_part(const std::byte* items, std::size_t count)
+{
+    const std::size_t most = d_setup->max_items;
+    const auto size = d_setup->item_bytes();
+    const auto kept = std::min(count, most - std::min(most, d_part.size() / size));
+    d_part.insert(d_part.end(), items, items + kept * size);
+    d_have += count;
+    return count;
+}
+
+void sync_decoder::impl::add_placed(const placed_frame& place, std::size_t count)
+{
+    auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
+    table[d_count] = place;
+    if (place.length > 0) {
+        d_items = place.at + std::size_t(place.length);
+    }
+    added({ 0, std::int64_t(count) });
+}
+
+std::size_t sync_decoder::impl::borrowed_capacity() const
+{
+    const auto reached = std::size_t(d_input.end() - d_input.first());
+    return d_layout.item_capacity + 1 - std::min(d_layout.item_capacity + 1, reached);
+}
+
+std::size_t sync_decoder::impl::take_borrowed(std::size_t count, bool of_frame)
+{
+    std::size_t taken = 0;
+    advance();
+    while (taken < count && capacity_for_frame()) {
+        const auto n = std::min(count - taken, borrowed_capacity());
+        if (n == 0 && d_count > 0) { // skipped items fill the batch's memory
+            send();
+            continue;
+        }
+        d_input.took(n);
+        taken += n;
+        d_have += of_frame ? n : 0;
+        d_too_long |= n == 0 || d_have > d_setup->max_items;
+        if (d_count == 0 && kept_of_open() == 0) {
+            d_input.skip();
+        }
+    }
+    return taken;
+}
+
+void sync_decoder::impl::store_borrowed()
+{
+    const auto size = d_setup->item_bytes();
+    const auto* const borrowed = d_input.borrowed_position();
+    if (d_items > 0) {
+        std::memcpy(
+            d_pipeline->filling()->input + d_layout.items_at, borrowed, d_items * size);
+    }
+    const auto kept = kept_of_open();
+    const auto* const open = borrowed + (d_input.end() - d_input.first() - kept) * size;
+    d_part.assign(open, open + kept * size);
+    d_too_long = false; // the part says so by having fewer items than d_have
+    d_input.skip();     // the slot and d_part hold all that is needed
+    d_input.copy_borrowed([](auto, auto, auto) {});
+}
+
+} // namespace gr::gpufec

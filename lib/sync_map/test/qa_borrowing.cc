@@ -1,0 +1,261 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tests of sync_decoder with borrowed input. */
+
+#include "qa_stream_support.h"
+#include <gtest/gtest.h>
+#include <random>
+
+namespace gr::gpufec::sync_map {
+namespace {
+
+// A ring that a decoder borrows items from. Released items are overwritten.
+class borrowing
+{
+public:
+    borrowing(sync_decoder& decoder, std::vector<std::uint8_t> items)
+        : d_decoder(decoder), d_items(std::move(items)), d_ring(d_items)
+    {
+    }
+
+    // Offers up to `count` more items, or pushes them after end().
+    std::size_t give(std::size_t count)
+    {
+        const auto n =
+            d_over ? d_decoder.push(d_items.data() + d_taken, count)
+                   : d_decoder.borrow(d_ring.data() + d_back, d_taken - d_back + count);
+        return took(n);
+    }
+    std::size_t skip(std::size_t count) { return took(d_decoder.skip(count)); }
+    void end()
+    {
+        d_decoder.copy_borrowed();
+        EXPECT_EQ(d_decoder.borrowed(), 0u);
+        std::fill(d_ring.begin(), d_ring.end(), 77);
+        d_over = true;
+    }
+    void release_borrowed()
+    {
+        const auto n = d_decoder.release_borrowed();
+        std::fill_n(d_ring.begin() + d_back, n, 77);
+        d_back += n;
+    }
+
+    bool over() const { return d_over; }
+    std::size_t taken() const { return d_taken; }
+    std::size_t left() const { return d_items.size() - d_taken; }
+    std::size_t back() const { return d_back; }
+
+private:
+    std::size_t took(std::size_t n)
+    {
+        d_taken += n;
+        release_borrowed();
+        return n;
+    }
+
+    sync_decoder& d_decoder;
+    const std::vector<std::uint8_t> d_items;
+    std::vector<std::uint8_t> d_ring;
+    std::size_t d_taken = 0, d_back = 0;
+    bool d_over = false;
+};
+
+sync_options small_batches(sync_options o, unsigned batch, unsigned slots)
+{
+    o.batch = batch;
+    o.slots = slots;
+    o.max_latency_ms = batch == 2 ? 0 : 1e9;
+    return o;
+}
+
+// Decodes frames that are borrowed up to item `until` and pushed from there on.
+decoded_stream
+decode_borrowed_frames(const sync_options& options,
+                       const std::vector<std::vector<std::uint8_t>>& frames,
+                       std::size_t until)
+{
+    sync_decoder decoder(options);
+    EXPECT_TRUE(decoder.can_borrow());
+    decoded_stream out;
+    std::vector<std::uint8_t> items;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+        items.insert(items.end(), frames[f].begin(), frames[f].end());
+        items.insert(items.end(), f % 4 * 11, 0); // items of no frame
+    }
+    borrowing ring(decoder, items);
+    std::mt19937 random(5);
+    const auto all = [&](auto&& pass, std::size_t count) {
+        while (count > 0) {
+            const auto n = pass(std::min<std::size_t>(count, 1 + random() % 700));
+            count -= n;
+            take_all<float>(decoder, out);
+            if (n == 0) {
+                decoder.wait(milliseconds(10));
+            }
+            if (ring.taken() >= until && !ring.over()) {
+                ring.end();
+            }
+        }
+    };
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+        all([&](auto n) { return ring.give(n); }, frames[f].size());
+        while (!decoder.end_frame()) {
+            take_all<float>(decoder, out);
+            decoder.wait(milliseconds(10));
+        }
+        all([&](auto n) { return ring.skip(n); }, f % 4 * 11);
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        take_all<float>(decoder, out);
+        decoder.wait(milliseconds(10));
+    }
+    ring.release_borrowed();
+    EXPECT_TRUE(ring.over() || ring.back() == items.size());
+    return out;
+}
+
+TEST(sync_decoder_borrowing, frames_are_decoded_as_if_they_were_pushed)
+{
+    auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
+    data.received[7].resize(1);
+    data.received[20].assign(3000, 1); // more than can be decoded
+    data.received[21].assign(20000, 1);
+    data.received[39].resize(5);
+    auto o = data.options;
+    o.where = backend::cpu;
+    o.output = sync_output::posteriors;
+    o.drifts = false;
+    std::size_t count = 0;
+    decoded_stream pushed;
+    {
+        sync_decoder decoder(o);
+        for (const auto& frame : data.received) {
+            while (!decoder.push_frame(frame.data(), frame.size())) {
+                take_all<float>(decoder, pushed);
+                decoder.wait(milliseconds(10));
+            }
+            count += frame.size();
+        }
+        decoder.finish();
+        while (!decoder.done()) {
+            take_all<float>(decoder, pushed);
+            decoder.wait(milliseconds(10));
+        }
+    }
+    ASSERT_EQ(pushed.begins.size(), data.received.size());
+    EXPECT_FALSE(pushed.valid[20] || pushed.valid[21]);
+    EXPECT_TRUE(pushed.valid[22]);
+    for (const unsigned batch : { 1u, 2u, 3u, 16u, 64u }) {
+        for (const unsigned slots : { 1u, 3u }) {
+            for (const auto until :
+                 { std::size_t(1), count / 5, count / 2, ~std::size_t(0) }) {
+                const auto borrowed = decode_borrowed_frames(
+                    small_batches(o, batch, slots), data.received, until);
+                EXPECT_EQ(borrowed.values, pushed.values) << batch << ' ' << until;
+                EXPECT_EQ(borrowed.valid, pushed.valid) << batch << ' ' << until;
+            }
+        }
+    }
+}
+
+TEST(sync_decoder_borrowing, streams_are_decoded_as_if_they_were_pushed)
+{
+    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
+    auto items = joined(data);
+    items.erase(items.begin() + 9000,
+                items.begin() + 9040); // boundary matches fail there
+    auto o = stream_options(data.options, sync_output::posteriors);
+    const auto pushed = decode_stream<float>(o, items, 500);
+    ASSERT_GT(pushed.begins.size(), 190u);
+    for (const unsigned batch : { 1u, 2u, 16u, 64u }) {
+        for (const unsigned slots : { 1u, 3u }) {
+            for (const auto until :
+                 { std::size_t(1), items.size() / 2, ~std::size_t(0) }) {
+                sync_decoder decoder(small_batches(o, batch, slots));
+                ASSERT_TRUE(decoder.can_borrow());
+                borrowing ring(decoder, items);
+                decoded_stream borrowed;
+                std::mt19937 random(5);
+                while (ring.left() > 0) {
+                    if (ring.taken() >= until && !ring.over()) {
+                        ring.end();
+                    }
+                    const auto n =
+                        ring.give(std::min<std::size_t>(ring.left(), 1 + random() % 900));
+                    take_all<float>(decoder, borrowed);
+                    ring.release_borrowed();
+                    if (n == 0) {
+                        decoder.wait(milliseconds(10));
+                    }
+                }
+                decoder.finish();
+                while (!decoder.done()) {
+                    take_all<float>(decoder, borrowed);
+                    decoder.wait(milliseconds(10));
+                }
+                ring.release_borrowed();
+                EXPECT_TRUE(ring.over() || ring.back() == items.size());
+                EXPECT_EQ(borrowed.values, pushed.values) << batch << ' ' << until;
+                EXPECT_EQ(borrowed.begins, pushed.begins) << batch << ' ' << until;
+                EXPECT_EQ(borrowed.locked, pushed.locked) << batch << ' ' << until;
+            }
+        }
+    }
+}
+
+TEST(sync_decoder_borrowing, another_channel_takes_over_while_frames_are_borrowed)
+{
+    const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 12);
+    auto o = small_batches(data.options, 3, 2);
+    o.where = backend::cpu;
+    o.output = sync_output::posteriors;
+    o.drifts = false;
+    const bsid_model other{ 0.03, 0.01 };
+    // Frame 7 has begun when the channel changes.
+    std::vector<std::vector<float>> outputs[2];
+    for (const bool borrow : { false, true }) {
+        sync_decoder decoder(o);
+        borrowing ring(decoder, joined(data));
+        const auto pull = [&] {
+            sync_decoder::frame f;
+            while (decoder.pull(f)) {
+                const auto* const from = static_cast<const float*>(f.output);
+                outputs[borrow].emplace_back(from, from + f.output_bytes / sizeof(float));
+            }
+            ring.release_borrowed();
+        };
+        if (!borrow) {
+            ring.end();
+        }
+        for (unsigned f = 0; f < 12; ++f) {
+            for (std::size_t left = data.received[f].size(); left > 0;) {
+                const auto n = ring.give(std::min<std::size_t>(left, 40));
+                left -= n;
+                if (f == 7 && left > 0 && left <= 40) {
+                    decoder.set_channel(other);
+                }
+                pull();
+                if (n == 0) {
+                    decoder.wait(milliseconds(10));
+                }
+            }
+            while (!decoder.end_frame()) {
+                pull();
+                decoder.wait(milliseconds(10));
+            }
+        }
+        decoder.finish();
+        while (!decoder.done()) {
+            pull();
+            decoder.wait(milliseconds(10));
+        }
+    }
+    ASSERT_EQ(outputs[0].size(), 12u);
+    EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+} // namespace
+} // namespace gr::gpufec::sync_map

@@ -1,0 +1,160 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The fixture of tests in which calls of the CUDA runtime fail or hang, for each kind of
+ * decoder. */
+
+#ifndef INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
+#define INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
+
+#include "cuda/devices.h"
+#include "decoder_kinds.h"
+#include "faults.h"
+#include "refusals.h"
+#include <gtest/gtest.h>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#ifdef GPUFEC_EMULATED
+#include "testing/emulation/runtime.h"
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace gr::gpufec::qa {
+
+namespace faults = cuda::faults;
+
+//! A kind of decoder with few portions, so that a test can let each call fail once.
+template <class Kind, bool Floats, bool Emulated = Floats>
+struct kind : Kind {
+    static constexpr bool floats = Floats;     // the output is floats
+    static constexpr bool emulated = Emulated; // kernels run in the CUDA emulation
+    static constexpr unsigned portions = Floats ? 3 : 7;
+};
+
+//! Fixture of tests with injected faults.
+template <class Kind>
+class faulty : public decoders<Kind>
+{
+protected:
+    void SetUp() override
+    {
+        if (const auto found = find_cuda_devices(); found.devices.empty()) {
+            GTEST_SKIP() << found.missing;
+        }
+        faults::begin();
+#ifdef GPUFEC_EMULATED
+        cuda::emulation::set_asynchronous(asynchronous());
+        d_used = cuda::emulation::used_memory();
+        d_registered = cuda::emulation::registered_ranges();
+#endif
+    }
+    void TearDown() override
+    {
+        faults::begin();
+        faults::release();
+        refusals::allocations_left = refusals::threads_left = -1;
+    }
+
+    // Returns whether streams are asynchronous: on a real device, and in the emulation on
+    // request.
+    static bool asynchronous()
+    {
+#ifdef GPUFEC_EMULATED
+        const auto* const asked = std::getenv("GPUFEC_EMULATION");
+        return asked && std::string(asked) == "asynchronous";
+#else
+        return true;
+#endif
+    }
+
+    static run_options run(backend where = backend::automatic)
+    {
+        run_options r;
+        r.where = where;
+        r.batch = Kind::floats ? 1 : 2;
+        r.slots = 2;
+        r.max_latency_ms = 1e9;
+        return r;
+    }
+
+    // Returns whether bits are equal, or probabilities equal within 1e-6.
+    static bool same(const bytes& a, const bytes& b)
+    {
+        if (!Kind::floats || a.size() != b.size()) {
+            return a == b;
+        }
+        for (std::size_t i = 0; i + 4 <= a.size(); i += 4) {
+            float x, y;
+            std::memcpy(&x, &a[i], 4);
+            std::memcpy(&y, &b[i], 4);
+            if (!(std::abs(x - y) <= 1e-6f)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Returns whether decoding goes on on the device if this call fails: it pins or frees
+    // memory, or queries a state.
+    static bool harmless(const std::string& call)
+    {
+        static const std::set<std::string> calls{
+            "cudaHostRegister",  "cudaHostUnregister", "cudaFree",
+            "cudaStreamDestroy", "cudaEventDestroy",   "cudaStreamSynchronize",
+            "cudaStreamQuery",   "cudaSetDevice",      "cudaGetLastError"
+        };
+        return calls.count(call) > 0;
+    }
+
+    // Checks that nothing was leaked, except by tests before that leak on purpose.
+    void nothing_is_left() const
+    {
+#ifdef GPUFEC_EMULATED
+        ASSERT_EQ(cuda::emulation::used_memory(), d_used);
+        ASSERT_EQ(cuda::emulation::registered_ranges(), d_registered);
+#endif
+    }
+
+private:
+    std::size_t d_used = 0, d_registered = 0;
+};
+
+using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
+                                    kind<viterbi_bits, false>,
+                                    kind<viterbi_frames, false>,
+                                    kind<ldpc_frames, false>,
+                                    kind<ldpc_bits, false>,
+                                    kind<ldpc_llrs, false>,
+                                    kind<ldpc_symbol_frames<true>, false, true>,
+                                    kind<sync_frames<sync_mode::framed>, true>,
+                                    kind<sync_frames<sync_mode::stream>, true>,
+                                    kind<sync_borrowed<sync_mode::framed, float>, true>>;
+
+//! Guard during which memory is leaked that a hanging device may still use.
+class leak_on_purpose
+{
+public:
+    leak_on_purpose()
+    {
+        qa::borrowed_is_kept = true;
+#if defined(__SANITIZE_ADDRESS__)
+        __lsan_disable();
+#endif
+    }
+    ~leak_on_purpose()
+    {
+        qa::borrowed_is_kept = false;
+#if defined(__SANITIZE_ADDRESS__)
+        __lsan_enable();
+#endif
+    }
+};
+
+} // namespace gr::gpufec::qa
+
+#endif /* INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H */

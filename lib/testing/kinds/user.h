@@ -1,0 +1,213 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The user of a decoder in tests, and rings like those of GNU Radio for its input and
+ * output. */
+
+#ifndef INCLUDED_GPUFEC_TESTING_KINDS_USER_H
+#define INCLUDED_GPUFEC_TESTING_KINDS_USER_H
+
+#include "common/page_mappings.h"
+#include <gnuradio/gpufec/decoder.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <type_traits>
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <new>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace gr::gpufec {
+namespace qa {
+
+using bytes = std::vector<std::uint8_t>;
+
+class output_ring;
+
+//! A decoder with input for it, in portions of one or more work items. The input has the
+//! same meaning for both values of positive_bit.
+struct user {
+    user() = default;
+    user(user&&) = default;
+    user& operator=(user&&) = default;
+    ~user() { engine.reset(); } // first, because it may still use borrowed memory
+
+    std::unique_ptr<decoder> engine;
+    //! Pushes items of portion number f from item \p first on; returns how many it took.
+    std::function<std::size_t(unsigned f, std::size_t first)> push;
+    //! Pulls available output to \p to; returns how many bytes.
+    std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
+    std::size_t portion;                    //!< items per portion
+    std::shared_ptr<output_ring> ring = {}; //!< ring of output in place, or null
+};
+
+//! Offset of soft values in a format: 128 for offset binary.
+template <class Item>
+constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
+
+//! Whether rings are leaked, because abandoned devices may still use them.
+inline bool borrowed_is_kept = false;
+
+//! Ring of borrowed input, overwritten once it is released.
+template <class Item>
+class input_ring
+{
+public:
+    explicit input_ring(std::vector<Item> items)
+        : d_items(std::move(items)), d_ring(d_items)
+    {
+    }
+
+    ~input_ring()
+    {
+        if (borrowed_is_kept) {
+            new std::vector<Item>(std::move(d_ring));
+        }
+    }
+
+    //! Begins another stream.
+    void restart()
+    {
+        d_ring = d_items;
+        d_kept = d_taken = 0;
+    }
+
+    std::size_t borrow(decoder& d, std::size_t count)
+    {
+        const auto n = d.borrow(d_ring.data() + d_kept, d_taken - d_kept + count);
+        d_taken += n;
+        release_borrowed(d);
+        return n;
+    }
+    template <class Decoder>
+    std::size_t skip(Decoder& d, std::size_t count)
+    {
+        const auto n = d.skip(count);
+        d_taken += n;
+        release_borrowed(d);
+        return n;
+    }
+    void release_borrowed(decoder& d)
+    {
+        const auto n = d.release_borrowed();
+        std::fill_n(d_ring.begin() + d_kept, n, Item(55));
+        d_kept += n;
+    }
+
+private:
+    const std::vector<Item> d_items;
+    std::vector<Item> d_ring;
+    std::size_t d_kept = 0, d_taken = 0;
+};
+
+//! Ring of output in place, mapped twice like GNU Radio's, with a reader that lags
+//! behind.
+class output_ring
+{
+public:
+    static constexpr std::size_t size = 4096;
+    static constexpr std::size_t min_capacity = 600; // the largest frame fits
+
+    //! Pins the ring for \p d. The first output is pulled to byte \p first.
+    //! \p replaceable tells whether its pages can be replaced.
+    output_ring(decoder& d, std::size_t first, bool replaceable)
+        : d_decoder(d),
+          d_replaceable(replaceable),
+          d_written(first),
+          d_read(first),
+          d_random(first)
+    {
+        auto* const both =
+            mmap(nullptr, 2 * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        d_base = static_cast<char*>(both);
+        if (both == MAP_FAILED || !put_other_pages(d_base, size)) {
+            throw std::bad_alloc();
+        }
+        begin();
+    }
+    output_ring(const output_ring&) = delete;
+    ~output_ring()
+    {
+        if (!borrowed_is_kept) {
+            munmap(d_base, 2 * size);
+        }
+    }
+
+    void begin()
+    {
+        d_borrowed = d_decoder.pin_output(d_base, 2 * size, [this] {
+            ++replaced;
+            return d_replaceable && put_other_pages(d_base, size);
+        });
+    }
+
+    void end()
+    {
+        if (std::exchange(d_borrowed, false)) {
+            d_decoder.release_output();
+            d_decoder.unpin_output(d_base);
+        }
+    }
+
+    //! Pulls to \p some and copies output that was written in place from the ring.
+    std::size_t pull(user& u, bytes& some)
+    {
+        EXPECT_TRUE(is_as_written());
+        d_read += d_random() % (d_written - d_read + 1);
+        d_read = std::max(d_read,
+                          d_written + min_capacity -
+                              std::min(d_written + min_capacity, size - 1));
+        const auto free = size - 1 - (d_written - d_read);
+        if (d_borrowed) {
+            d_decoder.borrow_output(at(d_written), free);
+        }
+        std::fill(some.begin(), some.end(), 0xee);
+        const auto n = u.pull(some.data(), d_random() % 2 ? free : min_capacity);
+        const auto untouched = [](std::uint8_t x) { return x == 0xee; };
+        if (n >= 4 && std::all_of(some.begin(), some.begin() + n, untouched)) {
+            std::memcpy(some.data(), at(d_written), n);
+            in_place += n;
+        } else {
+            std::memcpy(at(d_written), some.data(), n);
+        }
+        d_written += n;
+        d_unread.insert(d_unread.end(), some.begin(), some.begin() + n);
+        return n;
+    }
+
+    //! Returns whether the ring still holds the output that was written and not read.
+    bool is_as_written()
+    {
+        d_unread.erase(d_unread.begin(),
+                       d_unread.end() - std::ptrdiff_t(d_written - d_read));
+        return std::equal(d_unread.begin(), d_unread.end(), at(d_read));
+    }
+
+    unsigned replaced = 0;    //!< how often the decoder requested other pages
+    std::size_t in_place = 0; //!< bytes that devices wrote in place
+
+private:
+    std::uint8_t* at(std::size_t place) const
+    {
+        return reinterpret_cast<std::uint8_t*>(d_base) + place % size;
+    }
+
+    decoder& d_decoder;
+    const bool d_replaceable;
+    char* d_base = nullptr;
+    std::size_t d_written, d_read; // bytes written and read, without wrapping
+    std::mt19937 d_random;
+    std::deque<std::uint8_t> d_unread;
+    bool d_borrowed;
+};
+
+} // namespace qa
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_TESTING_KINDS_USER_H */

@@ -1,0 +1,193 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tests of decoders when calls of the CUDA runtime fail, over emulated devices, whose
+ * kernels run on the CPU, or over a real one, whose calls are intercepted. */
+
+#include "faulty_decoders.h"
+#include <algorithm>
+#include <set>
+
+namespace gr::gpufec {
+namespace {
+
+using namespace qa;
+
+TYPED_TEST_SUITE(faulty, faulty_kinds);
+
+TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    const auto good = this->decode(this->run());
+    ASSERT_EQ(good.backend, "cuda");
+    ASSERT_TRUE(this->same(good.output, expected.output));
+    const auto calls = faults::calls();
+    ASSERT_GT(calls.size(), 50u);
+    this->RecordProperty("calls", int(calls.size()));
+    // Without memory for the caller's format, the host converts values, so failing
+    // allocations of it are no error.
+    const bool spare = std::is_base_of<ldpc_frames, TypeParam>::value ||
+                       std::is_base_of<ldpc_bits, TypeParam>::value ||
+                       std::is_base_of<ldpc_llrs, TypeParam>::value;
+    for (const bool for_good : { false, true }) {
+        unsigned done_without = 0;
+        for (std::size_t k = 0; k < calls.size(); ++k) {
+            faults::begin();
+            faults::fail(k, cudaErrorIllegalAddress, for_good);
+            const auto o = this->decode(this->run());
+            const auto failed = faults::failed();
+            if (failed.empty()) {
+                continue; // the number of state queries may differ
+            }
+            const auto where = "call " + std::to_string(k) + ", " + failed +
+                               (for_good ? ", for good" : ", once");
+            EXPECT_TRUE(this->same(o.output, expected.output)) << where;
+            // At most one error is logged; none if nothing was lost or no device found.
+            EXPECT_LE(o.errors.size(), 1u) << where;
+            if (o.backend == "cuda") {
+                const bool capacity = spare && failed == "cudaMalloc";
+                done_without += capacity;
+                EXPECT_TRUE(capacity || this->harmless(failed) || k + 40 > calls.size())
+                    << where;
+                EXPECT_TRUE(o.errors.empty()) << where;
+            } else if (o.errors.empty()) {
+                EXPECT_EQ(failed, "cudaGetDeviceCount");
+                EXPECT_NE(o.infos[0].find("no CUDA"), std::string::npos);
+            } else {
+                EXPECT_NE(o.errors[0].find("CUDA: "), std::string::npos) << o.errors[0];
+                EXPECT_NE(o.errors[0].find("nothing is lost"), std::string::npos);
+            }
+            if (!for_good) {
+                this->nothing_is_left();
+            }
+        }
+        EXPECT_EQ(done_without, spare && !for_good ? this->run().slots : 0);
+    }
+}
+
+TYPED_TEST(faulty, with_cuda_asked_for_the_reason_is_told)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run(backend::cuda));
+    const auto calls = faults::calls();
+    for (const bool for_good : { false, true }) {
+        if (for_good && TypeParam::floats) {
+            break; // emulated kernels are slow
+        }
+        for (std::size_t k = 0; k < calls.size(); ++k) {
+            faults::begin();
+            faults::fail(k, cudaErrorIllegalAddress, for_good);
+            try {
+                const auto o = this->decode(this->run(backend::cuda));
+                EXPECT_TRUE(this->same(o.output, expected.output)) << k;
+                EXPECT_EQ(o.backend, "cuda");
+            } catch (const std::runtime_error& error) {
+                const std::string text = error.what();
+                EXPECT_TRUE(text.find("CUDA") != std::string::npos) << text;
+            }
+            if (!for_good) {
+                this->nothing_is_left();
+            }
+        }
+    }
+}
+
+TYPED_TEST(faulty, what_may_pass_is_tried_again)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    unsigned tried = 0;
+    for (const char* const name : { "cudaMemcpyAsync",
+                                    "cudaMemsetAsync",
+                                    "cudaEventRecord",
+                                    "cudaStreamWaitEvent",
+                                    "launch",
+                                    "cudaLaunchHostFunc",
+                                    "cudaEventQuery",
+                                    "cudaSetDevice" }) {
+        const auto all = std::size_t(std::count(calls.begin(), calls.end(), name));
+        // The first call, one in mid-run and the last.
+        std::set<std::size_t> places{ 0, all / 2, all - 1 };
+        if (all == 0) {
+            continue;
+        }
+        if (std::string(name) == "cudaEventQuery" ||
+            std::string(name) == "cudaSetDevice") {
+            places = { 0, 1 }; // the number of these calls varies, but is at least 2
+        }
+        for (const auto place : places) {
+            for (const auto error :
+                 { cudaErrorMemoryAllocation, cudaErrorDevicesUnavailable }) {
+                faults::begin();
+                faults::fail(name, place, error);
+                const auto o = this->decode(this->run());
+                const auto where = std::string(name) + " " + std::to_string(place);
+                EXPECT_EQ(faults::failed(), name) << where;
+                EXPECT_TRUE(this->same(o.output, expected.output)) << where;
+                EXPECT_EQ(o.backend, "cuda") << where;
+                EXPECT_TRUE(o.errors.empty()) << where << " " << o.errors[0];
+                ++tried;
+            }
+        }
+    }
+    EXPECT_GE(tried, 24u);
+}
+
+// A transient error of the query for a batch may be one of that batch, which is submitted
+// again, but not for ever.
+TYPED_TEST(faulty, what_a_device_tells_late_does_not_last_for_ever)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    const auto asked = std::find(calls.begin(), calls.end(), "cudaEventQuery");
+    ASSERT_NE(asked, calls.end());
+    faults::begin();
+    faults::fail(asked - calls.begin(), cudaErrorDevicesUnavailable, true);
+    const auto o = this->decode(this->run());
+    EXPECT_TRUE(this->same(o.output, expected.output));
+    EXPECT_EQ(o.backend, "cpu");
+    EXPECT_EQ(o.errors.size(), 1u);
+}
+
+TYPED_TEST(faulty, a_device_that_is_busy_at_first_is_waited_for)
+{
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    // cudaFree(nullptr) creates the context.
+    const auto made = std::find(calls.begin(), calls.end(), "cudaFree") - calls.begin();
+    faults::begin();
+    faults::fail(made, cudaErrorDevicesUnavailable, false);
+    const auto o = this->decode(this->run());
+    EXPECT_EQ(o.backend, "cuda");
+    EXPECT_TRUE(o.errors.empty());
+}
+
+TYPED_TEST(faulty, pages_that_cannot_be_locked_are_copied_more_slowly)
+{
+    const auto expected = this->decode(this->run(backend::cpu));
+    faults::begin();
+    this->decode(this->run());
+    const auto calls = faults::calls();
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        if (calls[k] == "cudaHostRegister") {
+            faults::begin();
+            faults::fail(k, cudaErrorMemoryAllocation, false);
+            const auto o = this->decode(this->run());
+            EXPECT_EQ(faults::failed(), "cudaHostRegister");
+            EXPECT_TRUE(this->same(o.output, expected.output));
+            EXPECT_EQ(o.backend, "cuda");
+            EXPECT_TRUE(o.errors.empty());
+            this->nothing_is_left();
+        }
+    }
+}
+
+} // namespace
+} // namespace gr::gpufec

@@ -1,0 +1,28 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Refusal of memory and threads: replaces malloc() or operator new, and pthread_create(),
+ * in the program that links it. */
+
+#ifndef INCLUDED_GPUFEC_TESTING_REFUSALS_H
+#define INCLUDED_GPUFEC_TESTING_REFUSALS_H
+
+#include <atomic>
+
+namespace gr::gpufec::qa::refusals {
+
+//! Number of allocations that succeed before one fails; negative: none fails.
+extern std::atomic<long> allocations_left;
+//! Number of threads that start before one does not; negative: all start.
+extern std::atomic<long> threads_left;
+//! Whether all further allocations and threads fail too.
+extern std::atomic<bool> all_fail;
+
+//! Number of allocations so far.
+extern std::atomic<long> allocations;
+//! Number of threads started so far.
+extern std::atomic<long> threads;
+
+} // namespace gr::gpufec::qa::refusals
+
+#endif /* INCLUDED_GPUFEC_TESTING_REFUSALS_H */

@@ -1,0 +1,117 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Decides whether soft values are a signal of the convolutional code, in the declared
+ * format.
+ *
+ * A decoder finds a code sequence near any input, so that noise shows far fewer wrong
+ * signs than half: 0.13 at rate 1/2, 0.02 at 7/8. This chance level is measured on the
+ * sample itself, with random signs. Windows of the stream are decoded and encoded again;
+ * W of the signs are wrong, and C would be wrong by chance.
+ *
+ * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. For noise, the probability of
+ *   this is below 1e-9, as its count varies less than a Poisson variable.
+ * - It is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
+ *   decoded bit in twenty wrong has W ≤ 0.8 C; the probability that it is taken for none
+ *   is below 3e-7, and smaller for stronger signals.
+ * - It has another format if the sample read in that format is a signal, and its ratio
+ *   W / C is lower by at least 0.15. Input in the declared format has no better reading.
+ * - Offset binary read as int8, or the reverse, decodes inverted, with the weakest values
+ *   as the strongest. This mistake is also recognised if the mean magnitude is at least
+ *   64 and, of at least 40 wrong signs, more than half belong to larger values that do
+ *   not saturate, but less than a quarter do in the other reading. With Gaussian noise
+ *   less than a tenth do, as long as the signal can be decoded, so that the probability
+ *   of a false alarm is below 1e-8. During a phase search, a ratio lower by 0.075
+ *   suffices instead. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
+#define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
+
+#include "pipeline/input_judge.h"
+#include "viterbi/phase_lock/lock_plan.h"
+#include "viterbi/phase_lock/phase_search.h"
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace gr::gpufec::viterbi {
+
+class signal_judge : public input_judge
+{
+public:
+    //! \p locked: of a phase search, returns whether a lock was found.
+    signal_judge(const viterbi_options& options,
+                 const decoder_hooks& hooks,
+                 std::function<bool()> locked = {});
+    ~signal_judge() override;
+
+    void look_at(const void* items, std::size_t first, std::size_t count) override;
+    void conclude() override;
+    void reset() override;
+    double chance_error_rate() const override;
+    void set_soft_scale(float scale) { d_options.soft_scale = scale; }
+
+    //! Consecutive windows without a signal before it is reported.
+    static constexpr std::uint64_t max_undecided = 100;
+    //! Streams of a decoder that are all judged. If they are right, one in this many is
+    //! judged later.
+    static constexpr std::uint64_t streams_judged = 16;
+
+private:
+    // Counts of signs: all, wrong ones, and wrong ones by chance.
+    struct evidence {
+        double values = 0, wrong = 0, chance = 0;
+        double strong = 0; // wrong signs of values above the mean that do not saturate
+        bool upside_down() const { return wrong >= 40 && strong > 0.5 * wrong; }
+        double ratio() const { return chance > 0 ? wrong / chance : 1; }
+        bool signal() const;
+        bool none() const;
+    };
+    // An interpretation of the sample.
+    struct reading {
+        soft_format format;
+        float scale;
+        bool bits = false;     // 0 and 1 stand for −1 and 1
+        bool inverted = false; // a positive value means the other bit
+        std::string mend = {};
+    };
+
+    bool searches() const { return d_options.lock == "auto"; }
+    std::size_t item_bytes(soft_format format) const
+    {
+        return format == soft_format::float32 ? sizeof(float) : 1;
+    }
+    void judge();
+    void go_on();
+    void skip();
+    std::vector<std::int8_t> steps(const reading& r) const;
+    std::vector<reading> readings() const;
+    static bool varied(const std::vector<std::int8_t>& values);
+    bool saturates(const evidence& as_declared) const;
+    evidence measure(const std::vector<std::int8_t>& values);
+    evidence search(const std::vector<std::int8_t>& values);
+    evidence count(const std::vector<std::int8_t>& values);
+    std::string no_signal() const;
+
+    viterbi_options d_options;
+    const std::function<bool()> d_locked;
+    viterbi_options d_decoding;             // for windows
+    std::size_t d_frame_values = 0;         // 0: windows are parts of a stream
+    std::size_t d_window = 0, d_stride = 0; // items; whole puncturing periods or frames
+    std::unique_ptr<viterbi_decoder> d_decoder;
+    std::unique_ptr<phase_search> d_search;
+
+    std::vector<std::byte> d_sample;
+    std::uint64_t d_position = 0; // items seen
+    std::uint64_t d_next = 0;     // number of the next window
+    std::uint64_t d_judged = 0;   // windows that were not blank
+    bool d_settled = false;
+    bool d_seen = false;         // the stream has had items
+    bool d_right_by_now = false; // the stream was found to be right
+    std::uint64_t d_right = 0;   // consecutive streams that were right
+    evidence d_sum;
+};
+
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H */

@@ -1,0 +1,161 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Tests of the sign error counts of a lock's checks, on the CPU and on a device. */
+
+#include "cuda/devices.h"
+#include "viterbi/phase_lock/sign_error_counts.h"
+#include "viterbi/stream/traits.h"
+#include <gtest/gtest.h>
+#include <random>
+#include <thread>
+
+using namespace gr::gpufec;
+using namespace gr::gpufec::viterbi;
+
+namespace {
+
+// A batch anywhere in a stream: random bits, and noisy values that fit them, so that the
+// test can count wrong signs by itself.
+struct counted_batch {
+    counted_batch(const conv_code& code, unsigned blocks, std::uint64_t first_block)
+        : setup(code, make_block_layout(code, termination::streaming, 0, 0, 0), false)
+    {
+        std::mt19937 random(unsigned(first_block) + blocks);
+        const auto D = setup.plan.decode_length, L = setup.plan.overlap;
+        job.first_block = first_block;
+        job.blocks = blocks;
+        first = first_block * D;
+        end = first + std::uint64_t(blocks) * D;
+        job.first_value = code.values(first - std::min<std::uint64_t>(first, L)) / 2 * 2;
+        job.values = code.values(end + L) - job.first_value;
+        job.error_counts = true;
+        bits.resize((end - first) / 8);
+        for (auto& byte : bits) {
+            byte = std::uint8_t(random());
+        }
+        unsigned state = 0;
+        for (auto stage = first; stage < end; ++stage) {
+            const unsigned bit = bit_of(stage);
+            const auto word = code.output_word(state, bit);
+            state = code.next_state(state, bit);
+            for (unsigned r = 0; r < code.outputs(); ++r) {
+                if (code.sent(stage, r)) {
+                    sent.push_back(bool(word >> (code.outputs() - 1 - r) & 1u) !=
+                                   code.inverted(r));
+                }
+            }
+        }
+        const auto before = code.values(first) - job.first_value;
+        for (std::uint64_t i = 0; i < job.values; ++i) {
+            const bool one = i >= before && i - before < sent.size() && sent[i - before];
+            const int noise = int(random() % 7) - 1;
+            values.push_back(std::int8_t(one ? -noise : noise));
+        }
+    }
+    unsigned bit_of(std::uint64_t stage) const
+    {
+        return bits[(stage - first) / 8] >> (7 - (stage - first) % 8) & 1u;
+    }
+    const std::byte* input() const
+    {
+        return reinterpret_cast<const std::byte*>(values.data());
+    }
+
+    viterbi::setup setup;
+    viterbi::job job;
+    std::uint64_t first, end;
+    std::vector<std::uint8_t> bits;
+    std::vector<bool> sent;
+    std::vector<std::int8_t> values;
+};
+
+const struct {
+    const char* preset;
+    unsigned blocks;
+    std::uint64_t first_block;
+} counted[] = { { "dvb_1_2", 40, 0 },  { "dvb_1_2", 33, 1007 },  { "dvb_7_8", 50, 3 },
+                { "dvb_2_3", 30, 77 }, { "dvb_5_6", 31, 12345 }, { "ccsds", 1, 7 },
+                { "cdma_1_2", 20, 9 }, { "lte", 40, 2 } };
+
+conv_code code_of(const char* name)
+{
+    const auto preset = find_conv_preset(name);
+    return conv_code(preset.constraint_length, preset.polynomials, preset.puncturing);
+}
+
+} // namespace
+
+TEST(viterbi_sign_error_counts, Check_CountsItsLastSteps)
+{
+    for (const auto& t : counted) {
+        SCOPED_TRACE(t.preset);
+        const auto code = code_of(t.preset);
+        const counted_batch b(code, t.blocks, t.first_block);
+        const auto& plan = b.setup.checks;
+        ASSERT_GT(plan.every, 0u);
+        std::vector<sign_error_counts> made(plan.count(b.first, b.end));
+        make_sign_error_counts(b.setup,
+                               b.job,
+                               b.input(),
+                               reinterpret_cast<const std::byte*>(b.bits.data()),
+                               made.data());
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            const auto check = (b.first / plan.every + 1 + i) * plan.every;
+            const auto last = check / plan.stages * plan.stages;
+            for (unsigned k = 0; k < sign_error_counts::sizes; ++k) {
+                const auto stages = (8u << k) * plan.stages;
+                if (last < stages || last - stages < b.first + plan.memory) {
+                    EXPECT_EQ(made[i].values[k], sign_error_counts::missing);
+                    continue;
+                }
+                unsigned there = 0, wrong = 0;
+                const auto before = code.values(b.first);
+                for (auto v = code.values(last - stages); v < code.values(last); ++v) {
+                    const int value = b.values[v - b.job.first_value];
+                    there += value != 0;
+                    wrong += value != 0 && (value < 0) != b.sent[v - before];
+                }
+                EXPECT_EQ(made[i].values[k], there);
+                EXPECT_EQ(made[i].wrong[k], wrong);
+                EXPECT_GT(wrong, 0u);
+            }
+        }
+    }
+}
+
+TEST(viterbi_sign_error_counts_cuda, Check_CountsAsOnCpu)
+{
+    if (const auto found = find_cuda_devices(); found.devices.empty()) {
+        GTEST_SKIP() << found.missing;
+    }
+    for (const auto& t : counted) {
+        for (unsigned how = 0; how < 3; ++how) {
+            SCOPED_TRACE(testing::Message() << t.preset << " " << how);
+            counted_batch b(code_of(t.preset), t.blocks, t.first_block);
+            std::vector<float> floats(b.values.begin(), b.values.end());
+            const auto* input = b.input();
+            if (how == 1) {
+                b.job.phase_rotation = { true, { false, true } };
+            } else if (how == 2) {
+                b.setup.floats = b.job.floats = true;
+                b.job.scaled_before = b.job.values / 3;
+                b.job.scale[0] = 0.3f;
+                input = reinterpret_cast<const std::byte*>(floats.data());
+            }
+            const auto limits = b.setup.limits(t.blocks);
+            const auto decode = [&](traits::decoder decoder) {
+                std::vector<std::byte> made(limits.output_bytes + limits.status_bytes);
+                EXPECT_TRUE(decoder->reserve_conversion_buffers());
+                decoder->submit(
+                    0, b.job, { input, made.data(), made.data() + limits.output_bytes });
+                while (!decoder->finished(0)) {
+                    std::this_thread::yield();
+                }
+                return made;
+            };
+            EXPECT_TRUE(decode(traits::make_cuda(b.setup, t.blocks, 1, 0)) ==
+                        decode(traits::make_cpu(b.setup, t.blocks, 1)));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Options and a driver for tests of the stream decoder. */
+
+#ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_STREAM_H
+#define INCLUDED_GPUFEC_VITERBI_TEST_QA_STREAM_H
+
+#include "qa_support.h"
+#include <chrono>
+
+namespace gr::gpufec::viterbi {
+namespace qa {
+
+inline viterbi_options options(const conv_code& code,
+                               termination ends = termination::streaming,
+                               unsigned frame_bits = 0)
+{
+    viterbi_options o{ code };
+    o.positive_bit = 0; // as in transmit()
+    o.ends = ends;
+    o.frame_bits = frame_bits;
+    o.where = backend::cpu;
+    o.max_latency_ms = 10000;
+    return o;
+}
+
+//! Pushes and pulls in pieces of random size until the decoder is done.
+template <class Item>
+std::vector<std::uint8_t> run(viterbi_decoder& decoder,
+                              const std::vector<Item>& items,
+                              bool packed,
+                              std::size_t most,
+                              unsigned seed = 1)
+{
+    std::mt19937 random(seed);
+    std::vector<std::uint8_t> out, part(most);
+    std::size_t pushed = 0;
+    bool finished = false;
+    while (!decoder.done()) {
+        if (pushed < items.size()) {
+            const auto n =
+                std::min<std::size_t>(items.size() - pushed, 1 + random() % most);
+            pushed += decoder.push(items.data() + pushed, n);
+        } else if (!finished) {
+            decoder.finish();
+            finished = true;
+        }
+        const auto capacity = 1 + random() % most;
+        const auto n = packed ? decoder.pull_packed(part.data(), capacity)
+                              : decoder.pull_bits(part.data(), capacity);
+        out.insert(out.end(), part.begin(), part.begin() + n);
+        if (n == 0 && (finished || decoder.full())) {
+            decoder.wait(std::chrono::seconds(1));
+        }
+    }
+    return out;
+}
+
+} // namespace qa
+} // namespace gr::gpufec::viterbi
+
+#endif /* INCLUDED_GPUFEC_VITERBI_TEST_QA_STREAM_H */

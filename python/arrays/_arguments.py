@@ -1,0 +1,116 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arguments of functions: their kinds and names, and errors that name them."""
+
+import collections.abc
+import fractions
+import functools
+import inspect
+import math
+import numbers
+import operator
+import os
+import textwrap
+
+import numpy as np
+
+from . import _gpufec as _core
+from ._gpufec import conv_presets
+
+
+def refuse(name, what, allowed):
+    """Raises an error that names an argument, its value and the allowed values."""
+    raise ValueError(f"{name} is {what}: allowed are {allowed}")
+
+
+def integer(name, value, allowed="integers", least=-math.inf, most=math.inf):
+    """Returns an integer of Python, NumPy or the like as one of Python."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        refuse(name, brief(value), allowed)
+    if not least <= number <= most:
+        refuse(name, number, allowed)
+    return number
+
+
+def brief(value):
+    """Returns the text of a value, shortened for a message."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "..."
+
+
+def _meant(name, value, default):
+    """Returns the string that a number stands for: "1/2" for rate 0.5, a name for a frame size."""
+    if name == "rate" and math.isfinite(value):
+        return str(fractions.Fraction(float(value)).limit_denominator(180))
+    return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)
+
+
+def check_kind(name, value, default):
+    """Refuses a value that is not of the kind of the parameter's default value."""
+    if name == "constraint_length" and isinstance(value, str): # given without its name
+        preset = _core.nearest_name(value, [p.name for p in conv_presets()])
+        if preset:
+            raise ValueError(f'{name} is {brief(value)}: preset="{preset}"?\n'
+                             "allowed are integers")
+    if isinstance(default, bool):
+        if not isinstance(value, (bool, np.bool_)) and not (type(value) is int and
+                                                            value in (0, 1)):
+            refuse(name, brief(value), "True and False")
+    elif isinstance(default, int):
+        if name in ("seed", "first"):
+            integer(name, value, "0 to 2^64 - 1", 0, (1 << 64) - 1)
+        else:
+            integer(name, value, "integers of 32 bits", -1 << 31, (1 << 31) - 1)
+    elif isinstance(default, float):
+        if not isinstance(value, numbers.Real):
+            refuse(name, brief(value), "numbers")
+    elif isinstance(default, str) and name != "message_positions": # a name or a list
+        if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
+            near = isinstance(value, numbers.Real) and _meant(name, value, default)
+            refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))
+    elif isinstance(default, tuple):
+        if not isinstance(value, collections.abc.Collection) or isinstance(value, (str, bytes)):
+            refuse(name, brief(value), "sequences")
+        for entry in value:
+            check_kind(f"an entry of {name}", entry, 0.0 if name.endswith("_prior") else
+                       "" if name == "lock_presets" else 0)
+
+
+# Names in other programs, with those here.
+_ALIASES = {"modcod": "rate"}
+
+
+def check_names(signature, args, kwargs):
+    """Raises a TypeError that says in words why a call does not fit a signature."""
+    names = [n for n in signature.parameters if n != "self" and n[0] != "_"]
+    for name in kwargs:
+        if name not in signature.parameters:
+            near = _ALIASES.get(name, "")
+            near = near if near in names else _core.nearest_name(name, names)
+            text = f"unexpected argument {name[:40]}" + (f": {near}?" if near else "")
+            raise TypeError(
+                f"{text}\n" + textwrap.fill(f"allowed are {', '.join(names)}", 100))
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(str(error)) from None
+
+
+def named_arguments(function):
+    """Decorates a function so that it refuses arguments of the wrong kind by name."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            check_names(signature, args, kwargs)
+            raise
+        for name, value in given.items():
+            if name[0] != "_":
+                check_kind(name, value, signature.parameters[name].default)
+        return function(*args, **kwargs)
+    return checked

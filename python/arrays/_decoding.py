@@ -1,0 +1,108 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Parts that all decoders of arrays share: status, options, formats, streams in parts."""
+
+import os
+import sys
+import warnings
+
+import numpy as np
+
+from . import _gpufec as _core
+from ._arguments import refuse
+from ._memory import require_type
+
+
+class decode_status:
+    """Status of a call: backend, device, and the decoder's status of its frames."""
+
+    def __init__(self, decoder, **facts):
+        self.backend = decoder.active_backend()
+        self.device = decoder.active_device()
+        self.__dict__.update(facts)
+
+    def __repr__(self):
+        facts = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"decode_status({facts})"
+
+
+def warn_of(verdict):
+    """Warns of an array that seems wrong, at the line of the user's call, and returns the text."""
+    if verdict:
+        level, frame = 1, sys._getframe()
+        while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
+            level, frame = level + 1, frame.f_back
+        warnings.warn(verdict, RuntimeWarning, stacklevel=level)
+    return verdict
+
+
+def run_options(batch, slots, backend, device, devices, threads, most=0):
+    """Returns the options of a decoder that say where it runs."""
+    backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
+    return {"batch": batch, "slots": slots, "backend": backend, "device": device,
+            "devices": list(devices), "threads": threads, "most": most,
+            # One thread copies less than the bus of a GPU carries.
+            "copy_threads": min(4, len(os.sched_getaffinity(0)))}
+
+
+def require_device(view, run):
+    """Refuses an array on a device that the decoder does not use."""
+    if view.device is None:
+        return
+    if run["backend"] == "cpu":
+        refuse("backend", f"cpu, and {view.name} on a CUDA device", "auto and cuda for it")
+    allowed = run["devices"] or [run["device"]]
+    if view.device not in allowed:
+        refuse(view.name, f"on CUDA device {view.device}",
+               f"arrays on device {', '.join(map(str, allowed))}, as device says")
+
+
+SOFT_TYPES = {"int8": ("int8",), "float": ("float32",), "packed4": ("uint8", "int8"),
+              "uint8": ("uint8",)}
+LLR_FORMATS = ("int8", "float", "uint8")
+
+
+def known_format(soft_input, known):
+    """Returns the name of a format; "" leaves the choice to the type of the values."""
+    return soft_input and _core.known_name("soft_input", soft_input, list(known))
+
+
+def format_of(view, soft_input, known):
+    """Returns the format of an array: the requested one if its type fits, or its type's."""
+    soft_input = known_format(soft_input, known)
+    if not soft_input:
+        formats = [name for name in known if view.dtype == np.dtype(SOFT_TYPES[name][0])]
+        if len(formats) == 1:
+            return formats[0]
+        if formats:
+            refuse(view.name, f"of type {view.dtype}", 'those with soft_input "packed4" (two '
+                   'values per byte) or "uint8" (offset binary)')
+        refuse(view.name, f"of type {view.dtype}",
+               ", ".join(dict.fromkeys(SOFT_TYPES[name][0] for name in known)))
+    require_type(view, *SOFT_TYPES[soft_input])
+    return soft_input
+
+
+class _Streaming:
+    """Streams that come in several arrays."""
+
+    _stream = None # the format of a stream that has not ended
+    _verdict = "" # the last one that a warning told
+
+    def _check_next(self, view, soft_input):
+        if view.device is not None:
+            refuse(view.name, "on a CUDA device",
+                   "arrays of the host in push() (.get(), .cpu(), .numpy())")
+        if self._stream not in (None, soft_input):
+            refuse(view.name, f"of type {view.dtype}", "the type that the stream began with")
+
+    def _decode_next(self, decoder, soft_input, address, items, last):
+        self._stream = None # stays so after an exception: the decoder forgets the stream
+        found = decoder.decode_stream(address, items, last)
+        self._stream = None if last else soft_input
+        return found
+
+    def _refuse_stream(self):
+        if self._stream is not None:
+            raise RuntimeError("decode() was called after push(): flush() has to end the stream "
+                               "first")

@@ -1,0 +1,350 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Arrays in memory of the host or a device: where they lie, and which of them are refused."""
+
+import math
+import operator
+import warnings
+
+import numpy as np
+
+from . import _gpufec as _core
+from ._arguments import integer, refuse
+
+
+def _check_numpy(version, pybind11):
+    """Refuses NumPy 2 with bindings whose arrays would have strides of 0 there."""
+    if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
+        raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
+                          f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
+                          "newer. Build gpufec again with a newer pybind11, or install numpy<2")
+
+
+_check_numpy(np.__version__, _core.pybind11_version)
+_CUDA, _CUDA_MANAGED = 2, 13 # device types of DLPack
+
+
+class device_array:
+    """An array in the memory of a CUDA device.
+
+    CuPy, PyTorch, JAX and Numba take it as it is, by DLPack or __cuda_array_interface__:
+    cupy.asarray(a), torch.from_dlpack(a). What it holds is complete, so no stream need wait.
+    """
+
+    def __init__(self, shape, dtype, device=0):
+        self.dtype = np.dtype(dtype)
+        if self.dtype.hasobject:
+            refuse("dtype", self.dtype, "those of numbers")
+        self.shape, _ = shape_and_size(shape, self.dtype.itemsize)
+        self._memory = _core.on_device(self.nbytes, device)
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self):
+        """Number of the device."""
+        return self._memory.device
+
+    def numpy(self):
+        """A copy in ordinary memory."""
+        to = np.empty(self.shape, self.dtype)
+        _core.copy(to.ctypes.data, self._memory.address, self.nbytes)
+        return to
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3, "strides": None,
+                "data": (self._memory.address, False), "stream": None}
+
+    def __dlpack_device__(self):
+        return (_CUDA, self.device)
+
+    def __dlpack__(self, stream=None, **_):
+        code = {"i": 0, "u": 1, "f": 2}[self.dtype.kind]
+        return _core.make_dlpack(self._memory, list(self.shape), code,
+                                 8 * self.dtype.itemsize)
+
+    def __repr__(self):
+        return f"<device_array {self.shape} {self.dtype} on CUDA device {self.device}>"
+
+
+def to_device(array, device=0):
+    """A copy of a NumPy array on a CUDA device."""
+    refuse_mask("array", array)
+    array = np.ascontiguousarray(array)
+    there = device_array(array.shape, array.dtype, device)
+    _core.copy(there._memory.address, array.ctypes.data, array.nbytes)
+    return there
+
+
+def pinned_empty(shape, dtype=np.int8):
+    """A NumPy array, not initialised, in page-locked memory.
+
+    A CUDA device reads it by itself, at the full speed of its bus. Where there is no device it
+    is as other arrays are. Making one takes time, so make few and use them again.
+    """
+    dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        refuse("dtype", dtype, "those of numbers")
+    shape, size = shape_and_size(shape, dtype.itemsize)
+    try:
+        memory = _core.page_locked(size * dtype.itemsize)
+    except MemoryError:
+        raise MemoryError(f"shape is {shape}: there is no memory for {size * dtype.itemsize} "
+                          "bytes") from None
+    return memory.array().view(dtype).reshape(shape)
+
+
+def shape_and_size(shape, item=1):
+    """Returns a shape as a tuple, and the number of its elements, of `item` bytes each."""
+    shape = (shape,) if np.isscalar(shape) else tuple(shape)
+    shape = tuple(integer("shape", n) for n in shape)
+    size = math.prod(shape)
+    if any(n < 0 for n in shape) or size * item >= 1 << 63:
+        refuse("shape", shape, "lengths from 0, of fewer than 2^63 bytes in all")
+    return shape, size
+
+
+class array_view:
+    """Place, shape and type of an array, which it keeps alive."""
+
+    read_only = False # True only for arrays whose __cuda_array_interface__ says so
+
+    def __init__(self, name, keep, address, shape, dtype, device=None, nbytes=None):
+        self.name, self.keep, self.address = name, keep, address
+        self.shape, self.dtype, self.device = tuple(shape), dtype, device
+        self.nbytes = self.size * dtype.itemsize if nbytes is None else nbytes
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        return math.prod(self.shape)
+
+    def overlaps(self, other):
+        """Tells whether both have some memory in common."""
+        return max(self.address, other.address) < min(self.address + self.nbytes,
+                                                      other.address + other.nbytes)
+
+
+def _type_name(array):
+    kind = type(array)
+    return kind.__name__ if kind.__module__ == "builtins" else \
+        f"{kind.__module__}.{kind.__name__}"
+
+
+def _is_dense(shape, strides):
+    """Tells whether items follow one another; strides in items."""
+    if strides is None or 0 in shape:
+        return True
+    if len(strides) != len(shape):
+        return False
+    expected = 1
+    for n, stride in zip(reversed(shape), reversed(strides)):
+        if n != 1 and stride != expected:
+            return False
+        expected *= n
+    return True
+
+
+def _from_dlpack(name, array):
+    """Returns address, shape, strides in items, dtype, stream and device of a DLPack array."""
+    # With the legacy default stream, work that was begun on the array's own stream is complete
+    # before ours begins.
+    capsule = array.__dlpack__(stream=1)
+    try:
+        address, shape, strides, code, bits, device = _core.read_dlpack(capsule)
+        kind = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}[code]
+        dtype = np.dtype(f"{kind}{bits / 8:g}") # fails for a fraction of a byte
+    except (KeyError, TypeError):
+        refuse(name, f"an array of items of {bits} bits", "NumPy's types")
+    except ValueError as error:
+        refuse(name, f"no array that DLPack describes ({error})", "those that it does")
+    return (array, capsule), address, shape, strides, dtype, 1, device
+
+
+def _from_interface(name, array):
+    """Returns the same for an array with __cuda_array_interface__, and whether it is read-only."""
+    facts = array.__cuda_array_interface__
+    try:
+        address, read_only = facts["data"]
+        address, shape = operator.index(address or 0), tuple(map(operator.index, facts["shape"]))
+        dtype, version = np.dtype(facts["typestr"]), operator.index(facts["version"])
+        strides, stream = facts.get("strides"), facts.get("stream")
+        if strides is not None:
+            strides = [n / dtype.itemsize for n in map(operator.index, strides)]
+        if version < 3: # the interface has no stream
+            stream = 1
+        elif stream is not None and not 1 <= operator.index(stream) < 1 << 64:
+            raise ValueError(f"stream is {stream}")
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        refuse(name, f"no array that __cuda_array_interface__ describes ({error!r})",
+               "those that it does")
+    if facts.get("mask") is not None:
+        refuse(name, "a masked array", "arrays without a mask")
+    return array, address, shape, strides, dtype, stream, read_only
+
+
+def _device_view(name, array):
+    """Returns the view of an array on a device."""
+    device, read_only = None, False
+    if hasattr(array, "__dlpack__"):
+        keep, address, shape, strides, dtype, stream, device = _from_dlpack(name, array)
+    else:
+        keep, address, shape, strides, dtype, stream, read_only = _from_interface(name, array)
+    if any(n < 0 for n in shape):
+        refuse(name, f"of shape {tuple(shape)}", "lengths from 0")
+    if not _is_dense(shape, strides):
+        refuse(name, "not contiguous", "C-contiguous arrays")
+    view = array_view(name, keep, address, shape, dtype, device)
+    view.read_only = bool(read_only)
+    nbytes = view.size * dtype.itemsize
+    if not 0 <= address <= (1 << 64) - nbytes:
+        refuse(name, f"of {nbytes} bytes at {address:#x}", "addresses below 2^64")
+    if address % dtype.alignment:
+        refuse(name, f"at {address:#x}, not aligned", f"multiples of {dtype.alignment} bytes")
+    if view.size:
+        kind, there = _core.place_of(address)
+        if kind != "device" or _core.place_of(address + nbytes - 1) != (kind, there):
+            refuse(name, "an array in memory that no CUDA device of this process has",
+                   "arrays that exist")
+        view.device = there
+        if stream is not None:
+            _core.wait_for_stream(there, stream)
+    return view
+
+
+def refuse_mask(name, array):
+    """Refuses a masked array, whose mask would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        refuse(name, "a masked array", "arrays without a mask (.filled(0) has zeros in place "
+               "of masked entries, and a soft value of 0 is an erasure)")
+
+
+def view_of(name, array):
+    """Returns the view of an array that decoders accept, and refuses others."""
+    if isinstance(array, np.ndarray):
+        refuse_mask(name, array)
+        if not array.flags.c_contiguous:
+            refuse(name, "not contiguous", "C-contiguous arrays "
+                   f"(numpy.ascontiguousarray({name}) copies it)")
+        if not array.flags.aligned:
+            refuse(name, "not aligned", f"aligned arrays (numpy.copy({name}) is one)")
+        if not array.dtype.isnative:
+            refuse(name, "not in the byte order of this machine", "native byte orders")
+        return array_view(name, array, array.__array_interface__["data"][0], array.shape,
+                          array.dtype)
+    if isinstance(array, device_array):
+        return array_view(name, array, array._memory.address, array.shape, array.dtype,
+                          array.device)
+    if hasattr(array, "__dlpack_device__"):
+        try:
+            if int(array.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
+                array = np.from_dlpack(array)
+        except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            refuse(name, f"no array that DLPack describes ({error!r})", "those that it does")
+        return view_of(name, array) if isinstance(array, np.ndarray) else _device_view(name, array)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _device_view(name, array)
+    raise TypeError(f"{name} is a {_type_name(array)}: allowed are NumPy arrays, and arrays "
+                    "with DLPack or __cuda_array_interface__")
+
+
+def require_type(view, *dtypes):
+    """Returns a view if it has one of the types."""
+    if view.dtype not in [np.dtype(d) for d in dtypes]:
+        refuse(view.name, f"of type {view.dtype}",
+               " and ".join(str(np.dtype(d)) for d in dtypes))
+    return view
+
+
+def host_array(name, array, *dtypes):
+    """Returns a NumPy array, or the one that shares memory with another array of the host."""
+    view = require_type(view_of(name, array), *dtypes)
+    if view.device is not None:
+        refuse(name, "on a CUDA device", "arrays of the host (.get(), .cpu(), .numpy())")
+    return view.keep
+
+
+def row_count(view, items, what):
+    """Returns how many rows of `items` an array of one or two dimensions has."""
+    if view.ndim == 2 and view.shape[1] == items:
+        return view.shape[0]
+    if view.ndim == 1 and items and view.shape[0] % items == 0:
+        return view.shape[0] // items
+    refuse(view.name, f"of shape {view.shape}",
+           f"({what}, {items}) and a multiple of {items} in one dimension")
+
+
+class output_array:
+    """The output of a call: `out`, or a new array in the memory of the first input `view`."""
+
+    def __init__(self, out, shape, dtype, view, *others):
+        self.device = view.device
+        if out is None:
+            out = np.empty(shape, dtype) if view.device is None else \
+                device_array(shape, dtype, view.device)
+        else:
+            there = require_type(view_of("out", out), dtype)
+            if there.shape != tuple(shape):
+                refuse("out", f"of shape {there.shape}", tuple(shape))
+            if there.read_only or isinstance(out, np.ndarray) and not out.flags.writeable:
+                refuse("out", "read-only", "arrays that can be written")
+            if there.device is not None and view.device is None and \
+                    _core.place_of(view.address)[0] == "ordinary" and view.size:
+                refuse("out", "on a CUDA device", f"arrays where {view.name} is")
+            for used in (view, *others):
+                if there.overlaps(used):
+                    refuse("out", f"in the memory of {used.name}", "arrays of other memory")
+            self.view = there
+        if out is not None and not hasattr(self, "view"):
+            self.view = view_of("out", out)
+        self.array = out
+
+    @property
+    def address(self):
+        return self.view.address
+
+
+def bits_of(name, bits):
+    """Returns a NumPy array of bits, one per byte, each 0 or 1."""
+    array = host_array(name, bits, np.uint8, np.bool_).view(np.uint8)
+    if array.size and array.max() > 1:
+        refuse(f"the largest entry of {name}", int(array.max()), "0 and 1")
+    return array
+
+
+def packed_bytes(name, array, level=4):
+    """Returns a NumPy array of packed bits. Warns if it looks like one bit per byte.
+
+    16 random packed bytes are all 0 or 1 with a probability of 2^-112. An array with few ones,
+    such as a packed counter, causes no warning.
+    """
+    array = host_array(name, array, np.uint8)
+    if array.size >= 16 and array.max() == 1 and array.mean() >= 0.125:
+        warnings.warn(f"{name} holds only 0 and 1, one bit per byte? It is taken as eight bits "
+                      "per byte: else say packed_input=False", RuntimeWarning, stacklevel=level)
+    return array
+
+
+def packed_rows(name, array, bits, packed):
+    """Returns an array of one or two dimensions as rows of `bits` bits, eight per byte."""
+    if packed:
+        array = packed_bytes(name, array, 5)
+        size = (bits + 7) // 8
+        return array.reshape(row_count(view_of(name, array), size, "frames"), size)
+    array = bits_of(name, array)
+    rows = array.reshape(row_count(view_of(name, array), bits, "frames"), bits)
+    return np.packbits(rows, axis=1)

@@ -1,0 +1,316 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Codes for channels that insert and delete: decoder and encoder of arrays."""
+
+import threading
+
+import numpy as np
+
+from . import _gpufec as _core
+from ._arguments import named_arguments, refuse
+from ._memory import array_view, host_array, output_array, refuse_mask, require_type, view_of
+from ._decoding import _Streaming, decode_status, known_format, require_device, run_options
+
+_SYNC_STATUS = np.dtype([("log_probability", "f8"), ("entropy", "f4"), ("start_drift", "i4"),
+                         ("end_drift", "i4"), ("valid", "u4")])
+assert _SYNC_STATUS.itemsize == _core.sync_status_bytes
+_SYNC_OUTPUT = {"symbols": None, "posteriors": np.float32, "extrinsics": np.float32,
+                "posteriors64": np.float64, "llr": np.int8}
+
+
+def _mode(mode):
+    return _core.known_name("mode", mode, ["framed", "stream"])
+
+
+class sync_decoder(_Streaming):
+    """A decoder for channels that insert and delete, to be used again and again.
+
+    It keeps its memory and its threads, which sync_decode() makes anew with each call. Its
+    parameters are those of sync_decode(). Threads of Python take turns.
+
+    Each call of decode() takes whole frames, or in mode stream a whole stream. A stream that
+    comes in several arrays goes through push(), and flush() ends it.
+    """
+
+    @named_arguments
+    def __init__(self, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3,
+                 p_substitute=0.0, mode="framed", soft_input="", output="symbols",
+                 precision="float", storage="auto", batch=0, slots=3, backend="auto", device=0,
+                 threads=1, form="linear", exclusion=1e-10, mn_min=0, mn_max=0, lookahead=0,
+                 acquire=0, alphabet=2, receiver="corridor", start_first=0, start_prior=(),
+                 end_first=0, end_prior=(), devices=(), positive_bit=0, reads=1, passes=2,
+                 _most=0):
+        self._code = _core.sync_code(codebook, q, n, frame_symbols, alphabet)
+        mode, output = _mode(mode), _core.known_name("output", output, list(_SYNC_OUTPUT))
+        soft_input = known_format(soft_input, ("hard", "float"))
+        self._q, self._symbols, self._mode, self._output = q, frame_symbols, mode, output
+        self._channel = (p_insert, p_delete, p_substitute)
+        self._more = dict(mode=mode, output=output, form=form, precision=precision,
+                          storage=storage, receiver=receiver, exclusion=exclusion,
+                          mn_min=mn_min, mn_max=mn_max, lookahead=lookahead, acquire=acquire,
+                          start_first=start_first, start_prior=list(start_prior),
+                          end_first=end_first, end_prior=list(end_prior),
+                          positive_bit=positive_bit, reads=reads, passes=passes)
+        self._run = run_options(batch, slots, backend, device, devices, threads, _most)
+        self._soft_input, self._reads, self._alphabet = soft_input, reads, alphabet
+        self._decoders = {}
+        self._lock = threading.Lock()
+        if not _most:
+            self._decoder(soft_input or "hard", False) # refuses what is wrong
+
+    def _decoder(self, soft_input, priors):
+        key = (soft_input, priors)
+        if key not in self._decoders:
+            self._decoders[key] = _core.sync_array_decoder(
+                self._code, *self._channel,
+                dict(self._more, soft_input=soft_input, priors=priors), self._run)
+        return self._decoders[key]
+
+    def _shape(self, frames):
+        """Returns shape and type of the output."""
+        if self._output == "symbols":
+            return (frames, self._symbols), np.uint8 if self._q <= 256 else np.int16
+        last = self._q.bit_length() - 1 if self._output == "llr" else self._q
+        return (frames, self._symbols, last), _SYNC_OUTPUT[self._output]
+
+    def decode(self, received, lengths=None, priors=None, out=None):
+        """Decodes an array; sync_decode() says what it takes and gives.
+
+        Raises:
+            RuntimeError : also between push() and flush()
+        """
+        view, soft_input = self._received(received)
+        require_device(view, self._run)
+        if view.device is None:
+            return self._decode(view, soft_input, lengths, priors, out)
+        if self._mode == "framed" and self._reads == 1 and priors is None:
+            try:
+                return self._decode(view, soft_input, lengths, priors, out)
+            except RuntimeError: # what only the host decodes, or a device that failed
+                if self._run["backend"] == "cuda":
+                    raise
+        host = np.empty(view.shape, view.dtype)
+        _core.copy(host.ctypes.data, view.address, host.nbytes)
+        found, status = self._decode(view_of("received", host), soft_input, lengths, priors, None)
+        there = output_array(out, found.shape, found.dtype, view)
+        _core.copy(there.address, found.ctypes.data, found.nbytes)
+        return there.array, status
+
+    def _received(self, received):
+        view = require_type(view_of("received", received), np.uint8, np.float32)
+        soft_input = "float" if view.dtype == np.float32 else "hard"
+        if self._soft_input and soft_input != self._soft_input:
+            refuse("received", f"of type {view.dtype}",
+                   "float32" if self._soft_input == "float" else "uint8")
+        return view, soft_input
+
+    def push(self, received):
+        """Mode stream: decodes the next items of a stream.
+
+        What all calls up to flush() return is, one after the other, what decode() returns for
+        all items at once.
+
+        Args:
+            received : items as sync_decode() takes them in mode stream, any number of them, in
+                memory of the host, of the type that the stream began with
+
+        Returns:
+            As decode(), of the frames that are ready, none or more.
+
+        Raises:
+            ValueError : that names the argument, its value and what is allowed; in mode
+                framed, whose frames decode() takes
+            RuntimeError : if the device fails; the stream is forgotten
+        """
+        view, soft_input = self._received(received)
+        with self._lock:
+            self._refuse_framed("push()")
+            view = self._items(view, soft_input)
+            self._check_next(view, soft_input)
+            return self._next(soft_input, view.address, view.size, False)
+
+    def flush(self):
+        """Ends the stream that push() has begun; returns as push() the rest of its frames."""
+        with self._lock:
+            self._refuse_framed("flush()")
+            return self._next(self._stream or self._soft_input or "hard", 0, 0, True)
+
+    def _refuse_framed(self, call):
+        if self._mode != "stream":
+            refuse("mode", f'"{self._mode}"', f'"stream" in {call}; decode() takes frames')
+
+    def _items(self, view, soft_input):
+        if soft_input == "float" and self._alphabet > 2:
+            view = _of_likelihoods(view, self._alphabet)
+        if self._mode == "stream" and view.ndim != 1:
+            refuse("received", f"of {view.ndim} dimensions", "1 in mode stream")
+        return view
+
+    def _decode(self, view, soft_input, lengths, priors, out):
+        view = self._items(view, soft_input)
+        decode = self._decode_stream if self._mode == "stream" else self._decode_frames
+        with self._lock:
+            self._refuse_stream()
+            return decode(view, soft_input, lengths, priors, out)
+
+    def _decode_stream(self, view, soft_input, lengths, priors, out):
+        for name, given in (("lengths", lengths), ("priors", priors), ("out", out)):
+            if given is not None:
+                refuse(name, "given", "None in mode stream")
+        return self._next(soft_input, view.address, view.size, True)
+
+    def _next(self, soft_input, address, items, last):
+        decoder = self._decoder(soft_input, False)
+        output, status, begins, locked = self._decode_next(decoder, soft_input, address, items,
+                                                           last)
+        shape, dtype = self._shape(len(begins))
+        status = status.view(_SYNC_STATUS)
+        return output.view(dtype).reshape(shape), decode_status(
+            decoder, begin=begins, locked=locked.astype(bool),
+            **{name: status[name] for name in _SYNC_STATUS.names})
+
+    def _decode_frames(self, view, soft_input, lengths, priors, out):
+        decoder = self._decoder(soft_input, priors is not None) # refuses wrong reads
+        begins, lengths = _frames_of(view, lengths, self._reads)
+        frames = len(lengths) // self._reads
+        shape, dtype = self._shape(frames)
+        known = []
+        if priors is not None:
+            known = [view_of("priors", host_array("priors", priors, np.float32))]
+            if known[0].shape != (frames, self._symbols, self._q):
+                refuse("priors", f"of shape {known[0].shape}",
+                       (frames, self._symbols, self._q))
+        to = output_array(out, shape, dtype, view, *known)
+        status = decoder.decode(view.address, begins, lengths,
+                                known[0].address if known else 0, to.address)
+        status = status.view(_SYNC_STATUS)
+        return to.array, decode_status(decoder, **{name: status[name]
+                                                   for name in _SYNC_STATUS.names})
+
+
+def _of_likelihoods(view, alphabet):
+    """Returns the view of items without its last dimension, the likelihood of each symbol."""
+    if view.ndim < 2 or view.shape[-1] != alphabet:
+        refuse(view.name, f"of shape {view.shape}",
+               f"(frames, items, {alphabet}) and (items, {alphabet})")
+    return array_view(view.name, view.keep, view.address, view.shape[:-1], view.dtype, view.device,
+                      view.nbytes)
+
+
+def _frames_of(view, lengths, reads):
+    """Returns first items and lengths of the reads of an array's frames."""
+    if view.ndim not in (1, 2):
+        refuse("received", f"of {view.ndim} dimensions", "1 and 2")
+    if lengths is None:
+        if view.ndim == 1:
+            refuse("lengths", "None", "one length per frame, where received has one dimension")
+        lengths = np.full(view.shape[0], view.shape[1], np.uint64)
+    refuse_mask("lengths", lengths)
+    lengths = np.asarray(lengths)
+    if lengths.dtype.kind not in "iu" or lengths.ndim != 1 and (lengths.ndim != 2 or reads == 1):
+        refuse("lengths", f"of type {lengths.dtype} and {lengths.ndim} dimensions",
+               "integers in one dimension" if reads == 1 else
+               f"integers of shape (frames, {reads}) or (frames·{reads},)")
+    if lengths.ndim == 2 and lengths.shape[1] != reads or lengths.size % reads:
+        refuse("lengths", f"of shape {lengths.shape}",
+               f"(frames, {reads}) and (frames·{reads},), with {reads} reads")
+    lengths = lengths.reshape(-1)
+    of_each = "frames" if reads == 1 else "reads"
+    if view.ndim == 2 and len(lengths) != view.shape[0]:
+        refuse("lengths", f"of {len(lengths)} {of_each}",
+               f"{view.shape[0]}, the rows of received")
+    most = view.shape[1] if view.ndim == 2 else view.size
+    if len(lengths) and not 0 <= lengths.min() <= lengths.max() <= most:
+        wrong = lengths.min() if lengths.min() < 0 else lengths.max()
+        refuse("an entry of lengths", int(wrong), f"0 to {most}")
+    lengths = lengths.astype(np.uint64)
+    if view.ndim == 2:
+        return np.arange(len(lengths), dtype=np.uint64) * np.uint64(view.shape[1]), lengths
+    if lengths.sum() != view.size:
+        refuse("the sum of lengths", int(lengths.sum()), f"{view.size}, the items of received")
+    return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.uint64)[:len(lengths)], \
+        lengths
+
+
+@named_arguments
+def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3, p_delete=1e-3,
+                p_substitute=0.0, lengths=None, priors=None, mode="framed", soft_input="",
+                output="symbols", precision="float", storage="auto", batch=0, slots=3,
+                backend="auto", device=0, threads=1, form="linear", exclusion=1e-10, mn_min=0,
+                mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
+                start_first=0, start_prior=(), end_first=0, end_prior=(), devices=(),
+                positive_bit=0, out=None, reads=1, passes=2):
+    """Decodes an array of what was received over a channel that inserts and deletes.
+
+    Parameters that are not described here are those of the block gpu_sync_map.
+
+    Args:
+        received : uint8 (one channel symbol per byte, another value being an erasure) or
+            float32 (the probability that a 1 was received). Frames: (frames, items), of
+            whose rows the first lengths items are used, or (items,), frames one after the
+            other. Mode stream: (items,). With an alphabet above 2, float32 has a last
+            dimension more, of that size: the likelihoods that each symbol was received. On a
+            CUDA device frames are decoded there; with priors, several reads or in mode stream
+            the array is copied to the host, and the result back. With several
+            reads: (frames·reads, items), or (items,), the reads of a frame one after the other.
+        codebook : N·q rows of n channel symbols, or the path of a file of them
+        lengths : items of each frame; None: all of each row. With several reads: items of
+            each, (frames, reads) or (frames·reads,); 0 for one that was not received
+        priors : float32, (frames, N, q): weights of the symbols; None: uniform
+        output : "symbols" (frames, N), "posteriors" or "extrinsics" (frames, N, q), or "llr"
+            (frames, N, log2 q); "posteriors64": posteriors as float64
+        positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
+        backend : "auto", "cuda" or "cpu"
+        out : an array of the result's shape and type to write to, which has no memory in
+            common with received and priors; None: a new one
+        reads : received copies of each frame, 1 to 256, decoded together: each with what the
+            others say of the symbols as priors. Mode framed
+        passes : of several reads, times that each is decoded, 1 to 16
+
+    Returns:
+        The output, and a decode_status with log_probability, entropy, start_drift, end_drift
+        and valid, one entry per frame; in mode stream also begin and locked.
+
+    Raises:
+        ValueError : that names the argument, its value and what is allowed
+        TypeError : for what is no array
+        RuntimeError : if CUDA is asked for and cannot be had
+    """
+    mode = _mode(mode)
+    shape = getattr(received, "shape", (1,))
+    if alphabet > 2 and getattr(received, "dtype", None) == np.float32:
+        shape = shape[:-1]
+    most = max(1, shape[0] if len(shape) == 2 else
+               np.size(lengths) if lengths is not None and mode == "framed" else 0)
+    decoder = sync_decoder(codebook, q, n, frame_symbols, p_insert, p_delete, p_substitute,
+                           mode, soft_input, output, precision, storage, batch, slots, backend,
+                           device, threads, form, exclusion, mn_min, mn_max, lookahead, acquire,
+                           alphabet, receiver, start_first, start_prior, end_first, end_prior,
+                           devices, positive_bit, reads, passes,
+                           most if mode == "framed" else 0)
+    return decoder.decode(received, lengths, priors, out)
+
+
+@named_arguments
+def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
+    """Encodes an array of message symbols with a codebook.
+
+    Args:
+        symbols : uint8, int16 or uint16, below q: (frames, N), or (items,) of frames one
+            after the other, of which the last may be incomplete
+
+    Returns:
+        The channel symbols, uint8: (frames, n·N), or (items·n,).
+
+    Raises:
+        ValueError : that names the argument, its value and what is allowed
+    """
+    code = _core.sync_code(codebook, q, n, frame_symbols, alphabet)
+    array = host_array("symbols", symbols, np.uint8, np.int16, np.uint16)
+    if array.ndim not in (1, 2) or array.ndim == 2 and array.shape[1] != frame_symbols:
+        refuse("symbols", f"of shape {array.shape}", f"(frames, {frame_symbols}) and (items,)")
+    if array.size and not 0 <= array.min() <= array.max() < q:
+        wrong = array.min() if array.min() < 0 else array.max()
+        refuse("an entry of symbols", int(wrong), f"0 to {q - 1}")
+    coded = _core.sync_encode(np.ascontiguousarray(array.reshape(-1), np.uint16), code)
+    return coded.reshape(array.shape[0], -1) if array.ndim == 2 else coded

@@ -1,0 +1,293 @@
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Convolutional codes: Viterbi decoder and encoder of arrays."""
+
+import math
+import threading
+
+import numpy as np
+
+from . import _gpufec as _core
+from ._arguments import brief, check_kind, named_arguments, refuse
+from ._memory import bits_of, output_array, packed_bytes, packed_rows, row_count, view_of
+from ._decoding import (SOFT_TYPES, _Streaming, decode_status, format_of, known_format,
+                        require_device, run_options, warn_of)
+from ._gpufec import find_conv_preset
+
+
+def _conv_code_of(constraint_length, polynomials, puncturing, termination, preset):
+    """Returns the four parameters of a code, from a preset or with defaults."""
+    given = {"constraint_length": constraint_length, "polynomials": polynomials,
+             "puncturing": puncturing, "termination": termination}
+    if preset:
+        both = [name for name, value in given.items() if value is not None]
+        if both:
+            raise ValueError(f'preset is "{preset}": it has its own of what is given too: '
+                             + ", ".join(both))
+        p = find_conv_preset(preset)
+        return p.constraint_length, p.polynomials, p.puncturing, p.termination
+    defaults = {"constraint_length": 7, "polynomials": (0o171, 0o133), "puncturing": "",
+                "termination": "streaming"}
+    for name, value in given.items():
+        if value is not None:
+            check_kind(name, value, defaults[name])
+            defaults[name] = value
+    termination = _core.known_name("termination", defaults["termination"] or "streaming",
+                                   ["streaming", "terminated", "truncated", "tailbiting"])
+    return (defaults["constraint_length"], list(defaults["polynomials"]),
+            defaults["puncturing"], termination)
+
+
+class viterbi_decoder(_Streaming):
+    """A decoder of convolutional codes, to be used again and again.
+
+    It keeps its memory and its threads, which viterbi_decode() makes anew with each call. Its
+    parameters are those of viterbi_decode(). Threads of Python take turns.
+
+    Each call of decode() takes a whole stream, or whole frames. A stream that comes in several
+    arrays goes through push(), and flush() ends it. With lock "auto" frames are a stream too.
+    """
+
+    @named_arguments
+    def __init__(self, constraint_length=None, polynomials=None, puncturing=None,
+                 termination=None, frame_bits=0, soft_input="", soft_scale=32.0,
+                 packed_output=True, decode_length=0, overlap=0, batch=0, slots=3,
+                 backend="auto", device=0, threads=1, cuda_kernel="auto", devices=(),
+                 preset="", positive_bit=1, lock="off", lock_constellation="bpsk",
+                 lock_presets=(), lock_memory=1000000, lock_first_item="i", _expected=0):
+        self._code = _conv_code_of(constraint_length, polynomials, puncturing, termination, preset)
+        self._searches = _core.known_name("lock", lock, ["off", "auto"]) == "auto"
+        self._frames = self._code[3] != "streaming" and not self._searches
+        self._soft_input = soft_input = known_format(soft_input, SOFT_TYPES)
+        self._run = run_options(batch, slots, backend, device, devices, threads)
+        self._arguments = (frame_bits, soft_scale, packed_output, decode_length, overlap,
+                           cuda_kernel, positive_bit, lock, lock_constellation,
+                           list(lock_presets), lock_memory, lock_first_item, preset)
+        self._decoders = {}
+        self._lock = threading.Lock()
+        self._expected = _expected
+        if soft_input:
+            self._decoder(soft_input)
+        else:
+            self._make("int8") # refuses what is wrong
+
+    def _make(self, soft_input):
+        frame_bits, *others = self._arguments
+        return _core.viterbi_array_decoder(*self._code, frame_bits, soft_input, *others,
+                                           self._run, self._expected)
+
+    def _decoder(self, soft_input):
+        if soft_input not in self._decoders:
+            self._decoders[soft_input] = self._make(soft_input)
+        return self._decoders[soft_input]
+
+    def _any(self):
+        return self._decoder(next(iter(self._decoders), self._soft_input or "int8"))
+
+    @property
+    def decode_length(self):
+        """D: decoded stages of a parallel block, as chosen."""
+        return self._any().decode_length()
+
+    @property
+    def overlap(self):
+        """L: stages on either side of it, as chosen."""
+        return self._any().overlap()
+
+    def decode(self, values, out=None):
+        """Decodes an array; viterbi_decode() says what it takes and gives.
+
+        Raises:
+            RuntimeError : also between push() and flush()
+        """
+        view = view_of("values", values)
+        with self._lock:
+            self._refuse_stream()
+            return self._decode(view, out)
+
+    def push(self, values):
+        """Decodes the next values of a stream.
+
+        What all calls up to flush() return is, one after the other, what decode() returns for
+        all values at once.
+
+        Args:
+            values : (items,) of any length, in memory of the host, of the type that the stream
+                began with
+
+        Returns:
+            The bits that are ready, uint8, none or more, and a decode_status whose
+            channel_error_rate and metric are means since the beginning of the stream (NaN if
+            nothing is measured yet). lock_changes has those since the last call.
+
+        Raises:
+            ValueError : that names the argument, its value and what is allowed; for frames,
+                which decode() takes
+            RuntimeError : if the device fails; the stream is forgotten
+        """
+        view = view_of("values", values)
+        with self._lock:
+            self._refuse_frames("push()")
+            if view.ndim != 1:
+                refuse("values", f"of {view.ndim} dimensions", "1 in push()")
+            soft_input = format_of(view, self._soft_input, SOFT_TYPES)
+            self._check_next(view, soft_input)
+            return self._next(soft_input, view.address, view.size, False)
+
+    def flush(self):
+        """Ends the stream that push() has begun; returns as push() the rest of its bits."""
+        with self._lock:
+            self._refuse_frames("flush()")
+            return self._next(self._stream or self._soft_input or "int8", 0, 0, True)
+
+    def _refuse_frames(self, call):
+        if self._frames:
+            refuse("termination", f'"{self._code[3]}"',
+                   f'"streaming" in {call}; decode() takes frames')
+
+    def _next(self, soft_input, address, items, last):
+        decoder = self._decoder(soft_input)
+        bits, rate, metric, chance, verdict, lock, changes = self._decode_next(
+            decoder, soft_input, address, items, last)
+        if verdict != self._verdict:
+            warn_of(verdict)
+        self._verdict = "" if last else verdict
+        found = {"locked": lock["locked"], "lock": lock, "lock_changes": changes}
+        return bits, decode_status(
+            decoder, channel_error_rate=rate, metric=metric, chance_error_rate=chance,
+            verdict=verdict, **(found if self._searches else {}))
+
+    def _decode(self, view, out):
+        soft_input = format_of(view, self._soft_input, SOFT_TYPES)
+        if self._searches:
+            if out is not None:
+                refuse("out", brief(out), 'None with lock "auto", which finds the length')
+            if view.device is not None:
+                refuse("values", "on a CUDA device", 'arrays of the host with lock "auto" '
+                       "(.get(), .cpu(), .numpy())")
+            if view.ndim != 1:
+                refuse("values", f"of {view.ndim} dimensions", '1 with lock "auto"')
+            return self._next(soft_input, view.address, view.size, True)
+        decoder = self._decoder(soft_input)
+        require_device(view, self._run)
+        if view.ndim not in (1, 2):
+            refuse("values", f"of {view.ndim} dimensions", "1 and 2")
+        if self._frames:
+            each = decoder.items_per_frame()
+            rows = row_count(view, each, "frames")
+            size = decoder.output_items(each)
+            shape = (rows, size) if view.ndim == 2 else (rows * size,)
+            streams, items = 1, view.size
+        else:
+            streams = view.shape[0] if view.ndim == 2 else 1
+            items = view.shape[-1]
+            size = decoder.output_items(items)
+            shape = (streams, size) if view.ndim == 2 else (size,)
+        to = output_array(out, shape, np.uint8, view)
+        found = []
+        for k in range(streams):
+            found.append(decoder.decode(view.address + k * items * view.dtype.itemsize, items,
+                                        to.address + k * size))
+        facts = np.array([f[:3] for f in found]).reshape(-1, 3).T
+        if view.ndim == 1 or self._frames:
+            facts = [x[0] if len(x) else math.nan for x in facts]
+        rate, metric, chance = facts
+        return to.array, decode_status(
+            decoder, channel_error_rate=rate, metric=metric, chance_error_rate=chance,
+            verdict=warn_of(next((f[3] for f in found if f[3]), "")))
+
+
+@named_arguments
+def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=None,
+                   termination=None, frame_bits=0, soft_input="", soft_scale=32.0,
+                   packed_output=True, decode_length=0, overlap=0, batch=0, slots=3,
+                   backend="auto", device=0, threads=1, cuda_kernel="auto", devices=(),
+                   preset="", positive_bit=1, out=None, lock="off", lock_constellation="bpsk",
+                   lock_presets=(), lock_memory=1000000, lock_first_item="i"):
+    """Decodes an array of soft values of a convolutional code.
+
+    0 is an erasure, and so is NaN. Parameters that are not described here are those of the
+    block gpu_viterbi_pbvd.
+
+    With lock "auto" values are one stream, (items,), in memory of the host. The decoder finds
+    where pairs, puncturing periods and terminated frames begin, the sign, and the code among
+    lock_presets. The bits are those from the first lock on, and out must be None.
+
+    Args:
+        values : int8, float32 (soft_scale steps for one unit), or uint8 (two 4-bit values
+            each, as soft_input "packed4" says, or with soft_input "uint8" offset binary, a
+            value each, whose middle is 128). Streaming: (items,), a stream, or (streams,
+            items), each row a stream of its own. Frames: (frames, items), one frame per row,
+            or (items,), frames one after the other. On a CUDA device it is decoded there.
+        soft_input : "int8", "float", "packed4" or "uint8"; "": what the type of values says,
+            which of uint8 is neither and refused
+        packed_output : eight bits per byte, the first most significant, and each frame and
+            the end of a stream padded to a byte; else one bit per byte
+        backend : "auto", "cuda" or "cpu"
+        positive_bit : the bit, 0 or 1, that a positive soft value means
+        out : a uint8 array of the result's shape to write to, which has no memory in common
+            with values; None: a new one beside values
+
+    Returns:
+        The bits, a uint8 array of one row per row of values, and a decode_status with
+        channel_error_rate and metric (numbers, or one per stream): means of what the block's
+        tags say, NaN for arrays on a device; chance_error_rate, what noise would show; and
+        verdict: what seems wrong with the values, of which a RuntimeWarning tells too, or "".
+        With lock "auto" also locked, whether a lock holds at the end; lock, that state, a
+        dictionary as in the block's tag viterbi_lock; and lock_changes, one such dictionary
+        for each lock that was found or lost, with first_bit and first_byte, where its output
+        begins.
+
+    Raises:
+        ValueError : that names the argument, its value and what is allowed
+        TypeError : for what is no array
+        RuntimeError : if CUDA is asked for and cannot be had
+    """
+    view = view_of("values", values)
+    decoder = viterbi_decoder(
+        constraint_length, polynomials, puncturing, termination, frame_bits, soft_input,
+        soft_scale, packed_output, decode_length, overlap, batch, slots, backend, device,
+        threads, cuda_kernel, devices, preset, positive_bit, lock, lock_constellation,
+        lock_presets, lock_memory, lock_first_item, _expected=max(view.size, 1))
+    return decoder._decode(view, out)
+
+
+@named_arguments
+def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
+                termination=None, frame_bits=0, packed_input=True, packed_output=True,
+                preset=""):
+    """Encodes an array with a convolutional code.
+
+    Parameters that are not described here are those of the block conv_encoder.
+
+    Args:
+        bits : uint8, eight per byte, the first most significant, or one per byte
+            (packed_input). Streaming: (items,), or (streams, items). Frames: (frames, items)
+            of frame_bits each, packed ones padded to a byte, or (items,) of such frames.
+
+    Returns:
+        The coded bits, uint8, eight per byte or one (packed_output), of one row per row of
+        bits; each row, and each frame, is padded to a byte. (items,) for (items,).
+
+    Raises:
+        ValueError : that names the argument, its value and what is allowed
+    """
+    code = _conv_code_of(constraint_length, polynomials, puncturing, termination, preset)
+    flat = getattr(bits, "ndim", 1) == 1
+    if code[3] == "streaming":
+        if frame_bits:
+            refuse("frame_bits", frame_bits, "0 in streaming")
+        array = packed_bytes("bits", bits) if packed_input else bits_of("bits", bits)
+        if array.ndim not in (1, 2):
+            refuse("bits", f"of {array.ndim} dimensions", "1 and 2")
+        rows = array.reshape(1, -1) if flat else array
+        frame_bits = rows.shape[1] * (8 if packed_input else 1)
+        rows = rows if packed_input else np.packbits(rows, axis=1)
+    else:
+        if frame_bits < 1:
+            refuse("frame_bits", frame_bits, "1 and more")
+        rows = packed_rows("bits", bits, frame_bits, packed_input)
+    coded, size = _core.conv_encode(rows, frame_bits, *code)
+    if not packed_output:
+        coded = np.unpackbits(coded, axis=1, count=size)
+    return coded.reshape(-1) if flat else coded

@@ -1,0 +1,75 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "interpreter.h"
+#include <pthread.h>
+#include <unistd.h>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace py = pybind11;
+
+namespace gr::gpufec {
+
+namespace {
+
+// One interpreter per process, so one of each. No destructor: sleeping threads use them
+// until the process ends.
+std::atomic<unsigned> working{ 0 }; // threads without the lock, that will ask for it
+std::atomic<bool> ending{ false };
+std::thread::id last; // the thread that ends the interpreter
+
+// Returns whether Python would end the calling thread when it asks for the lock.
+bool must_sleep() { return ending && std::this_thread::get_id() != last; }
+
+void end()
+{
+    if (PyThreadState_Get()->interp != PyInterpreterState_Main()) {
+        return; // the others go on
+    }
+    last = std::this_thread::get_id();
+    ending = true;
+    py::gil_scoped_release unlocked; // the interpreter does not end before this returns
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (working > 0 && std::chrono::steady_clock::now() < limit) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+} // namespace
+
+without_gil::without_gil() : d_state((++working, PyEval_SaveThread())) {}
+
+without_gil::~without_gil()
+{
+    if (must_sleep()) {
+        --working;
+        for (;;) {
+            pause();
+        }
+    }
+    PyEval_RestoreThread(d_state);
+    --working;
+}
+
+void check_signals()
+{
+    if (must_sleep()) {
+        throw interrupted();
+    }
+    const auto state = PyGILState_Ensure();
+    const bool raised = PyErr_CheckSignals() != 0;
+    PyGILState_Release(state);
+    if (raised) {
+        throw interrupted();
+    }
+}
+
+void watch_interpreter()
+{
+    pthread_atfork(nullptr, nullptr, [] { working = 0; }); // those threads are not here
+    py::module_::import("atexit").attr("register")(py::cpp_function(end));
+}
+
+} // namespace gr::gpufec

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tasks of a simulation on a cluster: their data and noise are independent."""
+
+import collections
+import functools
+import itertools
+import math
+import unittest
+from unittest import mock
+
+import numpy as np
+
+import gpufec
+from gpufec import distributed
+
+TASKS = 6
+
+
+def streams_of(decoder, code, point, size):
+    """Lists by kind, of one stream per task: the data that it sends, and its noise, added to
+    what is sent, and as seen from what is sent.
+
+    They are taken where a task calls encoder and decoder, and not computed again.
+    """
+    arrays = distributed.arrays
+    encoder = {"viterbi": "conv_encode", "ldpc": "ldpc_encode", "sync": "sync_encode"}[decoder]
+    encode, decode = getattr(arrays, encoder), getattr(arrays, f"{decoder}_decode")
+    streams, words = collections.defaultdict(list), []
+
+    @functools.wraps(encode)
+    def encoded(message, *args, **kwargs):
+        words.append(encode(message, *args, **kwargs))
+        streams["data"].append(message.ravel().astype(float))
+        return words[-1]
+
+    def decoded(values, *args, **kwargs):
+        received = values.ravel().astype(float)
+        if decoder == "sync":
+            streams["noise"].append(received)
+        else:
+            sent = 2.0 * (words[-1].ravel() == code.get("positive_bit", decoder == "viterbi")) - 1
+            streams["noise"].append(received - (received @ sent) / len(sent) * sent)
+            streams["gain"].append(received * sent)
+        return decode(values, *args, **kwargs)
+
+    with mock.patch.object(arrays, encoder, encoded), \
+            mock.patch.object(arrays, f"{decoder}_decode", decoded):
+        for number in range(TASKS):
+            distributed._simulate(decoder, code, point, 7, number, size)
+    return streams
+
+
+def largest_correlation(a, b):
+    """Returns the largest correlation of two streams over all shifts between them."""
+    n = len(a) + len(b)
+    spectra = [np.fft.rfft(x - x.mean(), n) for x in (a, b)]
+    products = np.fft.irfft(spectra[0] * spectra[1].conj(), n)
+    return np.abs(products).max() / (min(len(a), len(b)) * a.std() * b.std())
+
+
+def windows_of(stream, size):
+    """Returns all runs of `size` successive values."""
+    stream = np.ascontiguousarray(stream)
+    return {stream[k:k + size].tobytes() for k in range(len(stream) - size + 1)}
+
+
+class qa_tasks(unittest.TestCase):
+    def check_independence(self, streams, window):
+        for a, b in itertools.combinations(streams, 2):
+            # The largest of that many values of a normal distribution, and some more.
+            shifts = len(a) + len(b)
+            bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
+                math.sqrt(min(len(a), len(b)))
+            self.assertLess(bound, 0.2)
+            self.assertLess(largest_correlation(a, b), bound)
+            if window:
+                self.assertEqual(len(windows_of(a, window) & windows_of(b, window)), 0)
+
+    def check(self, decoder, code, point, size):
+        for kind, streams in streams_of(decoder, code, point, size).items():
+            with self.subTest(decoder, kind=kind, **{k: code[k] for k in code if k != "codebook"}):
+                self.assertEqual(len(streams), TASKS)
+                # Noise of mostly zeros repeats itself.
+                rare = decoder == "sync" and kind == "noise"
+                self.check_independence(streams, 0 if rare else 64)
+
+    def test_TasksOfViterbi_AreIndependent(self):
+        self.check("viterbi", dict(termination="tailbiting", frame_bits=120), 2.0, 100)
+        self.check("viterbi", dict(termination="terminated", frame_bits=120), 2.0, 100)
+        self.check("viterbi", dict(preset="ccsds_3_4", positive_bit=0), 2.0, 10000)
+
+    def test_TasksOfLdpc_AreIndependent(self):
+        self.check("ldpc", dict(frame_size="short"), 1.0, 2)
+        self.check("ldpc", dict(standard="wifi", frame_size="648", rate="1/2"), 1.0, 21)
+
+    def test_TasksOfSync_AreIndependent(self):
+        # Words that are zeros but for one bit: the rest of what is received is noise.
+        book = np.tile(np.eye(2, 16, dtype=np.uint8) * [[0], [1]], (40, 1))
+        code = dict(q=2, n=16, frame_symbols=40, codebook=book)
+        self.check("sync", code, 0.2, 60)
+        self.check("sync", dict(code, reads=2), 0.2, 60)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+"""LDPC codes in GNU Radio Companion: offered, refused where the block refuses them, in words."""
+
+import itertools
+import logging
+import pathlib
+import re
+import runpy
+
+from gnuradio import gpufec
+
+import qa_grc_case
+import qa_support as support
+from qa_grc_case import DEFINITIONS, LDPC_DECODER
+
+# Beside those of all standards, which are wrong for most.
+WRONG_SIZES = ["", "usual", "long", "64800", "vl-snr", "bg1", "bg1 z1", "bg1 z17", "bg1 z02",
+               "bg1z384", "bg3 z384", "bg2 z385"]
+WRONG_RATES = ["", "0.5", "1/7", "2/4", "1/2 ", "22/23", "22/67", "10/11", "10/51", "22/024"]
+# Codes that were drawn as valid once, and the words that are to be read.
+WRONG_LDPC = [
+    (dict(standard="wifi"), "Frame.*: 648, 1296 or 1944 with Wi-Fi"),
+    (dict(standard="wifi", frame_size="648", rate="9/10"),
+     "Rate: 1/2, 2/3, 3/4 or 5/6 with Wi-Fi"),
+    (dict(standard="nr"), "Frame.*: graph and lifting size, as bg1 z384, with 5G NR"),
+    (dict(standard="nr", frame_size="bg1 z384"),
+     "Rate: 1/3, or 22/24 to 22/66, with 5G NR bg1"),
+    (dict(standard="ccsds_c2", rate="7/8"), "Frame.*: 8160 with CCSDS C2"),
+    (dict(standard="dvbt2", rate="9/10"), "Rate: .* with DVB-T2 normal"),
+    (dict(standard="dvbs2x", rate="1/7"), "Rate: .* with DVB-S2X normal"),
+    (dict(standard="file"), "Code file: "),
+]
+WRONG_LDPC_DECODERS = [
+    (dict(soft_input="symbols", constellation="32apsk", rate="1/4"), "Constellation: "),
+    (dict(soft_input="symbols", standard="dvbs2x", frame_size="medium", rate="1/3"),
+     "Soft input: symbols are normal or short frames"),
+    (dict(soft_input="symbols", punctured="[0]"), "Soft input: .*without punctured"),
+    (dict(output="bbframe", standard="wifi", frame_size="648"), "Output: BBFRAMEs are of"),
+    (dict(output="bbframe", standard="dvbs2x", frame_size="medium", rate="1/3"),
+     "Output: .*but for medium"),
+    (dict(output="bbframe", shortened="[0]"), "Output: .*without punctured"),
+]
+
+
+def refused(call, *arguments, **parameters):
+    try:
+        call(*arguments, **parameters)
+    except ValueError:
+        return True
+    return False
+
+
+class qa_grc_codes(qa_grc_case.grc_case):
+    def test_ldpc_codes(self):
+        """Codes from the list, as a constant, and what is none."""
+        for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
+                      dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
+                      dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
+                      dict(output="bbframe", frame_size="NORMAL"),
+                      dict(constellation="no_variable"), # of LLRs it is not looked at
+                      dict(standard="file", code_file="some.alist", rate="no_variable")):
+            graph, block = self.graph(LDPC_DECODER, **right)
+            with self.subTest(**right):
+                self.assertEqual(self.errors(graph), [])
+                if right.get("standard") == "file":
+                    self.assertFalse(any("set_code" in c for c in block.get_callbacks()))
+        for wrong in (dict(rate="7/8"), dict(frame_size="long"),
+                      dict(rate="9/10", frame_size="short"), dict(rate="rate"),
+                      dict(soft_input="symbols", constellation="'-QPSK'"),
+                      dict(soft_input="symbols", constellation="'QPSK2'")):
+            graph, block = self.graph(LDPC_DECODER, **wrong)
+            with self.subTest(**wrong):
+                self.assertFalse(graph.is_valid())
+                self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
+
+    def checker(self, key, **parameters):
+        """Returns a function that says whether parameters draw the block red."""
+        graph = self.platform.make_flow_graph()
+        block = graph.new_block(key)
+        for name, value in parameters.items():
+            block.params[name].set_value(value)
+        block.rewrite()
+        self.assertEqual(block.get_error_messages(), [])
+        checks = [compile(check, key, "eval") for check in block.asserts]
+        namespace = dict(block.namespace)
+
+        def is_red(**code):
+            return not all(eval(check, {**namespace, **code}) for check in checks)
+        return is_red
+
+    def options(self, key):
+        return {p["id"]: p.get("options") for p in self.platform.blocks[key].parameters_data}
+
+    def code_blocks(self):
+        """Yields the blocks that have a standard, a frame size and a rate, and their classes."""
+        for declared, block in self.headers_and_blocks():
+            if {"standard", "frame_size", "rate"} <= block.params.keys():
+                yield block.key, getattr(gpufec, declared.name)
+
+    def test_LdpcCode_IsRedExactlyWhereTheBlockRaises(self):
+        codes = gpufec.ldpc_code
+        known = {standard: {size: codes.rates(standard, size)
+                            for size in codes.frame_sizes(standard)}
+                 for standard in codes.standards()}
+        all_rates = {rate for sizes in known.values() for rates in sizes.values()
+                     for rate in rates}
+        all_sizes = {size for sizes in known.values() for size in sizes}
+        self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
+        some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
+        blocks = dict(self.code_blocks())
+        del blocks["gpufec_dvbs2_fec_receiver"] # of MODCODs
+        self.assertEqual(len(blocks), 5)
+        for key, block_class in blocks.items():
+            is_red = self.checker(key)
+            backend = {"backend": "cpu"} if key == LDPC_DECODER else {}
+            count = 0
+            for standard in set(self.options(key)["standard"]) - {"file"}:
+                for size in sorted(all_sizes) + WRONG_SIZES:
+                    tried = not size.startswith("bg") or size in some_of_nr
+                    found = {rate: is_red(standard=standard, frame_size=size, rate=rate)
+                             for rate in sorted(all_rates) + WRONG_RATES}
+                    expected = {rate: refused(block_class, standard, size, rate, **backend)
+                                if tried else rate not in known[standard].get(size, [])
+                                for rate in found}
+                    count += list(found.values()).count(False)
+                    with self.subTest(key, standard=standard, frame_size=size):
+                        self.assertEqual(found, expected)
+            # DVB-S2, S2X and T2; then also C2, AR4JA, Wi-Fi, and both graphs of NR.
+            self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
+                             21 + 64 + 15 + 1 + 9 + 12 + 51 * (44 + 40))
+
+    def test_NamesInAnotherSpelling_AreRedExactlyWhereTheBlockRaises(self):
+        for key, block_class in self.code_blocks():
+            receiver = key == "gpufec_dvbs2_fec_receiver"
+            is_red = self.checker(key)
+            backend = {"backend": "cpu"} if receiver or key == LDPC_DECODER else {}
+            found, expected = {}, {}
+            for standard, size, rate in itertools.product(
+                    set(self.options(key)["standard"]) - {"file"},
+                    ("normal", "NORMAL", "Nor-mal_", "-normal", "_normal", "VL-SNR_Short",
+                     "vl_snr medium", "vlsnr short SF2", "BG1 Z384", "bg1-z384", "6_48"),
+                    ("1/2", "1-/_2", "-1/2", "_1/2", "1/5_", "22/-24")):
+                code = dict(standard=standard, frame_size=size, rate=rate)
+                found[standard, size, rate] = is_red(**code)
+                expected[standard, size, rate] = refused(block_class, **code, **backend)
+            with self.subTest(key):
+                self.assertEqual(found, expected)
+                self.assertIn(False, [red for code, red in found.items() if code[1] != "normal"])
+
+    def test_ConstellationInAnotherSpelling_IsRedExactlyWhereTheBlockRaises(self):
+        is_red = self.checker(LDPC_DECODER, soft_input="symbols")
+        for name, red in (("QPSK", False), ("q-p_sk", False), ("-qpsk", True), ("qpsk1", True)):
+            with self.subTest(name):
+                code = dict(standard="dvbs2", frame_size="Nor-Mal", rate="1/2_")
+                self.assertEqual(is_red(constellation=name, **code), red)
+                self.assertEqual(refused(gpufec.gpu_ldpc_dvbs2, soft_input="symbols",
+                                         backend="cpu", constellation=name, **code), red)
+
+    def test_LockPresetsInAnotherSpelling_AreRedExactlyWhereTheBlockRaises(self):
+        key = "gpufec_gpu_viterbi_pbvd"
+        is_red = self.checker(key, preset="dvb_1_2", lock="auto")
+        for name, red in (("DVB-3-4", False), ("dvb12", False), ("802-11 1/2", True),
+                          ("-dvb_1_2", True), ("dvb_1_3", True), ("GR_FEC", False),
+                          ("gps", False), ("lte", True), ("802.11_1_2", True), ("gsm", True)):
+            with self.subTest(name):
+                self.assertEqual(is_red(lock_presets=["ccsds", name]), red)
+                self.assertEqual(refused(gpufec.gpu_viterbi_pbvd, preset="dvb_1_2", lock="auto",
+                                         lock_presets=[name], backend="cpu"), red)
+
+    def test_WrongLdpcCode_IsToldInWords(self):
+        for key, wrong in ((LDPC_DECODER, WRONG_LDPC + WRONG_LDPC_DECODERS),
+                           ("gpufec_ldpc_encoder", WRONG_LDPC)):
+            for parameters, words in wrong:
+                graph, block = self.graph(key, **parameters)
+                with self.subTest(key, **parameters):
+                    self.assertRegex("\n".join(block.get_error_messages()),
+                                     f"Assertion \"'{words}")
+
+    def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
+        key = "variable_gpufec_ldpc_decoder_def"
+        logging.disable(logging.ERROR) # a traceback for each of them
+        self.addCleanup(logging.disable, logging.NOTSET)
+        for parameters in [p for p, _ in WRONG_LDPC] + [
+                dict(), dict(standard="nr", frame_size="bg2 z64", rate="10/20"),
+                dict(standard="wifi", frame_size="1296", rate="5/6")]:
+            graph = self.platform.make_flow_graph()
+            block = graph.new_block(key)
+            for name, value in dict(parameters, id="tested").items():
+                block.params[name].set_value(value)
+            graph.rewrite()
+            graph.validate()
+            message = "\n".join(block.get_error_messages())
+            with self.subTest(**parameters):
+                if parameters in [p for p, _ in WRONG_LDPC]:
+                    self.assertRegex(message, r"(?s)Code file: |(frame_size|rate) is .*allowed with")
+                else:
+                    self.assertEqual(message, "")
+
+    def test_FrameAndRate_OfferWhatTheCodesHave(self):
+        """But for NR: each graph has some of its rates and lifting sizes in the lists."""
+        ldpc = "variable_gpufec_ldpc_decoder_def"
+        for key in [key for key, _ in self.code_blocks()] + [ldpc]:
+            drawn = self.options(key)
+            is_red = self.checker(key) if key != ldpc else lambda **_: False
+            for standard in set(drawn["standard"]) - {"file", "nr"}:
+                for size in gpufec.ldpc_code.frame_sizes(standard):
+                    for rate in gpufec.ldpc_code.rates(standard, size):
+                        code = dict(standard=standard, frame_size=size, rate=rate)
+                        if not is_red(**code):
+                            with self.subTest(key, **code):
+                                self.assertIn(size, drawn["frame_size"])
+                                self.assertIn(rate, drawn["rate"])
+            if "nr" in drawn["standard"]:
+                for graph in ("bg1", "bg2"):
+                    sizes = [s for s in drawn["frame_size"] if s.startswith(graph)]
+                    rates = gpufec.ldpc_code.rates("nr", sizes[0])
+                    self.assertGreater(len(sizes), 3)
+                    self.assertGreater(len(set(rates) & set(drawn["rate"])), 3)
+
+    def test_Definitions_AreThoseThatTheirScriptWrites(self):
+        script = pathlib.Path(DEFINITIONS) / "make_codes.py"
+        if not script.exists():
+            self.skipTest("the definitions are installed ones")
+        made = runpy.run_path(str(script))
+        definitions = made["definitions"]()
+        self.assertEqual(len(definitions), 7)
+        for definition in definitions:
+            with self.subTest(definition.name):
+                text = definition.read_text()
+                self.assertEqual(text, made["with_codes"](text))
+
+    def test_modcods_of_the_receiver(self):
+        """The block is red for the codes that the decoder refuses, and for no others."""
+        drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
+        options = {p["id"]: p.get("options") for p in drawn.parameters_data}
+        checks = [c for c in drawn.asserts if re.match("'(Frame size|Rate|Constellation):", c)]
+        decoder_is_red = self.checker(LDPC_DECODER, soft_input="symbols")
+        count = 0
+        for standard, size, constellation in itertools.product(
+                options["standard"], options["frame_size"], options["constellation"]):
+            code = dict(standard=standard, frame_size=size, constellation=constellation)
+            red = {rate: not all(eval(check, dict(code, rate=rate)) for check in checks)
+                   for rate in options["rate"]}
+            decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
+                                                         rate=rate, **code)
+            with self.subTest(**code):
+                if False in red.values(): # one decoder takes all of them in turn
+                    made = decoder(min(red, key=red.get))
+                    found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
+                else:
+                    found = {rate: refused(decoder, rate) for rate in red}
+                self.assertEqual(found, red)
+                self.assertEqual({rate: decoder_is_red(**code, rate=rate) for rate in red}, red)
+            count += list(red.values()).count(False)
+        # In normal and short frames those of EN 302 307-1, table 12, in both standards, and
+        # those of EN 302 307-2 but for VL-SNR.
+        self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
+
+
+if __name__ == "__main__":
+    support.main()

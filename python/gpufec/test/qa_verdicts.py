@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verdicts of decoders on input in another format or scale, and on input that is right.
+
+The tables below are the wrong and the right runs. Each wrong one is told once, in words that
+name the mend, by arrays, block and tool; a right one is never told.
+"""
+
+import itertools
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+import pmt
+from gnuradio import blocks, gpufec, gr
+
+# The Eb/N0 in dB at which one decoded bit in 10^5 is wrong, rounded.
+THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb_5_6": 6.0,
+              "dvb_7_8": 6.5, "cdma_1_2": 4.0, "cdma_1_3": 3.5, "ccsds_uninverted": 4.5}
+FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
+          "80211_1_2": dict(termination="terminated", frame_bits=1000),
+          "gsm": dict(frame_bits=185)}
+# DVB-S2 and 802.11, Es/N0 per bit in dB.
+LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
+        ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
+        ("wifi", "1944", "5/6"): 2.6}
+
+
+def code_of(preset, **more):
+    """Arguments of a code: of frames, those of the preset with another termination."""
+    p = gpufec.find_conv_preset(preset)
+    ends = p.termination if "frame_bits" in more else "streaming"
+    return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
+                   puncturing=p.puncturing, termination=ends), **more}
+
+
+def soft(preset, ebn0_db, count=60000, seed=1, **more):
+    """Values of a code at amplitude 1: streams, or whole frames."""
+    code = code_of(preset, **more)
+    frame = code.get("frame_bits", 0)
+    bits = gpufec.random_bits((max(1, count // 2 // frame), frame) if frame else count // 2,
+                              seed)
+    coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
+    return gpufec.awgn(coded, ebn0_db, bits.size / coded.size, seed, "float"), code
+
+
+def steps(values, amplitude=32):
+    return np.clip(np.rint(values * amplitude), -127, 127).astype(np.int8)
+
+
+def offset(values, amplitude=32):
+    return (steps(values, amplitude).astype(int) + 128).astype(np.uint8)
+
+
+def packed4(values):
+    nibbles = np.clip(np.rint(values[:len(values) // 2 * 2] * 4), -7, 7).astype(int) & 15
+    return (nibbles[0::2] << 4 | nibbles[1::2]).astype(np.uint8)
+
+
+def llrs(code, es_n0_db, frames=8, seed=1):
+    """LLRs in nats of frames of a code, and Es/N0."""
+    messages = gpufec.random_bits((frames, gpufec.ldpc_code(*code).k), seed)
+    words = gpufec.ldpc_encode(messages, *code, packed_input=False, packed_output=False)
+    es_n0 = 10 ** (es_n0_db / 10)
+    values = gpufec.awgn(words, es_n0_db, 1.0, seed, "float", positive_bit=0)
+    return (4 * es_n0 * values).astype(np.float32), es_n0
+
+
+def noise(count=60000):
+    return np.random.default_rng(5).standard_normal(count).astype(np.float32)
+
+
+# name: values, arguments, and what the verdict names.
+def wrong_viterbi():
+    clean, code = soft("ccsds", 5.0)
+    weak, _ = soft("ccsds", 3.5)
+    dvb, punctured = soft("dvb_3_4", 6.0)
+    odd, gsm = soft("gsm", 4.5)
+    return {
+        "hard bits": ((weak > 0).astype(np.int8), code, "2·bit - 1"),
+        "hard bits as float": ((weak > 0).astype(np.float32), code, "2·bit - 1"),
+        "hard bits, no noise": ((soft("ccsds", 100)[0] > 0).astype(np.int8), code, "2·bit - 1"),
+        "offset binary": (offset(weak).view(np.int8), code, 'soft_input="uint8"'),
+        "offset binary, stronger": (offset(clean).view(np.int8), code, 'soft_input="uint8"'),
+        "offset binary, 3/4": (offset(dvb).view(np.int8), punctured, 'soft_input="uint8"'),
+        "signed as offset": (steps(weak).view(np.uint8), dict(code, soft_input="uint8"),
+                             'soft_input="int8"'),
+        "packed as signed": (packed4(clean).view(np.int8), code, 'soft_input="packed4"'),
+        "signed as packed": (steps(clean).view(np.uint8), dict(code, soft_input="packed4"),
+                             'soft_input="int8"'),
+        "floats as bytes": (clean.view(np.int8), code, 'soft_input="float"'),
+        "weak floats": (clean / 1000, code, "soft_scale=3"),
+        "strong floats": (weak * 1000, code, "soft_scale=0.03"),
+        "other sign": (steps(-odd), gsm, "positive_bit=0"),
+        "another code": (steps(clean), code_of("dvb_1_2", polynomials=[0o133, 0o171]),
+                         "no signal of this code"),
+        "another rate": (steps(clean), code_of("dvb_7_8"), "no signal of this code"),
+        "another constraint length": (steps(clean), code_of("cdma_1_2"),
+                                      "no signal of this code"),
+        "begins elsewhere": (steps(dvb[1:]), punctured, "no signal of this code"),
+        "noise": (steps(noise()), code, "no signal of this code"),
+    }
+
+
+def wrong_ldpc():
+    short = ("dvbs2", "short", "1/2")
+    good, _ = llrs(short, 0.0)
+    weak, weak_es_n0 = llrs(short, -1.6)
+    wifi, _ = llrs(("wifi", "648", "1/2"), 1.0, 40)
+    high, _ = llrs(("dvbs2", "short", "8/9"), 4.5)
+    code = dict(zip(("standard", "frame_size", "rate"), short))
+    of_wifi = dict(zip(("standard", "frame_size", "rate"), ("wifi", "648", "1/2")))
+    return {
+        "other sign": (good, dict(code, positive_bit=1), "positive_bit=0"),
+        "another rate": (high, code, 'rate="8/9"'),
+        "offset binary": (offset(good, 2).view(np.int8), code, 'soft_input="uint8"'),
+        "signed as offset": (steps(good, 2).view(np.uint8), dict(code, soft_input="uint8"),
+                             'soft_input="int8"'),
+        "hard bits": ((high < 0).astype(np.int8), dict(code, rate="8/9"), "ln((1 - p) / p)"),
+        "floats as bytes": (good.view(np.int8).reshape(32, -1), code, 'soft_input="float"'),
+        "amplitudes": (weak / (4 * weak_es_n0), code, "Multiply them by 2."),
+        "all round to 0": (good / 64, code, "amplitudes"),
+        "steps of another size": (steps(weak / (4 * weak_es_n0), 32), code, "llr_scale="),
+        "noise": (4 * noise(8 * 16200).reshape(8, -1), code, "no signal of this code"),
+        "another code": (wifi[:, :648].ravel()[:16200].reshape(1, -1).repeat(8, 0), code,
+                         "no signal of this code"),
+        "other sign of 802.11": (-wifi, of_wifi, "positive_bit=1"),
+    }
+
+
+def right_viterbi():
+    for (preset, threshold), (margin, amplitude) in itertools.product(
+            THRESHOLDS.items(), ((-1, 3), (-1, 32), (-1, 100), (0, 16), (2, 8), (2, 64),
+                                 (20, 32), (20, 127))):
+        values, code = soft(preset, threshold + margin, seed=3 + margin)
+        yield f"{preset} {margin} dB {amplitude} steps", steps(values, amplitude), code
+    for (preset, more), margin, amplitude in itertools.product(FRAMED.items(), (-1, 2, 20),
+                                                               (3, 32, 127)):
+        values, code = soft(preset, 4.5 + margin, seed=4, **more)
+        yield f"{preset} {margin} dB {amplitude} steps", steps(values, amplitude), code
+    for margin in (-1, 2):
+        values, code = soft("dvb_1_2", 4.5 + margin, seed=5)
+        yield "hard ±1", np.where(values > 0, 1, -1).astype(np.int8), code
+        yield "hard ±127", np.where(values > 0, 127, -127).astype(np.int8), code
+        yield "hard floats", np.where(values > 0, 1, -1).astype(np.float32), code
+        yield "packed4", packed4(values), dict(code, soft_input="packed4")
+        yield "uint8", offset(values), dict(code, soft_input="uint8")
+        yield "uint8, strong", offset(values, 100), dict(code, soft_input="uint8")
+        for scale in (3, 32, 100):
+            yield f"floats {scale}", values, dict(code, soft_scale=scale)
+        silent = np.concatenate([np.zeros(100000, np.int8), steps(values)])
+        yield "silence first", silent, code
+        noisy = np.concatenate([np.rint(3 * noise(100000)).astype(np.int8), steps(values)])
+        yield "noise first", noisy, code
+        erased = steps(values)
+        erased[::5] = 0
+        yield "erasures", erased, code
+        yield "constant", np.full(60000, 32, np.int8), code_of("dvb_1_2")
+        yield "few", steps(values[:1000]), code
+        yield "very few", steps(values[:50]), code
+        yield "all zeros", np.zeros(60000, np.int8), code
+        yield "alternating", np.tile(np.array([32, -32], np.int8), 30000), code_of("ccsds")
+        yield "constant and erased", np.tile(np.array([1, 1, 0], np.int8), 20000), code
+
+
+def right_ldpc():
+    for (code, threshold), margin, (scale, kind) in itertools.product(
+            LDPC.items(), (-1, 0, 2, 15), ((2, "int8"), (1, "float"), (2, "uint8"))):
+        values, _ = llrs(code, threshold + margin, 8 if code[1] == "normal" else 12, 7)
+        given = dict(zip(("standard", "frame_size", "rate"), code))
+        with np.errstate(over="ignore"):
+            yield (f"{code} {margin} dB {kind}",
+                   values if kind == "float" else steps(values, scale) if kind == "int8"
+                   else offset(values, scale), given)
+
+
+def decoded(function, values, arguments):
+    """The verdict, and the warnings, of functions on arrays."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _, status = function(values, **arguments)
+    return status.verdict, [str(w.message) for w in caught]
+
+
+def by_block(block, values):
+    """The verdict, and the messages that have one, of a block."""
+    items = values.ravel()
+    source = (blocks.vector_source_f(items, False) if items.dtype == np.float32 else
+              blocks.vector_source_b(items.view(np.uint8), False))
+    top, messages = gr.top_block(), blocks.message_debug()
+    top.connect(source, block, blocks.null_sink(1))
+    top.msg_connect((block, "status"), (messages, "store"))
+    top.run()
+    events = [pmt.to_python(messages.get_message(i)) for i in range(messages.num_messages())]
+    return block.verdict(), [e["text"] for e in events if e["event"] == "verdict" and e["text"]]
+
+
+def by_tool(decoder, values, arguments):
+    """Exit status and what is said on standard error."""
+    words = []
+    for name, value in arguments.items():
+        if name == "polynomials":
+            value = ",".join(f"{'-' if p < 0 else ''}{abs(p):o}" for p in value)
+        if name != "puncturing" or value:
+            words.append(f"--{name.replace('_', '-')}={value}")
+    if values.dtype == np.float32:
+        words.append("--soft-input=float")
+    with tempfile.TemporaryDirectory() as folder:
+        there = pathlib.Path(folder, "in")
+        values.tofile(there)
+        result = subprocess.run([os.environ["GPUFEC_TOOL"], "decode", decoder, *words,
+                                 str(there), os.devnull], capture_output=True, text=True)
+    return result.returncode, [line for line in result.stderr.splitlines() if "WARNING" in line]
+
+
+class qa_verdicts(unittest.TestCase):
+    def check_wrong(self, table, function, make_block, decoder):
+        for name, (values, arguments, mend) in table.items():
+            with self.subTest(name):
+                verdict, told = decoded(function, values, arguments)
+                self.assertIn(mend, verdict)
+                self.assertEqual(told, [verdict])
+                block_arguments = dict(arguments)
+                if values.dtype == np.float32:
+                    block_arguments["soft_input"] = "float"
+                verdict, told = by_block(make_block(**block_arguments), values)
+                self.assertIn(mend, verdict)
+                self.assertEqual(told, [verdict])
+                code, told = by_tool(decoder, values, arguments)
+                self.assertEqual((code, len(told)), (3, 1), told)
+                self.assertIn(mend, told[0])
+
+    def test_WrongSoftValues_AreToldOnceByAll(self):
+        self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
+                         "viterbi")
+
+    def test_WrongLlrs_AreToldOnceByAll(self):
+        self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
+
+    def test_SignalsOfALock_AreToldLikeOthers(self):
+        """A lock finds its phase; what is in another format, or nothing, is told once."""
+        weak, code = soft("ccsds", 3.5)
+        lock = dict(code, lock="auto")
+        for name, values, mend in (
+                ("right", steps(weak)[1:], ""),
+                ("right, few", steps(weak)[:3000], ""),
+                ("right, strong", steps(soft("ccsds", 20)[0], 100), ""),
+                ("right, noise first", np.concatenate([steps(noise(100000)), steps(weak)]), ""),
+                ("noise", steps(noise()), "found no signal"),
+                ("another code", steps(soft("cdma_1_2", 6.0)[0]), "found no signal"),
+                ("offset binary", offset(weak).view(np.int8), 'soft_input="uint8"'),
+                ("hard bits", (weak > 0).astype(np.int8), "2·bit - 1"),
+                ("weak floats", weak / 1000, "soft_scale=3")):
+            with self.subTest(name):
+                arguments = dict(lock)
+                if values.dtype == np.float32:
+                    arguments["soft_input"] = "float"
+                block = gpufec.gpu_viterbi_pbvd(**arguments)
+                verdict, told = by_block(block, values)
+                self.assertIn(mend, verdict)
+                self.assertEqual(told, [verdict] if mend else [])
+                code, told = by_tool("viterbi", values, lock)
+                self.assertEqual((code, len(told)), (3, 1) if mend else (0, 0), told)
+
+    def test_WithoutInput_NothingIsKnown(self):
+        block = gpufec.gpu_viterbi_pbvd()
+        self.assertTrue(np.isnan(block.channel_error_rate()))
+        self.assertTrue(np.isnan(block.metric()))
+        self.assertFalse(block.locked())
+        self.assertEqual(by_block(block, np.zeros(0, np.int8)), ("", []))
+        self.assertTrue(np.isnan(block.channel_error_rate()))
+
+    def test_FailedFrames_AreCounted(self):
+        code = ("wifi", "648", "1/2")
+        good, _ = llrs(code, 1.0, 20)
+        values = np.concatenate([good, 3 * noise(5 * 648).reshape(5, 648)])
+        block = gpufec.gpu_ldpc_dvbs2(*code, soft_input="float")
+        self.assertEqual(by_block(block, values), ("", []))
+        self.assertEqual((block.frame_count(), block.error_count()), (25, 5))
+        book = [[0, 0, 1, 1], [1, 0, 1, 0]]
+        block = gpufec.gpu_sync_map(book * 20, q=2, n=4, frame_symbols=20, frame_items=0,
+                                    mode="framed")
+        items = np.zeros(30 * 400, np.uint8) # five times as many as a frame has
+        tags = [gr.tag_utils.python_to_tag((at, pmt.intern("packet_len"), pmt.from_long(400)))
+                for at in range(0, len(items), 400)]
+        top = gr.top_block()
+        top.connect(blocks.vector_source_b(items, False, 1, tags), block, blocks.null_sink(1))
+        top.run()
+        self.assertEqual((block.frame_count(), block.error_count()), (30, 30))
+        self.assertIn("none of the first 30 frames is valid", block.verdict())
+
+    def check_right(self, runs, function, least):
+        count = 0
+        for name, values, arguments in runs:
+            with self.subTest(name):
+                self.assertEqual(decoded(function, values, arguments), ("", []))
+            count += 1
+        self.assertGreaterEqual(count, least)
+
+    def test_RightSoftValues_AreNotAccused(self):
+        self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
+
+    def test_RightLlrs_AreNotAccused(self):
+        self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+#
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests the installed C++ library without GNU Radio, and the programs of docs/cpp.md.
+
+Usage: qa_cpp.py CMAKE BUILD GENERATOR COMPILER
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import qa_core
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"(?s)<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE))
+STREAM = (ROOT / "tests" / "downstream" / "main.cc").read_text(encoding="utf-8")
+# Libraries that every C++ program loads.
+COMMON = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++"}
+
+
+def run(*command, **options):
+    """Returns the output of a command. If it fails, the exception has all its output."""
+    done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=280, **options)
+    if done.returncode:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+class qa_cpp(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.prefix = cls.folder / "prefix"
+        run(CMAKE, "--install", BUILD, "--component", "core", "--prefix", cls.prefix)
+        cls.library, = cls.prefix.glob("**/libgpufec.so")
+        packages = cls.library.parent / "pkgconfig"
+        cls.environment = {**os.environ, "CXX": COMPILER, "CMAKE_GENERATOR": GENERATOR,
+                           "CMAKE_PREFIX_PATH": str(cls.prefix), "CMAKE_BUILD_TYPE": "Release",
+                           "PKG_CONFIG_PATH": str(packages),
+                           "LD_LIBRARY_PATH": str(cls.library.parent)}
+
+    def shell(self, name, project):
+        """Runs the lines of an example in the program's folder, and returns their output."""
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "main.cc").write_text(EXAMPLES["program"], encoding="utf-8")
+        (folder / "CMakeLists.txt").write_text(project, encoding="utf-8")
+        lines = re.sub(r"\bcmake\b", f'"{CMAKE}"', EXAMPLES[name])
+        lines = re.sub(r"\bc\+\+ ", f'"{COMPILER}" ', lines)
+        return run("bash", "-ec", lines, cwd=folder, env=self.environment)
+
+    def test_InstalledLibrary_LoadsNothingOfGnuRadio(self):
+        said = run("ldd", self.library)
+        found = set(re.findall(r"(?m)^\s*(lib[\w+-]+?)\.so", said))
+        self.assertIn("libstdc++", found)
+        self.assertLessEqual(found, COMMON, said)
+
+    def test_InstalledHeaders_AreComplete(self):
+        """They include one another and headers of the C++ library, but none of GNU Radio."""
+        headers = self.prefix / "include" / "gnuradio" / "gpufec"
+        self.assertEqual({h.name for h in headers.iterdir()}, set(qa_core.PUBLIC))
+        for header in headers.iterdir():
+            said = run(COMPILER, "-std=c++17", "-M", "-x", "c++", "-I", self.prefix / "include",
+                       header)
+            used = {pathlib.Path(f.replace("\\ ", " ")) for f in
+                    re.findall(r"(/(?:\\ |\S)+)", said)}
+            self.assertIn(header, used)
+            theirs = {f for f in used if re.search("/(gnuradio|pmt|volk)/", str(f))}
+            self.assertEqual({f for f in theirs if headers not in f.parents}, set())
+
+    def test_Program_IsShortAndDecodes(self):
+        self.assertLessEqual(len(EXAMPLES["program"].splitlines()), 60)
+        line, = re.findall(r"It prints `(.*)`", PAGE)
+        self.assertIn("Viterbi true, LDPC true, synchronisation true", line)
+        for name in ("build", "compile"): # with CMake, and without
+            with self.subTest(name):
+                said = self.shell(name, EXAMPLES["project"])
+                self.assertEqual(said.splitlines()[-1], line)
+
+    def test_Stream_IsThatOfTheDownstreamProgram(self):
+        """It runs in the downstream test too; here it uses the library without GNU Radio."""
+        lines = textwrap.indent(EXAMPLES["stream"], "    ", lambda line: line.strip())
+        self.assertIn(lines, STREAM)
+        run(COMPILER, "-std=c++17", ROOT / "tests" / "downstream" / "main.cc",
+            "-I", self.prefix / "include", self.library, "-o", self.folder / "stream")
+        said = run(self.folder / "stream", env=self.environment)
+        self.assertIn("30000 bits, 0 errors", said)
+
+    def test_Refusals_AreThoseOfThePage(self):
+        """The page quotes the library's messages."""
+        quoted = re.findall(r"refused \(`([^`]*)`\)", PAGE)
+        self.assertEqual(len(quoted), 2)
+        program = self.folder / "refused.cc"
+        program.write_text(r"""
+            #include <gnuradio/gpufec/arrays.h>
+            #include <cstdio>
+            using namespace gr::gpufec;
+            template <class Call> void refused(Call&& call)
+            {
+                try { call(); } catch (const std::invalid_argument& e) { std::puts(e.what()); }
+            }
+            int main()
+            {
+                viterbi_options o{ conv_code::preset("lte") };
+                refused([&] { viterbi_array_decoder(o, true); });
+                o.frame_bits = 40;
+                std::vector<std::int8_t> in(100);
+                refused([&] { viterbi_array_decoder(o, true).decode(in.data(), 100, nullptr); });
+            }""", encoding="utf-8")
+        run(COMPILER, "-std=c++17", program, "-I", self.prefix / "include", self.library,
+            "-o", self.folder / "refused")
+        said = run(self.folder / "refused", env=self.environment).splitlines()
+        self.assertEqual(said, [" ".join(text.split()) for text in quoted])
+
+    def test_CoreOnlyBuild_LooksForNothingElse(self):
+        """It is only configured, not compiled: its objects are those of this build."""
+        build = self.folder / "core only"
+        run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
+            "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")
+        cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"(?mi)^(?:gnuradio|volk|python|pybind11|gsl|sndfile)\w*",
+                                    cache), [])
+        targets = run(CMAKE, "--build", build, "--target", "help")
+        self.assertIn("gpufec_library", targets)
+        for absent in ("gnuradio-gpufec", "_gpufec", "qa_"):
+            self.assertIsNone(re.search(rf"(?m)^(?:[.]{{3}} )?(?:\w+/)*{absent}", targets))
+
+
+if __name__ == "__main__":
+    CMAKE, BUILD, GENERATOR, COMPILER = sys.argv[1:5]
+    unittest.main(argv=sys.argv[:1])

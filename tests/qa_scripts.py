@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# Copyright 2026 gr-gpufec developers
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests of scripts around the build: tables of the pages, counts of tests, commits, packages."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+VERSION = re.findall(r"set\(VERSION_(?:MAJOR|API|ABI|PATCH) (\d+)\)",
+                     (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+
+
+def run(*command, **keywords):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120,
+                          **keywords)
+
+
+class qa_scripts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_FigureThatIsWrong_IsFoundAndMended(self):
+        for name in ("docs", "bench/results"):
+            shutil.copytree(ROOT / name, self.folder / name)
+        for name in ("README.md", "packaging/README.md"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, self.folder / name)
+        call = [sys.executable, "-B", self.folder / "docs" / "make_tables.py"]
+        picture = next((self.folder / "docs" / "pictures").glob("*.svg"))
+        page = next(path for path in sorted((self.folder / "docs").glob("*.md"))
+                    if "<!-- table: " in path.read_text(encoding="utf-8"))
+        for path, place in ((page, "<!-- table: "), (picture, "</svg>")):
+            right = path.read_text(encoding="utf-8")
+            end = right.index("<!-- end -->", right.index(place)) if path == page else \
+                right.index(place)
+            wrong = right[:end] + "x" + right[end:]
+            path.write_text(wrong, encoding="utf-8")
+            done = run(*call, "--check")
+            self.assertEqual((done.returncode, done.stdout), (1, f"make_tables: {path.name}\n"))
+            self.assertEqual(path.read_text(encoding="utf-8"), wrong)
+            self.assertEqual(run(*call).returncode, 0)
+            self.assertEqual(path.read_text(encoding="utf-8"), right)
+        self.assertEqual(run(*call, "--check").returncode, 0)
+
+    def count(self, *cases):
+        """Returns the exit status and the last line of count-tests for test cases of ctest."""
+        path = self.folder / "results.xml"
+        path.write_text("<testsuite>" + "".join(cases) + "</testsuite>")
+        done = run(sys.executable, ROOT / "scripts" / "count-tests", path)
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    def test_EveryOutcome_IsCounted(self):
+        def case(content="", status="run"):
+            return f'<testcase name="a" status="{status}">{content}</testcase>'
+
+        def python(verdict, tests=5):
+            return f"<system-out>Ran {tests} tests in 1.2s\n\n{verdict}\n</system-out>"
+
+        failure = '<failure message=""/>'
+        for content, status, expected in (
+                ("", "run", (0, "1 passed, 0 failed, 0 skipped")),
+                (failure, "fail", (1, "0 passed, 1 failed, 0 skipped")),
+                ("", "disabled", (1, "0 passed, 0 failed, 1 skipped")),
+                ('<skipped message="SKIP_RETURN_CODE=77"/>', "notrun",
+                 (1, "0 passed, 0 failed, 1 skipped")),
+                ('<skipped message="Unable to find executable"/>', "notrun",
+                 (1, "0 passed, 1 failed, 0 skipped")),
+                (python("OK"), "run", (0, "5 passed, 0 failed, 0 skipped")),
+                (python("OK (skipped=2)"), "run", (0, "3 passed, 0 failed, 2 skipped")),
+                (failure + python("FAILED (failures=1, errors=2, skipped=1)"), "fail",
+                 (1, "1 passed, 3 failed, 1 skipped")),
+                (python("OK (unexpected successes=1)"), "run",
+                 (1, "4 passed, 1 failed, 0 skipped")),
+                # Its process crashed after the last test.
+                (failure + python("OK"), "fail", (1, "5 passed, 1 failed, 0 skipped")),
+                (failure + "<system-out>Ran 5 tests in 1.2s</system-out>", "fail",
+                 (1, "0 passed, 1 failed, 0 skipped"))):
+            with self.subTest(content, status=status):
+                self.assertEqual(self.count(case(content, status)), expected)
+        self.assertEqual(self.count(case(), case(python("OK")), case(failure, "fail")),
+                         (1, "6 passed, 1 failed, 0 skipped"))
+
+    def test_TestsThatNeedAGpu_AreNamed(self):
+        path = self.folder / "results.xml"
+        skip = ('<testcase name="{}" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
+                "<system-out>{}</system-out></testcase>")
+        path.write_text("<testsuite>" + "".join(
+            skip.format(name, reason) for name, reason in (
+                ("ldpc.kernels.layered", "no usable CUDA device (no driver)"),
+                ("ldpc.kernels.flooding", "no usable CUDA device (no driver)"),
+                ("docs.site", "MkDocs is not installed"))) + "</testsuite>")
+        done = run(sys.executable, ROOT / "scripts" / "count-tests", path)
+        self.assertEqual(done.stdout, "2 tests did not run because they need a GPU: "
+                         "ldpc.kernels (2)\n0 passed, 0 failed, 3 skipped\n")
+
+    def test_ChangedSource_GivesADirtyCommit(self):
+        if not shutil.which("git") or not shutil.which("cmake"):
+            self.skipTest("Git or CMake is not installed")
+        source = self.folder / "source"
+        source.mkdir()
+
+        def git(*words):
+            done = run("git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@localhost",
+                       *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.strip()
+
+        def commit():
+            file = self.folder / "commit"
+            done = run("cmake", f"-DSOURCE={source}", f"-DFILE={file}", "-P",
+                       ROOT / "cmake" / "commit.cmake",
+                       env={"PATH": "/usr/local/bin:/usr/bin:/bin",
+                            "GIT_CEILING_DIRECTORIES": str(self.folder)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return file.read_text()
+
+        self.assertEqual(commit(), "unknown\n")
+        git("init", "-q")
+        (source / "file").write_text("one")
+        git("add", "file")
+        git("commit", "-q", "-m", "one")
+        git("tag", "-a", "v1", "-m", "tags are not named")
+        head = git("rev-parse", "--short=12", "HEAD")
+        self.assertEqual(commit(), head + "\n")
+        (source / "file").write_text("two")
+        self.assertEqual(commit(), head + "-dirty\n")
+
+    def test_PkgConfig_NamesTheLibraryThatIsInstalled(self):
+        text = (ROOT / "cmake" / "pkg-config.pc.in").read_text(encoding="utf-8")
+        self.assertIn("-L${libdir} -l@name@\n", text)
+        module, targets, blocks = (
+            (ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8")
+            for folder in (".", "lib", "lib/blocks"))
+        self.assertEqual(re.findall(r"gpufec_pkg_config\(([\w-]+) \$", module + targets),
+                         ["gnuradio-gpufec", "gpufec"])
+        self.assertIn("add_library(gnuradio-gpufec SHARED", blocks)
+        self.assertIn("OUTPUT_NAME gpufec ", targets)
+        self.assertIn("Version: @GPUFEC_VERSION@\n", text)
+
+    def test_CondaRecipe_FindsTheVersion(self):
+        recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+        pattern, = re.findall(r'regex_pattern="(.*)"', recipe)
+        found = re.search(pattern, (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+        self.assertEqual(list(found.groups()), VERSION)
+        self.assertEqual(len(VERSION), 4)
+
+    def test_Packages_NeedWhatTheModuleImports(self):
+        """They need the packages that importing the module, and drawing in the tool, needs."""
+        modules = set()
+        for path in [ROOT / "python" / "gpufec" / "__init__.py",
+                     *(path for path in (ROOT / "python" / "arrays").glob("*.py")
+                       if path.name != "distributed.py")]:
+            modules |= set(re.findall(r"(?m)^(?:import|from) ([a-z]\w+)",
+                                      path.read_text(encoding="utf-8")))
+        theirs = {m for m in modules if m not in sys.stdlib_module_names} - {"gnuradio", "gpufec"}
+        self.assertEqual(theirs, {"numpy"})
+        debian = (ROOT / "cmake" / "GpufecPackage.cmake").read_text(encoding="utf-8")
+        needed = dict(re.findall(r'set\(CPACK_DEBIAN_PACKAGE_(\w+) "(.*)"\)', debian))
+        self.assertEqual(re.split(", ", re.sub(r" \(.*?\)", "", needed["DEPENDS"])),
+                         ["gnuradio", "python3", "python3-numpy"])
+        self.assertIn("python3-matplotlib", needed["RECOMMENDS"])
+        conda = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+        run_time = re.search(r"(?s)  run:\n(.*?)\n\n", conda)[1]
+        for name in ("numpy", "gnuradio-core", "matplotlib-base"):
+            self.assertIn(name, run_time)
+
+
+if __name__ == "__main__":
+    unittest.main()
