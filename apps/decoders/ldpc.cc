@@ -68,6 +68,7 @@ constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk
 const char* const decode_options = R"(
 esn0-db       real             -        of symbols, -10 to 30 dB; estimated from each frame where it is not given
 demapper      log_map|max_log  log_map  of symbols
+llr-factor    real             1        of float: LLRs in nats per unit of the input, as 4 Es/N0 of amplitudes 1 and -1
 descramble    true|false       false    BBFRAMEs; packets always are
 unpacked      flag             -        one bit per byte
 )";
@@ -108,7 +109,19 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
     if (values.has("modcod") && !modcod) {
         refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
     }
-    return modcod.value_or(std::make_pair(name, rate));
+    const auto found = modcod.value_or(std::make_pair(name, rate));
+    // One of the others may repeat what the MODCOD says.
+    const auto require_same = [&](const char* option, const std::string& value) {
+        if (modcod && values.given(option) && values.text(option) != value &&
+            values.text(option) != given) {
+            refuse_option(option,
+                          '"' + values.text(option) + '"',
+                          '"' + value + "\" of the MODCOD \"" + given + '"');
+        }
+    };
+    require_same("rate", found.second);
+    require_same("constellation", found.first);
+    return found;
 }
 
 ldpc_code code_of(const option_values& values)
@@ -119,6 +132,9 @@ ldpc_code code_of(const option_values& values)
                                                    values.text("frame-size"),
                                                    rate)
                              : ldpc_code::from_file(file);
+    values.warn_unused(file.empty(),
+                       { "standard", "frame-size", "rate", "modcod" },
+                       "codes without --code-file");
     const auto punctured = positions(values, "punctured");
     const auto shortened = positions(values, "shortened");
     if (!punctured.empty() || !shortened.empty()) {
@@ -191,6 +207,32 @@ void set_symbols(const option_values& values, ldpc_options& o)
     o.constellations = { { points.name, names.rate, names.frame_size } };
 }
 
+// Warns of options that have no effect beside the others.
+void warn_unused(const option_values& values, const ldpc_options& o)
+{
+    const bool symbols = o.symbols != ldpc_symbols::none;
+    const bool soft = o.soft != ldpc_soft_output::none;
+    const auto output = values.text("output");
+    values.warn_unused(
+        symbols, { "esn0-db", "demapper", "constellation" }, "--soft-input symbols");
+    values.warn_unused(!symbols || soft,
+                       { "positive-bit" },
+                       "--soft-input int8, float and uint8, and --output of LLRs");
+    values.warn_unused((!symbols && o.format != llr_format::float32) || soft,
+                       { "llr-scale" },
+                       "--soft-input int8 and uint8, and --output of LLRs");
+    values.warn_unused(!symbols && o.format == llr_format::float32,
+                       { "llr-factor" },
+                       "--soft-input float");
+    values.warn_unused(o.algorithm == ldpc_algorithm::offset_min_sum,
+                       { "offset" },
+                       "--algorithm offset_min_sum");
+    values.warn_unused(o.algorithm == ldpc_algorithm::normalized_min_sum,
+                       { "normalization" },
+                       "--algorithm normalized_min_sum");
+    values.warn_unused(output == "bbframe", { "descramble" }, "--output bbframe");
+}
+
 ldpc_options parse(const option_values& values)
 {
     ldpc_options o;
@@ -215,6 +257,7 @@ ldpc_options parse(const option_values& values)
                                      : ldpc_soft_output::none;
     o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
+    warn_unused(values, o);
     return o;
 }
 
@@ -291,6 +334,21 @@ public:
         return n;
     }
 
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        if (d_factor == 1) {
+            return decoder_adapter::push(items, count);
+        }
+        d_scaled.resize(std::min<std::size_t>(count, 1u << 16));
+        std::transform(static_cast<const float*>(items),
+                       static_cast<const float*>(items) + d_scaled.size(),
+                       d_scaled.begin(),
+                       [this](float x) { return x * d_factor; });
+        return decoder_adapter::push(d_scaled.data(), d_scaled.size());
+    }
+
+    //! Sets the factor that turns float input into nats.
+    void set_llr_factor(double factor) { d_factor = float(factor); }
     //! Sets Es/N0 of the frames of symbols that follow.
     void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
@@ -300,7 +358,10 @@ public:
     {
         if (d_wrong > 0) {
             std::cerr << "gpufec: " << d_wrong << " of " << d_frames
-                      << " frames cannot be decoded\n";
+                      << " frames cannot be decoded"
+                      << (d_wrong == d_frames && !decoder_adapter::no_signal()
+                              ? d_doubt + "\n"
+                              : "\n");
         } else if (d_frames > 0) {
             std::cerr << "gpufec: " << d_frames
                       << (d_frames == 1 ? " frame, " : " frames, ") << std::fixed
@@ -310,6 +371,9 @@ public:
                               { "wrong_frames", d_wrong },
                               { "mean_iterations", mean_iterations() } });
     }
+
+    //! Sets what to say of input of which no frame decodes for no other known reason.
+    void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
     {
@@ -339,7 +403,10 @@ private:
 
     const bool d_soft, d_unpacked;
     const double d_edges_per_bit;
+    float d_factor = 1;
+    std::vector<float> d_scaled; // input in nats
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
+    std::string d_doubt;
 };
 
 // ---- gpufec decode ----
@@ -442,6 +509,20 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     } else {
         stream = std::make_unique<ldpc_stream>(options, unpacked);
     }
+    stream->set_doubt(": the channel is too noisy, or one of these is wrong: " +
+                      std::string(has_symbols(values)
+                                      ? "--modcod, --frame-size, --soft-input, where "
+                                        "frames begin, PL descrambling, pilots, the phase"
+                                      : "--rate, --frame-size, --soft-input, "
+                                        "--positive-bit, where frames begin"));
+    if (options.format == llr_format::float32) {
+        const double factor = values.real("llr-factor");
+        require(std::isfinite(factor) && factor > 0,
+                "llr-factor",
+                factor,
+                "finite values above 0");
+        stream->set_llr_factor(factor);
+    }
     if (has_symbols(values)) {
         const bool given = values.has("esn0-db");
         const double esn0_db = given ? values.real("esn0-db") : std::nan("");
@@ -472,6 +553,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
         },
         16 // nats
     };
+    values.warn_unused(
+        values.text("output") == "symbols", { "constellation" }, "--output symbols");
     if (values.text("output") == "symbols") {
         const dvb_names names(values, code);
         encoder.map = [points = demap::make_model(names.points("output", "symbols"))](
