@@ -107,7 +107,7 @@ void warn_unused(const option_values& values, const sync_options& o)
 {
     const bool corridor = o.form == sync_form::corridor;
     values.warn_unused(corridor,
-                       { "storage", "receiver", "state-threshold", "lattice-threshold" },
+                       { "storage" },
                        "--form corridor");
     values.warn_unused(corridor && o.receiver == sync_receiver::trellis,
                        { "insertion-cap" },

@@ -27,10 +27,10 @@ THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
-# DVB-S2 and 802.11, Es/N0 per bit in dB.
 # Constellation, frame size, rate: Es/N0 in dB per symbol.
 SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
            ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
+# DVB-S2 and 802.11, Es/N0 per bit in dB.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
         ("wifi", "1944", "5/6"): 2.6}
