@@ -106,9 +106,7 @@ sync_code code_of(const option_values& values)
 void warn_unused(const option_values& values, const sync_options& o)
 {
     const bool corridor = o.form == sync_form::corridor;
-    values.warn_unused(corridor,
-                       { "storage" },
-                       "--form corridor");
+    values.warn_unused(corridor, { "storage" }, "--form corridor");
     values.warn_unused(corridor && o.receiver == sync_receiver::trellis,
                        { "insertion-cap" },
                        "--receiver trellis");

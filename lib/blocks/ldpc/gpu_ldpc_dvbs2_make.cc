@@ -11,6 +11,8 @@ namespace gr::gpufec {
 
 namespace {
 
+constexpr double initial_esn0_db = 10; // the default value
+
 std::size_t item_size(llr_format format)
 {
     return format == llr_format::float32 ? sizeof(float) : 1;
@@ -249,7 +251,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
     if (bbframe) {
         bbframes.emplace(standard, list.names, packed_output, descramble);
     }
-    return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
+    const auto block = gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
         options,
         list.names,
         packed_output,
@@ -260,6 +262,14 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
         item_bytes ? item_bytes : item_size(options.format),
         noise == source::tag,
         length_tag);
+    const bool estimated = noise == source::estimated;
+    if (symbols == ldpc_symbols::none && (!estimated || esn0_db != initial_esn0_db)) {
+        block->warn("without effect: esn0, esn0_db (soft_input is \"" + soft_input +
+                    "\")");
+    } else if (symbols != ldpc_symbols::none && estimated && esn0_db != initial_esn0_db) {
+        block->warn("without effect: esn0_db (esn0 is \"estimated\")");
+    }
+    return block;
 }
 
 } // namespace gr::gpufec

@@ -13,12 +13,14 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 import warnings
 
 import numpy as np
 import pmt
 from gnuradio import blocks, dtv, gpufec, gr
+import qa_support
 from qa_symbols import DTV, noisy, transmit
 
 # The Eb/N0 in dB at which one decoded bit in 10^5 is wrong, rounded.
@@ -268,13 +270,22 @@ def decoded(function, values, arguments):
     return status.verdict, [str(w.message) for w in caught]
 
 
-def by_block(block, values):
-    """The verdict, and the messages that have one, of a block."""
+def source_of(block, values):
     size = block.input_signature().sizeof_stream_item(0)
     items = np.ascontiguousarray(values).ravel().view(np.uint8)
-    source = blocks.vector_source_b(items[:len(items) // size * size], False, size)
+    return blocks.vector_source_b(items[:len(items) // size * size], False, size)
+
+
+def by_any_block(block, values):
+    top = gr.top_block()
+    top.connect(source_of(block, values), block, blocks.null_sink(1))
+    top.run()
+
+
+def by_block(block, values):
+    """The verdict, and the messages that have one, of a block."""
     top, messages = gr.top_block(), blocks.message_debug()
-    top.connect(source, block, blocks.null_sink(1))
+    top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
     top.run()
     events = [pmt.to_python(messages.get_message(i)) for i in range(messages.num_messages())]
@@ -413,6 +424,63 @@ class qa_verdicts(unittest.TestCase):
         top.run()
         self.assertEqual((block.frame_count(), block.error_count()), (30, 30))
         self.assertIn("none of the first 30 frames is valid", block.verdict())
+
+    def test_IncompleteLastFrames_AreTold(self):
+        """As a warning if nothing is decoded, else as information."""
+        book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
+        received = gpufec.sync_encode(gpufec.random_bits(400), **book)
+        code = ("dvbs2", "short", "1/2")
+        for make, frame in (
+                (lambda: gpufec.gpu_ldpc_dvbs2(*code), 16200),
+                (lambda: gpufec.gpu_ldpc_dvbs2(*code, soft_input="symbols"), 8100),
+                (lambda: gpufec.gpu_viterbi_pbvd(termination="terminated", frame_bits=1000),
+                 2012),
+                (lambda: gpufec.gpu_viterbi_pbvd(termination="tailbiting", frame_bits=1000,
+                                                 soft_input="packed4"), 1000),
+                (lambda: gpufec.gpu_sync_map(**book, mode="stream"), 160),
+                (lambda: gpufec.bch_decoder(*code), 900),
+                (lambda: gpufec.ldpc_encoder(*code), 900)):
+            block = make()
+            items, size = noise(4 * 16200), block.input_signature().sizeof_stream_item(0)
+            for count, rest, level in ((frame // 2, frame // 2, "warning"), (frame, 0, ""),
+                                       (2 * frame + 30, 30, "info")):
+                with self.subTest(block.name(), count=count):
+                    values = (received if "sync" in block.name() else
+                              items.view(np.uint8))[:size * count]
+                    lines = []
+                    with qa_support.output_of_process(lines):
+                        by_any_block(make(), values)
+                        time.sleep(0.3) # a thread of its own writes the log
+                    said = [line for line in lines if "within a frame" in line]
+                    self.assertEqual(len(said), bool(rest), lines)
+                    if rest:
+                        self.assertIn(level, said[0])
+                        self.assertIn(f"after {rest} of its {frame} items", said[0])
+
+    def test_ParametersWithoutEffect_AreTold(self):
+        viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
+        for block, wrong, right in (
+                (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
+                (viterbi, dict(lock_presets=["dvb_2_3"]), dict(lock="auto")),
+                (viterbi, dict(lock_memory=20000), dict(lock="auto")),
+                (ldpc, dict(esn0_db=5), dict(soft_input="symbols", esn0="given")),
+                (ldpc, dict(esn0_db=5, soft_input="symbols"), dict(esn0="given"))):
+            name = next(iter(wrong))
+            for more, told in (({}, True), (right, False)):
+                with self.subTest(name, told=told):
+                    lines = []
+                    with qa_support.output_of_process(lines):
+                        block(**{**wrong, **more})
+                        time.sleep(0.3)
+                    said = [line for line in lines if "without effect" in line and name in line]
+                    self.assertEqual(len(said), told, lines)
+        lines = []
+        with qa_support.output_of_process(lines):
+            viterbi()
+            ldpc()
+            ldpc(soft_input="symbols")
+            time.sleep(0.3)
+        self.assertEqual([line for line in lines if "without effect" in line], [])
 
     def check_right(self, runs, function, least):
         count = 0
