@@ -129,7 +129,14 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
                      const message_place_parameter& message_positions,
                      const std::string& length_tag)
 {
-    auto symbols = ldpc_symbols::none;
+    const auto symbols = choose<ldpc_symbols>("soft_input",
+                                              soft_input,
+                                              { { "int8", ldpc_symbols::none },
+                                                { "float", ldpc_symbols::none },
+                                                { "uint8", ldpc_symbols::none },
+                                                { "symbols", ldpc_symbols::float32 },
+                                                { "symbols16", ldpc_symbols::int16 },
+                                                { "symbols8", ldpc_symbols::int8 } });
     std::size_t item_bytes = 0;
     enum class source { estimated, given, tag };
     const auto noise = choose<source>("esn0",
@@ -144,15 +151,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
     check_esn0_db(esn0_db);
     const auto [standard, frame_size, rate, constellation] = named_code(
         given_standard, given_frame_size, given_rate, given_constellation, code_file);
-    if (folded(soft_input).rfind("symbols", 0) == 0) {
-        symbols = choose<ldpc_symbols>("soft_input",
-                                       soft_input,
-                                       { { "int8", ldpc_symbols::none },
-                                         { "float", ldpc_symbols::none },
-                                         { "uint8", ldpc_symbols::none },
-                                         { "symbols", ldpc_symbols::float32 },
-                                         { "symbols16", ldpc_symbols::int16 },
-                                         { "symbols8", ldpc_symbols::int8 } });
+    if (symbols != ldpc_symbols::none) {
         if ((standard != "dvbs2" && standard != "dvbs2x") || !code_file.empty() ||
             !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
             refuse("soft_input",

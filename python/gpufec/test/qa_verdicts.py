@@ -457,6 +457,33 @@ class qa_verdicts(unittest.TestCase):
                         self.assertIn(level, said[0])
                         self.assertIn(f"after {rest} of its {frame} items", said[0])
 
+    def test_ArgumentsWithoutEffect_AreTold(self):
+        viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
+        for function, values, wrong, right in (
+                (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
+                 dict(lock="auto")),
+                (viterbi, np.zeros(64, np.int8), dict(lock_presets=["dvb_2_3"]),
+                 dict(lock="auto")),
+                (viterbi, np.zeros(64, np.int8), dict(soft_scale=8), {}),
+                (viterbi, np.zeros(64, np.float32), {}, dict(soft_scale=8)),
+                (ldpc, short.astype(np.float32), dict(llr_scale=4), dict(output="llr")),
+                (ldpc, short.astype(np.int8), {}, dict(llr_scale=4)),
+                (ldpc, short.astype(np.int8), dict(offset=0.5, algorithm="min_sum"),
+                 dict(algorithm="Offset-Min-Sum")),
+                (ldpc, short.astype(np.int8), dict(normalization=0.5),
+                 dict(algorithm="normalized_min_sum"))):
+            code = dict(frame_size="short") if function is ldpc else {}
+            for more, told in (({}, wrong != {}), (right, right == {})):
+                with self.subTest(wrong=wrong, more=more):
+                    with warnings.catch_warnings(record=True) as caught:
+                        warnings.simplefilter("always")
+                        function(values, **{**code, **wrong, **more})
+                    said = [str(w.message) for w in caught if "without effect" in str(w.message)]
+                    self.assertEqual(len(said), told, said)
+                    if told:
+                        self.assertIn(next(iter(wrong)), said[0])
+                        self.assertEqual(caught[0].filename, __file__)
+
     def test_ParametersWithoutEffect_AreTold(self):
         viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
         for block, wrong, right in (
