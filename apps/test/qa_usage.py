@@ -176,8 +176,8 @@ class qa_usage(unittest.TestCase):
         for option, value in (("--rate", "1/2"), ("--constellation", "16apsk")):
             self.check_refused(f'{option} is "{value}": allowed', "decode", "ldpc", *modcod,
                                option, value, os.devnull, "-")
-        for option, value in (("--rate", "3/4"), ("--rate", "8PSK 3/4"),
-                              ("--constellation", "8psk")):
+        for option, value in (("--rate", "3/4"), ("--rate", "8psk3/4"),
+                              ("--constellation", "8PSK")):
             result = run("decode", "ldpc", *modcod, option, value, os.devnull, "-")
             self.assertEqual(result.returncode, 0, result.stderr)
 

@@ -124,8 +124,7 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception would end only this thread, and its neighbours would wait for
-        // ever.
+        // An exception would end only this thread: its neighbours would wait for ever.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);

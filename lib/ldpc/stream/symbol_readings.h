@@ -23,7 +23,7 @@ symbol_vector read_symbols(const std::vector<std::byte>& bytes,
 //! Returns the symbols turned by \p turn of a circle, after an exchange of I and Q.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
-//! What a receiver removes from PLFRAMEs: EN 302 307-1, 5.5.
+//! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.
 struct plframe_parts {
     bool header, pilots, scrambling;
 

@@ -293,7 +293,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """What a verdict's words are at the command line."""
+    """The words of a verdict at the command line."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
