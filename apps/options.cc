@@ -364,9 +364,13 @@ std::string option_values::warning(const std::string& text) const
 {
     static const std::regex factor("Multiply them by ([0-9.e+-]+)");
     const auto typed = as_typed(text, false);
-    return has_option("llr-factor")
-               ? std::regex_replace(typed, factor, "Use --llr-factor $1")
-               : typed;
+    std::smatch found;
+    if (!has_option("llr-factor") || !std::regex_search(typed, found, factor)) {
+        return typed;
+    }
+    std::ostringstream use; // the input is multiplied by the given factor already
+    use << "Use --llr-factor " << std::stod(found[1]) * real("llr-factor");
+    return found.prefix().str() + use.str() + found.suffix().str();
 }
 
 std::string help_end(const std::string& examples)

@@ -171,6 +171,17 @@ class qa_usage(unittest.TestCase):
                 result = run("encode", "ldpc", option, *more.split(), os.devnull, "-")
                 self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
 
+    def test_NamesBesideACodeFile_AreTold(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write("7 3\n3 4\n2 2 2 3 1 1 1\n4 4 4\n1 2 0\n1 3 0\n2 3 0\n1 2 3\n"
+                       "1 0 0\n2 0 0\n3 0 0\n1 2 4 5\n1 3 4 6\n2 3 4 7\n")
+            file.flush()
+            for command in ("decode", "encode"):
+                told = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
+                           os.devnull, "-").stderr.decode()
+                self.assertEqual(told.count("has no effect"), 1, told)
+                self.assertIn("--rate has no effect: it is for codes without --code-file", told)
+
     def test_AnotherRateThanTheModcods_IsRefused(self):
         modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]
         for option, value in (("--rate", "1/2"), ("--constellation", "16apsk")):

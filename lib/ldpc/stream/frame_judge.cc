@@ -551,7 +551,9 @@ void frame_judge::say_none()
                             : "none of " + std::to_string(d_frames);
     const std::string checks =
         !of_symbols()
-            ? "check the code, its rate, where frames begin, and the order of bits"
+            ? "check the code, its rate, soft_input, where frames begin, and the order "
+              "of "
+              "bits"
             : "check the MODCOD (constellation and rate), frame_size and soft_input, "
               "where frames begin, that PLHEADERs and pilots are removed and the PL "
               "scrambling is undone, and the carrier's phase";

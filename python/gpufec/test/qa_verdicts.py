@@ -362,8 +362,12 @@ class qa_verdicts(unittest.TestCase):
         short = ("dvbs2", "short", "1/2")
         values, es_n0 = llrs(short, -1.6)
         code = dict(zip(("standard", "frame_size", "rate"), short))
-        self.assertEqual(by_tool("ldpc", values / (4 * es_n0),
-                                 dict(code, llr_factor=4 * es_n0)), (0, []))
+        amplitudes = values / (4 * es_n0)
+        self.assertEqual(by_tool("ldpc", amplitudes, dict(code, llr_factor=4 * es_n0)), (0, []))
+        named = [float(re.search(r"--llr-factor ([0-9.]+)", by_tool(
+            "ldpc", amplitudes / 8, dict(code, llr_factor=f))[1][0])[1]) for f in (1, 0.25)]
+        self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
+        self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
     def test_WrongSoftValues_AreToldOnceByAll(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
