@@ -356,8 +356,8 @@ void frame_judge::judge_symbols()
     if (d_valid == 0 && better_symbols(code,
                                        points,
                                        declared,
-                                       "the given Es/N0 looks wrong: correct esn0_db, or "
-                                       "leave it to be estimated")) {
+                                       "frames decode with an estimated Es/N0: correct "
+                                       "esn0_db, or leave it to be estimated")) {
         return;
     }
     if (judge_phase(declared) || judge_symbol_format()) {
