@@ -13,6 +13,7 @@
 #include <set>
 #include <sstream>
 
+#include <boost/algorithm/cxx11/any_of.hpp>
 #include <boost/algorithm/string.hpp>
 #include <boost/lexical_cast.hpp>
 #include <boost/range/algorithm/count.hpp>
@@ -178,6 +179,18 @@ option_values::option_values(const arguments& args,
     }
 }
 
+void option_values::warn_unused(bool used,
+                                const std::vector<std::string>& names,
+                                const std::string& where) const
+{
+    for (const auto& name : names) {
+        if (!used && given(name)) {
+            std::cerr << "gpufec: WARNING: --" << name << " has no effect: it is for "
+                      << where << "\n";
+        }
+    }
+}
+
 std::string option_values::text(const std::string& name) const
 {
     return has(name) ? d_values[name].as<std::string>() : "";
@@ -311,28 +324,53 @@ std::string option_values::option_of(const std::string& parameter) const
     return "";
 }
 
-// Replaces the library's parameter names in an error message by option names. Before
-// " is ", the first word that matches a parameter is replaced. Other words are replaced
-// only if they contain an underscore, because they may be ordinary English.
-std::string option_values::as_typed(const std::string& message) const
+bool option_values::has_option(const std::string& name) const
 {
-    static const std::regex word("[A-Za-z0-9_]+");
+    return boost::algorithm::any_of(d_options,
+                                    [&](const auto& o) { return o.name == name; });
+}
+
+// Replaces the library's parameter names in a message by option names, and rate="1/2" by
+// --rate 1/2. In an error, the first word that matches a parameter is replaced, if it is
+// before " is ". Other words are replaced only if they contain an underscore or have a
+// value, because they may be ordinary English.
+std::string option_values::as_typed(const std::string& message, bool error) const
+{
+    static const std::regex word("([A-Za-z0-9_]+)(=(?:\"([^\"]*)\")?)?");
     const auto head = message.find(" is ");
     std::string typed;
     std::size_t done = 0;
-    bool named = false;
+    bool named = !error;
     for (std::sregex_iterator w(message.begin(), message.end(), word), end; w != end;
          ++w) {
         const std::size_t at = w->position();
-        const auto option = option_of(w->str());
+        const auto name = w->str(1), value = w->str(3);
+        const bool spaced = value.find(' ') != std::string::npos;
+        const bool modcod = name == "rate" && spaced && has_option("modcod");
+        const auto option = modcod ? "modcod" : option_of(name);
         const bool ahead = !named && head != std::string::npos && at < head;
-        if (!option.empty() && (ahead || w->str().find('_') != std::string::npos)) {
+        if (!option.empty() &&
+            (ahead || w->length(2) > 0 || name.find('_') != std::string::npos)) {
             typed += message.substr(done, at - done) + "--" + option;
+            typed += w->length(2) > 0 ? ' ' + (spaced ? quoted(value) : value) : "";
             done = at + w->length();
             named = true;
         }
     }
     return typed + message.substr(done);
+}
+
+std::string option_values::warning(const std::string& text) const
+{
+    static const std::regex factor("Multiply them by ([0-9.e+-]+)");
+    const auto typed = as_typed(text, false);
+    std::smatch found;
+    if (!has_option("llr-factor") || !std::regex_search(typed, found, factor)) {
+        return typed;
+    }
+    std::ostringstream use; // the input is multiplied by the given factor already
+    use << "Use --llr-factor " << std::stod(found[1]) * real("llr-factor");
+    return found.prefix().str() + use.str() + found.suffix().str();
 }
 
 std::string help_end(const std::string& examples)

@@ -66,6 +66,16 @@ public:
 
     //! Returns whether the option was given or has a default value.
     bool has(const std::string& name) const { return d_values.count(name) > 0; }
+    //! Returns whether the option was given.
+    bool given(const std::string& name) const
+    {
+        return has(name) && !d_values[name].defaulted();
+    }
+    //! Warns of those of these options that were given, unless they are \p used: they are
+    //! for \p where.
+    void warn_unused(bool used,
+                     const std::vector<std::string>& names,
+                     const std::string& where) const;
     //! Returns the value as text; "" if there is none.
     std::string text(const std::string& name) const;
     // These throw a usage_error if the value is not of this kind.
@@ -91,6 +101,9 @@ public:
         options.devices = integers("device");
         options.threads = integer("threads");
         options.device_timeout_ms = real("device-timeout-ms");
+        warn_unused(options.where != backend::cpu,
+                    { "device", "device-timeout-ms", "cuda-kernel" },
+                    "--backend cuda and auto");
     }
 
     //! Returns \p known with the values of those options of \p table that it lacks.
@@ -106,13 +119,18 @@ public:
         try {
             return work();
         } catch (const std::invalid_argument& error) {
-            throw usage_error(as_typed(error.what()));
+            throw usage_error(as_typed(error.what(), true));
         }
     }
 
+    //! Returns a warning of the library with options in place of parameters
+    //! (--soft-input uint8).
+    std::string warning(const std::string& text) const;
+
 private:
     std::string option_of(const std::string& parameter) const;
-    std::string as_typed(const std::string& message) const;
+    bool has_option(const std::string& name) const;
+    std::string as_typed(const std::string& message, bool error) const;
 
     std::vector<option> d_options;
     boost::program_options::variables_map d_values;

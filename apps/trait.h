@@ -38,6 +38,8 @@ public:
     virtual ~byte_coder() = default;
 
     stream_rates rates;
+    //! Options that warnings name; nullptr: they name parameters.
+    const option_values* option_names = nullptr;
 
     //! Takes up to \p count items and returns how many.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
@@ -88,14 +90,16 @@ protected:
 
 private:
     // Messages about success would be noise on a terminal.
-    static decoder_hooks hooks()
+    decoder_hooks hooks()
     {
         decoder_hooks h;
-        h.log = [](log_level level, const std::string& text) {
+        h.log = [this](log_level level, const std::string& text) {
             if (level != log_level::info) {
                 const bool warns = level == log_level::warning;
+                const auto typed =
+                    this->option_names ? this->option_names->warning(text) : text;
                 std::cerr << (warns ? "gpufec: WARNING: " : "gpufec: ") +
-                                 printable(text, true) + "\n";
+                                 printable(typed, true) + "\n";
             }
         };
         return h;

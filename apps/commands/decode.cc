@@ -241,6 +241,7 @@ int convert(const std::string& command,
     }
     auto code = json::object();
     const auto decoder = values->naming_options([&] { return make(*values, code); });
+    decoder->option_names = &*values;
     auto in = file::to_read(values->text("IN"));
     output_file out("OUT", values->text("OUT"));
     json_file report(*values);

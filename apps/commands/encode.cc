@@ -59,13 +59,15 @@ void piece_coder::finish()
 std::string bit_encoder_options(const std::string& outputs,
                                 const std::string& positive_bit)
 {
-    return "output " + outputs + "|packed|unpacked " +
-           outputs.substr(0, outputs.find('|')) +
-           " soft values without noise, as decode takes them; or bits, eight or one per "
-           "byte\n"
-           "unpacked flag - IN has one bit per byte\n"
-           "positive-bit 0|1 " +
-           positive_bit + " the bit that a positive soft value means\n";
+    const std::string of_bits = "packed|unpacked";
+    return "unpacked flag - IN has one bit per byte\noutput " +
+           (outputs.empty()
+                ? of_bits + " packed bits, eight or one per byte\n"
+                : outputs + '|' + of_bits + ' ' + outputs.substr(0, outputs.find('|')) +
+                      " soft values without noise, as decode takes them; or bits, eight "
+                      "or one per byte\n"
+                      "positive-bit 0|1 " +
+                      positive_bit + " the bit that a positive soft value means\n");
 }
 
 namespace {
@@ -89,7 +91,7 @@ class bit_output
 public:
     bit_output(const option_values& values, const bit_encoder& encoder)
         : d_kind(values.text("output")),
-          d_sign(values.integer("positive-bit") == 1 ? 1 : -1),
+          d_sign(values.text("positive-bit") == "1" ? 1 : -1),
           d_encoder(encoder)
     {
     }
@@ -155,6 +157,10 @@ void append_symbols(const demap::model& m, const byte_vector& bits, byte_vector&
 std::unique_ptr<byte_coder> make_bit_encoder(const option_values& values,
                                              const bit_encoder& encoder)
 {
+    const auto output = values.text("output");
+    values.warn_unused(output == "int8" || output == "uint8" || output == "float",
+                       { "positive-bit" },
+                       "--output of soft values");
     const bool unpacked = values.has("unpacked");
     const auto items_of = [&](std::size_t bits) {
         return unpacked ? bits : (bits + 7) / 8;
@@ -165,12 +171,12 @@ std::unique_ptr<byte_coder> make_bit_encoder(const option_values& values,
         rates,
         items_of(piece),
         [=,
-         output = bit_output(values, encoder),
+         written = bit_output(values, encoder),
          message = byte_vector(),
          coded = byte_vector()](
             const std::uint8_t* items, std::size_t count, byte_vector& out) mutable {
             if (count == 0) {
-                output.finish(out);
+                written.finish(out);
                 return;
             }
             message.resize(encoder.frame_bits ? encoder.frame_bits
@@ -183,7 +189,7 @@ std::unique_ptr<byte_coder> make_bit_encoder(const option_values& values,
                 unpack_bits(items, 0, message.size(), message.data());
             }
             encoder.encode(message, coded);
-            output.write(coded, out);
+            written.write(coded, out);
         });
 }
 

@@ -146,12 +146,12 @@ gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
     t.encode = { "Encodes messages, packed eight bits per byte, each padded to a byte. "
                  "The codewords are the messages of the LDPC code around it.",
                  "scramble true|false false messages are BBFRAMEs\n" +
-                     bit_encoder_options("packed|unpacked", "1"),
+                     bit_encoder_options(),
                  R"(
 # The messages of LDPC frames from BBFRAMEs
 gpufec encode bch --rate 1/2 --scramble true bbframes.bin messages.bin
 # On to the symbols of QPSK
-gpufec encode bch --rate 1/2 bbframes.bin - | gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - symbols.cf32
+gpufec encode bch --rate 1/2 --scramble true bbframes.bin - | gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - symbols.cf32
 )" };
     t.make_encoder = make_encoder;
     return t;

@@ -10,44 +10,18 @@
 #include "encode.h"
 #include "lab/ldpc/simulation.h"
 #include "lab/ldpc/slot_benchmark.h"
+#include "ldpc_options.h"
 #include "trait.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 
 namespace gr::gpufec {
 
 using namespace ldpc;
 namespace {
-
-// ---- the code's options: the parameters of the gpu_ldpc_dvbs2 block ----
-
-const char* const code_options = R"(
-standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|wifi|nr  dvbs2
-frame-size      text          normal  as the standard has them: normal, 8160, "bg1 z384"
-rate            text          1/2     as the standard has them; of nr blocks of message/sent
-code-file       file          -       alist or base matrix, in place of the three above
-punctured       text          -       positions that are not sent, as 0-53,60
-shortened       text          -       positions that are 0 and not sent
-message-positions  text  systematic   of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions as above, in the order of the message
-)";
-
-const char* const decoder_options = R"(
-soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 is the middle; of decode symbols of DVB-S2 and S2X too: complex float32, or pairs of int16 or int8
-llr-scale       real          2       int8 steps per nat, in and (of LLRs) out
-algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
-precision       int8|int16|float  int8
-schedule        layered|flooding  layered
-max-iterations  int           25      1 to 1000
-early-stop      true|false    true    stop once every check is satisfied
-offset          real          -1      nats; negative: the code's own, in float declining
-normalization   real          -1      factor; negative: the code's own
-output          message|codeword|llr|extrinsic|bbframe|ts  message  K bits per frame, or N; N LLRs, posterior or extrinsic; of decode also what BCH makes of messages of DVB, BBFRAMEs or their transport stream packets
-positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
-)";
 
 const char* const ber_options = R"(
 range             text   1:0.1:1.3  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
@@ -60,163 +34,13 @@ sim-threads       int    0          make noise and run the reference; 0: as --th
 channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is int8, there is no --reference, and --device is one
 )";
 
-const char* const symbol_options = R"(
-modcod        text             -        constellation and rate of symbols, as "QPSK 1/2", in place of --rate
-constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk, 32apsk; dvbs2x has more
-)";
-
 const char* const decode_options = R"(
 esn0-db       real             -        of symbols, -10 to 30 dB; estimated from each frame where it is not given
 demapper      log_map|max_log  log_map  of symbols
+llr-factor    real             1        of float: LLRs in nats per unit of the input, as 4 Es/N0 of amplitudes 1 and -1
 descramble    true|false       false    BBFRAMEs; packets always are
 unpacked      flag             -        one bit per byte
 )";
-
-// "0-53,60"
-std::vector<std::uint32_t> positions(const option_values& values, const std::string& name)
-{
-    std::vector<std::uint32_t> list;
-    std::istringstream text(values.text(name));
-    for (std::string item; std::getline(text, item, ',');) {
-        const auto dash = item.find('-');
-        const std::string ends[] = { item.substr(0, dash),
-                                     dash == item.npos ? item : item.substr(dash + 1) };
-        for (const auto& end : ends) {
-            if (end.empty() || end.size() > 7 ||
-                end.find_first_not_of("0123456789") != end.npos) {
-                refuse_option(name, '"' + item + '"', "positions and ranges, as 0-53,60");
-            }
-        }
-        const auto first = std::stoul(ends[0]), last = std::stoul(ends[1]);
-        if (last < first || last > ldpc_code::max_bits) {
-            refuse_option(name, '"' + item + '"', "ranges that ascend");
-        }
-        for (auto p = first; p <= last; ++p) {
-            list.push_back(std::uint32_t(p));
-        }
-    }
-    return list;
-}
-
-// Constellation and rate.
-std::pair<std::string, std::string> modcod_of(const option_values& values)
-{
-    const auto rate = values.text("rate"), name = values.text("constellation");
-    const auto given = values.has("modcod") ? values.text("modcod") : rate;
-    const auto modcod =
-        values.has("constellation") ? demap::split_modcod(given) : std::nullopt;
-    if (values.has("modcod") && !modcod) {
-        refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
-    }
-    return modcod.value_or(std::make_pair(name, rate));
-}
-
-ldpc_code code_of(const option_values& values)
-{
-    const auto file = values.text("code-file");
-    const auto rate = modcod_of(values).second;
-    auto code = file.empty() ? ldpc_code::standard(values.text("standard"),
-                                                   values.text("frame-size"),
-                                                   rate)
-                             : ldpc_code::from_file(file);
-    const auto punctured = positions(values, "punctured");
-    const auto shortened = positions(values, "shortened");
-    if (!punctured.empty() || !shortened.empty()) {
-        code = code.with_positions(punctured, shortened);
-    }
-    const auto place = values.text("message-positions");
-    if (place != "systematic") {
-        if (file.empty()) {
-            refuse_option("message-positions",
-                          '"' + place + '"',
-                          "systematic, without --code-file");
-        }
-        const bool list = !place.empty() && place[0] >= '0' && place[0] <= '9';
-        code = list ? code.with_message_positions(positions(values, "message-positions"))
-                    : code.with_message_positions(place);
-    }
-    if (!code.warning().empty()) {
-        std::cerr << "gpufec: WARNING: " << code.warning() << "\n";
-    }
-    return code;
-}
-
-// A code of a standard without changes: "dvbs2", "normal", "1/2", and its constellation.
-struct dvb_names {
-    dvb_names(const option_values& values, const ldpc_code& code)
-        : constellation(modcod_of(values).first)
-    {
-        const auto& name = code.name();
-        const auto first = name.find(' '), last = name.rfind(' ');
-        for (const char* other : { "code-file", "punctured", "shortened" }) {
-            is_dvb = is_dvb && !values.has(other);
-        }
-        if (is_dvb) {
-            standard = name.substr(0, first);
-            frame_size = name.substr(first + 1, last - first - 1);
-            rate = name.substr(last + 1);
-        }
-    }
-
-    demap::constellation points(const std::string& option, const std::string& value) const
-    {
-        if (standard != "dvbs2" && standard != "dvbs2x") {
-            refuse(option,
-                   '"' + value + '"',
-                   "only the codes of dvbs2 and dvbs2x as they are have symbols");
-        }
-        return demap::make_constellation(constellation, rate, frame_size, standard);
-    }
-
-    bool is_dvb = true;
-    std::string standard, frame_size, rate, constellation;
-};
-
-bool has_symbols(const option_values& values)
-{
-    return values.text("soft-input").rfind("symbols", 0) == 0;
-}
-
-// Reads the options of symbols, which only the command decode has.
-void set_symbols(const option_values& values, ldpc_options& o)
-{
-    const dvb_names names(values, o.codes[0]);
-    const auto format = values.text("soft-input");
-    const auto points = names.points("soft_input", format);
-    o.symbols = format == "symbols"     ? ldpc_symbols::float32
-                : format == "symbols16" ? ldpc_symbols::int16
-                                        : ldpc_symbols::int8;
-    o.demapper = values.text("demapper") == "max_log" ? ldpc_demapper::max_log
-                                                      : ldpc_demapper::log_map;
-    o.constellations = { { points.name, names.rate, names.frame_size } };
-}
-
-ldpc_options parse(const option_values& values)
-{
-    ldpc_options o;
-    o.codes = { code_of(values) };
-    if (values.has("constellation") && has_symbols(values)) {
-        set_symbols(values, o);
-    } else {
-        o.format = llr_format_from_string(values.text("soft-input"));
-    }
-    o.llr_scale = values.real("llr-scale");
-    o.algorithm = ldpc_algorithm_from_string(values.text("algorithm"));
-    o.precision = ldpc_precision_from_string(values.text("precision"));
-    o.schedule = ldpc_schedule_from_string(values.text("schedule"));
-    o.max_iterations = values.integer("max-iterations");
-    o.early_stop = values.text("early-stop") == "true";
-    o.offset = values.real("offset");
-    o.normalization = values.real("normalization");
-    const auto output = values.text("output");
-    o.codeword = output == "codeword";
-    o.soft = output == "llr"         ? ldpc_soft_output::posterior
-             : output == "extrinsic" ? ldpc_soft_output::extrinsic
-                                     : ldpc_soft_output::none;
-    o.positive_bit = values.integer("positive-bit");
-    values.set_run_options(o);
-    return o;
-}
 
 json code_facts(const ldpc_options& options)
 {
@@ -291,6 +115,21 @@ public:
         return n;
     }
 
+    std::size_t push(const void* items, std::size_t count) override
+    {
+        if (d_factor == 1) {
+            return decoder_adapter::push(items, count);
+        }
+        d_scaled.resize(std::min<std::size_t>(count, 1u << 16));
+        std::transform(static_cast<const float*>(items),
+                       static_cast<const float*>(items) + d_scaled.size(),
+                       d_scaled.begin(),
+                       [this](float x) { return x * d_factor; });
+        return decoder_adapter::push(d_scaled.data(), d_scaled.size());
+    }
+
+    //! Sets the factor that turns float input into nats.
+    void set_llr_factor(double factor) { d_factor = float(factor); }
     //! Sets Es/N0 of the frames of symbols that follow.
     void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
@@ -300,7 +139,10 @@ public:
     {
         if (d_wrong > 0) {
             std::cerr << "gpufec: " << d_wrong << " of " << d_frames
-                      << " frames cannot be decoded\n";
+                      << " frames cannot be decoded"
+                      << (d_wrong == d_frames && !decoder_adapter::no_signal()
+                              ? d_doubt + "\n"
+                              : "\n");
         } else if (d_frames > 0) {
             std::cerr << "gpufec: " << d_frames
                       << (d_frames == 1 ? " frame, " : " frames, ") << std::fixed
@@ -310,6 +152,9 @@ public:
                               { "wrong_frames", d_wrong },
                               { "mean_iterations", mean_iterations() } });
     }
+
+    //! Sets what to say of input of which no frame decodes for no other known reason.
+    void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
     {
@@ -339,7 +184,10 @@ private:
 
     const bool d_soft, d_unpacked;
     const double d_edges_per_bit;
+    float d_factor = 1;
+    std::vector<float> d_scaled; // input in nats
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
+    std::string d_doubt;
 };
 
 // ---- gpufec decode ----
@@ -423,7 +271,7 @@ private:
 
 std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code)
 {
-    const auto options = parse(values);
+    const auto options = parse_ldpc(values);
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
@@ -442,6 +290,20 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     } else {
         stream = std::make_unique<ldpc_stream>(options, unpacked);
     }
+    stream->set_doubt(": the channel is too noisy, or one of these is wrong: " +
+                      std::string(has_symbols(values)
+                                      ? "--modcod, --frame-size, --soft-input, where "
+                                        "frames begin, PL descrambling, pilots, the phase"
+                                      : "--rate, --frame-size, --soft-input, "
+                                        "--positive-bit, where frames begin"));
+    if (options.format == llr_format::float32) {
+        const double factor = values.real("llr-factor");
+        require(std::isfinite(factor) && factor > 0,
+                "llr-factor",
+                factor,
+                "finite values above 0");
+        stream->set_llr_factor(factor);
+    }
     if (has_symbols(values)) {
         const bool given = values.has("esn0-db");
         const double esn0_db = given ? values.real("esn0-db") : std::nan("");
@@ -459,7 +321,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
 std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& facts)
 {
     ldpc_options options;
-    options.codes = { code_of(values) };
+    options.codes = { ldpc_code_of(values) };
     facts = code_facts(options);
     const auto& code = options.codes[0];
     bit_encoder encoder{
@@ -472,6 +334,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
         },
         16 // nats
     };
+    values.warn_unused(
+        values.text("output") == "symbols", { "constellation" }, "--output symbols");
     if (values.text("output") == "symbols") {
         const dvb_names names(values, code);
         encoder.map = [points = demap::make_model(names.points("output", "symbols"))](
@@ -522,7 +386,7 @@ void refuse_bbframes(const option_values& values, const std::string& allowed)
 std::unique_ptr<bench_subject> make_bench(const option_values& values, json& code)
 {
     refuse_bbframes(values, "message, codeword, llr and extrinsic");
-    auto options = parse(values);
+    auto options = parse_ldpc(values);
     options.watch = false;
     code = code_facts(options);
     auto subject = std::make_unique<bench_subject>();
@@ -566,7 +430,7 @@ class ldpc_simulation : public simulation_adapter<simulation_options, simulation
 {
 public:
     ldpc_simulation(const option_values& values, json& code)
-        : simulation_adapter({ parse(values) }),
+        : simulation_adapter({ parse_ldpc(values) }),
           d_es_n0(values.has("es-n0")),
           d_until_clean(values.has("until-clean"))
     {
@@ -641,8 +505,8 @@ decoder_trait ldpc_trait()
     decoder_trait t;
     t.name = "ldpc";
     t.work = "edge_iteration";
-    t.code_options = code_options;
-    t.decoder_options = std::string(decoder_options) + run_options;
+    t.code_options = ldpc_code_options;
+    t.decoder_options = std::string(ldpc_decoder_options) + run_options;
     t.bench = { "Decodes noisy frames, and counts edge-iterations (edges of the code "
                 "times iterations made) beside bits. With --early-stop false every "
                 "frame takes all iterations, and the noise does not matter.",
@@ -672,7 +536,7 @@ gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum 
                  "byte for each bit of the code. With --soft-input symbols IN holds the "
                  "symbols of XFECFRAMEs, descrambled and without pilots. A frame that is "
                  "not complete at the end is dropped, and told.",
-                 std::string(symbol_options) + decode_options,
+                 std::string(ldpc_symbol_options) + decode_options,
                  R"(
 # Soft values of DVB-S2, a signed byte each
 gpufec decode ldpc --rate 1/2 coded.s8 decoded.bin
@@ -686,7 +550,8 @@ gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.
                  "significant; each begins at a byte. With --output symbols into the "
                  "symbols of XFECFRAMEs, complex float32 of mean energy 1, neither "
                  "scrambled nor with pilots.",
-                 symbol_options + bit_encoder_options("int8|float|uint8|symbols", "0"),
+                 ldpc_symbol_options +
+                     bit_encoder_options("int8|float|uint8|symbols", "0"),
                  R"(
 # Soft values that decode takes with the same options
 gpufec encode ldpc --rate 1/2 message.bin coded.s8

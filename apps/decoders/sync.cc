@@ -81,6 +81,10 @@ sync_code code_of(const option_values& values)
                    alphabet = values.integer("alphabet");
     const auto seed = values.seed("codebook-seed");
     const auto kind = values.text("codebook");
+    values.warn_unused(kind == "marker", { "marker" }, "--codebook marker");
+    values.warn_unused(kind == "random" || kind == "davey_mackay" || kind == "marker",
+                       { "codebook-seed" },
+                       "codebooks that are made");
     if (kind == "random") {
         return codebook_random(n, q, N, seed, alphabet);
     }
@@ -96,6 +100,21 @@ sync_code code_of(const option_values& values)
                       std::to_string(code.n()) + ", the symbol's bits and the marker");
     }
     return code;
+}
+
+// Warns of options that have no effect beside the others.
+void warn_unused(const option_values& values, const sync_options& o)
+{
+    const bool corridor = o.form == sync_form::corridor;
+    values.warn_unused(corridor, { "storage" }, "--form corridor");
+    values.warn_unused(corridor && o.receiver == sync_receiver::trellis,
+                       { "insertion-cap" },
+                       "--receiver trellis");
+    values.warn_unused(
+        o.mode == sync_mode::stream, { "lookahead", "acquire" }, "--mode stream");
+    values.warn_unused(o.output == sync_output::llr, { "positive-bit" }, "--output llr");
+    values.warn_unused(values.has("start-prior"), { "start-first" }, "--start-prior");
+    values.warn_unused(values.has("end-prior"), { "end-first" }, "--end-prior");
 }
 
 sync_options parse(const option_values& values)
@@ -127,6 +146,7 @@ sync_options parse(const option_values& values)
     o.acquire = values.integer("acquire");
     o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
+    warn_unused(values, o);
     return o;
 }
 
@@ -137,6 +157,7 @@ sync_reads_options parse_reads(const option_values& values, json& code)
     o.reads = values.integer("reads");
     o.passes = values.integer("passes");
     check_reads(o);
+    values.warn_unused(o.reads > 1, { "passes" }, "--reads above 1");
     if (o.reads > 1) {
         code.add("reads", o.reads).add("passes", o.passes);
     }

@@ -103,6 +103,8 @@ viterbi_options parse(const option_values& values)
     o.cuda_kernel = values.text("cuda-kernel");
     o.positive_bit = values.integer("positive-bit");
     values.set_run_options(o);
+    values.warn_unused(
+        o.format == soft_format::float32, { "soft-scale" }, "--soft-input float");
     return o;
 }
 
@@ -300,7 +302,9 @@ public:
     {
         const auto lock = d_decoder.lock();
         if (lock.locks == 0 && d_decoder.verdict().empty()) {
-            std::cerr << "gpufec: WARNING: found no signal of this code\n";
+            std::cerr << "gpufec: WARNING: found no signal of this code: check the code, "
+                         "its puncturing, --lock-presets, --lock-constellation and "
+                         "--soft-input\n";
         }
         const auto frame = frame_values(d_options, d_decoder.code());
         const auto rest =
@@ -623,8 +627,15 @@ gpufec encode viterbi --unpacked bits.bin - | gpufec decode viterbi --unpacked -
         auto options = parse(values);
         code = code_facts(options);
         options.lock = values.text("lock");
+        values.warn_unused(
+            options.lock == "auto",
+            { "lock-constellation", "lock-first-item", "lock-presets", "lock-memory" },
+            "--lock auto");
         if (options.lock == "auto") {
             options.lock_constellation = values.text("lock-constellation");
+            values.warn_unused(options.lock_constellation != "bpsk",
+                               { "lock-first-item" },
+                               "--lock-constellation qpsk and oqpsk");
             options.lock_first_item = values.text("lock-first-item");
             options.lock_presets = names_in(values.text("lock-presets"));
             options.lock_preset = values.has("preset") ? values.text("preset") : "";

@@ -27,6 +27,12 @@ class qa_usage(unittest.TestCase):
             self.assertIn(b"Usage: gpufec", result.stdout)
             self.assertIn(b"Exit status", result.stdout)
 
+    def test_HelpOfBchMessages_NamesEachOutputOnce(self):
+        text = run("encode", "bch", "--help").stdout.decode()
+        self.assertIn("packed or unpacked; bits, eight or one per byte", text)
+        examples = [line for line in text.splitlines() if "gpufec encode bch --rate" in line]
+        self.assertEqual([line for line in examples if "--scramble true" not in line], [])
+
     def check_refused(self, expected, *arguments):
         result = run(*arguments)
         self.assertEqual(result.returncode, 2, (arguments, result.stderr))
@@ -119,6 +125,72 @@ class qa_usage(unittest.TestCase):
         self.check_refused("--lengths", "decode", "sync", "--mode", "stream", "--lengths",
                            "/nowhere", "a", "b")
         self.check_refused("OUT", "decode", "sync", "a")
+
+    def test_OptionsWithoutEffect_AreTold(self):
+        """Each option beside others with which it has no effect, and with which it has."""
+        symbols = "--soft-input=symbols"
+        for decoder, option, others, mend in (
+                ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
+                ("viterbi", "--lock-presets=dvb_2_3", "", "--lock=auto"),
+                ("viterbi", "--lock-memory=20000", "", "--lock=auto"),
+                ("viterbi", "--lock-first-item=q", "--lock=auto",
+                 "--lock-constellation=qpsk --lock=auto"),
+                ("viterbi", "--soft-scale=3", "", "--soft-input=float"),
+                ("viterbi", "--cuda-kernel=pbvd", "--backend=cpu", "--backend=auto"),
+                ("ldpc", "--esn0-db=3", "", symbols),
+                ("ldpc", "--esn0-db=3", "--soft-input=float", symbols),
+                ("ldpc", "--demapper=max_log", "", symbols),
+                ("ldpc", "--constellation=8psk", "--rate=3/4", symbols + " --rate=3/4"),
+                ("ldpc", "--positive-bit=1", symbols, symbols + " --output=llr"),
+                ("ldpc", "--llr-scale=4", "--soft-input=float", "--output=llr"),
+                ("ldpc", "--llr-factor=4", "", "--soft-input=float"),
+                ("ldpc", "--offset=0.5", "--algorithm=min_sum", ""),
+                ("ldpc", "--normalization=0.5", "", "--algorithm=normalized_min_sum"),
+                ("ldpc", "--descramble=true", "", "--output=bbframe"),
+                ("sync", "--lookahead=5", "", "--mode=stream"),
+                ("sync", "--storage=local", "", "--form=corridor"),
+                ("sync", "--insertion-cap=3", "--form=corridor",
+                 "--form=corridor --receiver=trellis"),
+                ("sync", "--start-first=-1", "", "--start-prior=0.5,0.5"),
+                ("sync", "--positive-bit=1", "", "--output=llr"),
+                ("sync", "--passes=3", "", "--reads=2"),
+                ("sync", "--marker=011", "", "--codebook=marker --n=8")):
+            said = f"{option.split('=')[0]} has no effect: it is for "
+            for more, told in ((others, True), (mend, False)):
+                with self.subTest(decoder, option=option, more=more):
+                    arguments = ["decode", decoder, option, *more.split(), os.devnull, "-"]
+                    if decoder == "sync" and "stream" not in more:
+                        arguments += ["--lengths", os.devnull]
+                    result = run(*arguments)
+                    self.assertIn(result.returncode, (0, 3), result.stderr)
+                    self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
+        for option, others, mend in (("--positive-bit=0", "--output=packed", ""),
+                                     ("--constellation=qpsk", "", "--output=symbols")):
+            said = f"{option.split('=')[0]} has no effect"
+            for more, told in ((others, True), (mend, False)):
+                result = run("encode", "ldpc", option, *more.split(), os.devnull, "-")
+                self.assertEqual(result.stderr.decode().count(said), told, result.stderr)
+
+    def test_NamesBesideACodeFile_AreTold(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
+            file.write("7 3\n3 4\n2 2 2 3 1 1 1\n4 4 4\n1 2 0\n1 3 0\n2 3 0\n1 2 3\n"
+                       "1 0 0\n2 0 0\n3 0 0\n1 2 4 5\n1 3 4 6\n2 3 4 7\n")
+            file.flush()
+            for command in ("decode", "encode"):
+                told = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
+                           os.devnull, "-").stderr.decode()
+                self.assertEqual(told.count("has no effect"), 1, told)
+                self.assertIn("--rate has no effect: it is for codes without --code-file", told)
+
+    def test_AnotherRateThanTheModcods_IsRefused(self):
+        modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]
+        for option, value in (("--rate", "1/2"), ("--constellation", "16apsk")):
+            self.check_refused(f'{option} is "{value}": allowed', "decode", "ldpc", *modcod,
+                               option, value, os.devnull, "-")
+        for option, value in (("--rate", "3/4"), ("--rate", "8psk3/4"),
+                              ("--constellation", "8PSK")):
+            result = run("decode", "ldpc", *modcod, option, value, os.devnull, "-")
+            self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_missing_device_fails(self):
         for decoder in ("viterbi", "ldpc", "sync"):

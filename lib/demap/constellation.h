@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 
 #include <complex>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,13 @@ struct constellation {
 
     //! Returns the mean of the fourth power of magnitudes.
     double kurtosis() const;
+    //! Returns the symbols of a frame of \p frame_bits: with 128APSK, dummy symbols fill
+    //! a PLFRAME's last slot of 90.
+    std::size_t frame_symbols(std::size_t frame_bits) const
+    {
+        const auto count = (frame_bits + bits - 1) / bits;
+        return bits == 7 ? (count + 89) / 90 * 90 : count;
+    }
     double peak() const; //!< largest magnitude
 };
 

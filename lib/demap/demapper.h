@@ -22,7 +22,7 @@ struct demapped {
 };
 
 /*!
- * \brief The reference demapper, symbol by symbol, for tests of the fast ones.
+ * \brief The reference demapper: symbol by symbol, without tables.
  *
  * \param m the constellation
  * \param how method of computing LLRs

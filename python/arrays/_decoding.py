@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from . import _gpufec as _core
-from ._arguments import refuse
+from ._arguments import brief, refuse
 from ._memory import require_type
 
 
@@ -64,6 +64,8 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 def known_format(soft_input, known):
     """Returns the name of a format; "" leaves the choice to the type of the values."""
+    if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
+        refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
 
 
@@ -77,10 +79,32 @@ def format_of(view, soft_input, known):
         if formats:
             refuse(view.name, f"of type {view.dtype}", 'those with soft_input "packed4" (two '
                    'values per byte) or "uint8" (offset binary)')
+        _refuse_complex(view, known)
         refuse(view.name, f"of type {view.dtype}",
                ", ".join(dict.fromkeys(SOFT_TYPES[name][0] for name in known)))
+    _refuse_complex(view, known)
     require_type(view, *SOFT_TYPES[soft_input])
     return soft_input
+
+
+_OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
+
+
+def _refuse_complex(view, known):
+    """Says what a complex array of soft values is as real ones."""
+    if view.dtype.kind == "c":
+        cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
+        raise ValueError(f"{view.name} is of type {view.dtype}: for its parts as soft values, "
+                         f"{view.name}{cast}.view(numpy.float32)\nallowed are "
+                         f"{', '.join(dict.fromkeys(SOFT_TYPES[name][0] for name in known))}"
+                         + (f"; {_OF_SYMBOLS}" if known is LLR_FORMATS else ""))
+
+
+def warn_unused(why, **differs):
+    """Warns of arguments that differ from their defaults and have no effect."""
+    names = [name for name, other in differs.items() if other]
+    if names:
+        warn_of(f"without effect: {', '.join(names)} ({why})")
 
 
 class _Streaming:

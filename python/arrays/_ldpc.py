@@ -10,7 +10,7 @@ from . import _gpufec as _core
 from ._arguments import named_arguments
 from ._memory import output_array, packed_rows, row_count, view_of
 from ._decoding import (LLR_FORMATS, decode_status, format_of, known_format, require_device,
-                        run_options, warn_of)
+                        run_options, warn_of, warn_unused)
 from ._gpufec import ldpc_code
 
 
@@ -40,6 +40,11 @@ class ldpc_decoder:
         self._decoders = {}
         self._lock = threading.Lock()
         self._decoder(soft_input or "int8") # refuses what is wrong
+        self._unused_scale = llr_scale != 2 and self._type is np.uint8
+        kind = algorithm.lower()
+        warn_unused(f'algorithm is "{algorithm}"',
+                    offset=offset >= 0 and "offset" not in kind,
+                    normalization=normalization >= 0 and "normalized" not in kind)
 
     def _decoder(self, soft_input):
         if soft_input not in self._decoders:
@@ -51,7 +56,11 @@ class ldpc_decoder:
         """Decodes an array; ldpc_decode() says what it takes and gives."""
         view = view_of("values", values)
         with self._lock:
-            decoder = self._decoder(format_of(view, self._soft_input, LLR_FORMATS))
+            soft_input = format_of(view, self._soft_input, LLR_FORMATS)
+            decoder = self._decoder(soft_input)
+            if soft_input == "float" and self._unused_scale:
+                self._unused_scale = False # told once
+                warn_unused("values are float32, in nats", llr_scale=True)
             require_device(view, self._run)
             rows = row_count(view, decoder.items_per_frame(), "frames")
             size = decoder.output_items()

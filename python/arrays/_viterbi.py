@@ -11,7 +11,7 @@ from . import _gpufec as _core
 from ._arguments import brief, check_kind, named_arguments, refuse
 from ._memory import bits_of, output_array, packed_bytes, packed_rows, row_count, view_of
 from ._decoding import (SOFT_TYPES, _Streaming, decode_status, format_of, known_format,
-                        require_device, run_options, warn_of)
+                        require_device, run_options, warn_of, warn_unused)
 from ._gpufec import find_conv_preset
 
 
@@ -70,11 +70,23 @@ class viterbi_decoder(_Streaming):
             self._decoder(soft_input)
         else:
             self._make("int8") # refuses what is wrong
+        self._unused_scale = soft_scale != 32
+        if not self._searches:
+            warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
+                        lock_presets=len(lock_presets) > 0, lock_memory=lock_memory != 1000000,
+                        lock_first_item=lock_first_item.lower() != "i")
 
     def _make(self, soft_input):
         frame_bits, *others = self._arguments
         return _core.viterbi_array_decoder(*self._code, frame_bits, soft_input, *others,
                                            self._run, self._expected)
+
+    def _format_of(self, view):
+        soft_input = format_of(view, self._soft_input, SOFT_TYPES)
+        if soft_input != "float" and self._unused_scale:
+            self._unused_scale = False # told once
+            warn_unused(f'soft_input is "{soft_input}"', soft_scale=True)
+        return soft_input
 
     def _decoder(self, soft_input):
         if soft_input not in self._decoders:
@@ -130,7 +142,7 @@ class viterbi_decoder(_Streaming):
             self._refuse_frames("push()")
             if view.ndim != 1:
                 refuse("values", f"of {view.ndim} dimensions", "1 in push()")
-            soft_input = format_of(view, self._soft_input, SOFT_TYPES)
+            soft_input = self._format_of(view)
             self._check_next(view, soft_input)
             return self._next(soft_input, view.address, view.size, False)
 
@@ -158,7 +170,7 @@ class viterbi_decoder(_Streaming):
             verdict=verdict, **(found if self._searches else {}))
 
     def _decode(self, view, out):
-        soft_input = format_of(view, self._soft_input, SOFT_TYPES)
+        soft_input = self._format_of(view)
         if self._searches:
             if out is not None:
                 refuse("out", brief(out), 'None with lock "auto", which finds the length')

@@ -9,6 +9,7 @@
 
 #include "common/page_mappings.h"
 #include "common/refuse.h"
+#include "length_tags.h"
 #include "parameters.h"
 #include "tag_queue.h"
 #include "wake_port.h"
@@ -123,8 +124,7 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception would end only this thread, and its neighbours would wait for
-        // ever.
+        // An exception would end only this thread: its neighbours would wait for ever.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -214,6 +214,8 @@ protected:
     virtual const run_options& run() const = 0;
     //! Called at the begin of a stream.
     virtual void restart() {}
+    //! Called at the end of the input, before the decoder's finish().
+    virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
     //! Returns the verdict on the input so far.
@@ -386,6 +388,7 @@ protected:
     std::uint64_t d_taken = 0; // including borrowed items
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // engine().finish() was called
+    incomplete_frame d_incomplete;
 
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
@@ -493,6 +496,7 @@ private:
             }
             const bool pushed = has_capacity && push(in, second);
             if (in.ended && in.left() == 0 && all_pushed() && !d_finished) {
+                d_incomplete = incomplete();
                 engine().finish();
                 d_finished = true;
                 continue;
@@ -526,6 +530,7 @@ private:
         publish_choices();
         const bool ended = d_finished && engine().done() && all_emitted();
         if (ended) {
+            d_incomplete.log(*this->d_logger, d_emitted > 0);
             ending();
         }
         publish_verdict();

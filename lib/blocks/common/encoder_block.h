@@ -93,6 +93,10 @@ private:
     using tagged_block<Block>::d_lengths;
 
     bool framed() const { return d_frame_output > 0; }
+    incomplete_frame incomplete() const override
+    {
+        return { framed() ? d_items.size() : 0, d_block_items };
+    }
 
     // Takes items from number `item` of the stream up to the end of a block, or drops
     // items between frames. Tags wait until their frame is complete.

@@ -113,6 +113,7 @@ private:
     using tagged_block<Block>::d_lengths;
 
     void restart() override { d_have = 0; }
+    incomplete_frame incomplete() const override { return { d_have, d_input }; }
 
     // Tags wait until their frame is complete.
     void move_tags(std::uint64_t end)

@@ -18,6 +18,25 @@
 
 namespace gr::gpufec {
 
+//! Items of an incomplete frame, which the end of the input drops.
+struct incomplete_frame {
+    std::size_t have = 0;  //!< items of it
+    std::size_t items = 0; //!< items of a complete one
+
+    //! Logs it, as a warning if there was no \p other output.
+    template <class Logger>
+    void log(Logger& logger, bool other) const
+    {
+        constexpr auto text =
+            "the input ends within a frame, after {} of its {} items: these are dropped";
+        if (have > 0 && other) {
+            logger.info(text, have, items);
+        } else if (have > 0) {
+            logger.warn(text, have, items);
+        }
+    }
+};
+
 /*!
  * \brief Aligns frames of a known length to the length tags of a stream.
  *

@@ -10,6 +10,7 @@
 #include "length_tags.h"
 #include <gnuradio/block.h>
 #include <gnuradio/block_detail.h>
+#include <gnuradio/buffer_reader.h>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -39,6 +40,15 @@ public:
         return Block::start();
     }
 
+    // lock() calls it too, but then the input goes on.
+    bool stop() override
+    {
+        if (const auto detail = this->detail(); detail && detail->input(0)->done()) {
+            incomplete().log(*this->d_logger, d_emitted > 0);
+        }
+        return Block::stop();
+    }
+
 protected:
     /*!
      * \param length_tag key of tags with the length of a packet; "": none
@@ -55,6 +65,7 @@ protected:
 
     //! Called at the begin of a stream.
     virtual void restart() {}
+    virtual incomplete_frame incomplete() const { return {}; }
 
     //! Reads the tags of the available items.
     void read_tags(std::size_t available)

@@ -7,6 +7,7 @@
 #include <gnuradio/gpufec/bch.h>
 #include <gnuradio/io_signature.h>
 #include <algorithm>
+#include <utility>
 
 namespace gr::gpufec {
 
@@ -50,6 +51,7 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t)),
                 gr::io_signature::make(1, 1, sizeof(std::uint8_t))),
       d_frame_bits(frame_bits),
+      d_high_efficiency(high_efficiency),
       d_descramble(descramble),
       d_generic_port(pmt::mp("generic")),
       d_status_port(pmt::mp("status")),
@@ -97,7 +99,8 @@ void bbframe_to_ts_impl::restart()
     d_taken = d_emitted = d_made_before = 0;
     d_input_tags.clear();
     d_tags.clear();
-    d_synchronised = d_ended = false;
+    d_otherwise = 0;
+    d_judged = d_synchronised = d_ended = false;
     d_logged = {};
     count();
 }
@@ -149,6 +152,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
     if (ended && taken == available && d_sent == d_made.size() && !d_ended) {
         d_ended = true;
         d_gatherer.end();
+        judge_none();
         tell("ended");
     }
     consume_each(taken);
@@ -192,7 +196,9 @@ void bbframe_to_ts_impl::take_frame(std::uint64_t end)
         }
     });
 
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(d_gatherer.items());
+    const auto* const received =
+        reinterpret_cast<const std::uint8_t*>(d_gatherer.items());
+    const auto* bytes = received;
     const auto kept = d_gatherer.kept();
     if (d_descramble) {
         d_frame.resize(kept);
@@ -230,6 +236,7 @@ void bbframe_to_ts_impl::take_frame(std::uint64_t end)
         }
     }
     count();
+    judge(received, kept);
     if (d_extractor.synchronised() != d_synchronised &&
         std::chrono::steady_clock::now() - d_logged >= std::chrono::seconds(1)) {
         d_synchronised = !d_synchronised;
@@ -246,6 +253,43 @@ void bbframe_to_ts_impl::count()
     d_gaps = now.gaps;
     d_packets = now.packets;
     d_errors = now.errors;
+}
+
+// Finds out whether frames without a right header are descrambled already, or not yet.
+void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
+{
+    d_judged = d_judged || d_frames > d_dropped;
+    if (d_judged) {
+        return;
+    }
+    std::uint8_t first[bbframe::header_bytes] = {};
+    for (std::size_t i = 0; i < std::min(bytes, sizeof first); ++i) {
+        first[i] = received[i] ^ (d_descramble ? 0 : d_scrambling[i]);
+    }
+    const auto header = bbframe::read_header(first, d_crc, d_high_efficiency);
+    d_otherwise += header && header->dfl > 0; // zeros have a right CRC-8 too
+    // By chance one header in 256 is right.
+    if (d_frames >= 3 && d_otherwise == d_frames) {
+        d_judged = true;
+        d_logger->warn("the headers of BBFRAMEs are wrong, and right {}",
+                       d_descramble
+                           ? "as they come: the decoder descrambles already; use "
+                             "descramble=False here or there"
+                           : "when they are descrambled: use descramble=True");
+    } else if (d_frames == 100) {
+        judge_none();
+    }
+}
+
+void bbframe_to_ts_impl::judge_none()
+{
+    if (d_frames > 0 && d_dropped == d_frames && !std::exchange(d_judged, true)) {
+        d_logger->warn(
+            "none of {} BBFRAMEs has a right header: check standard, "
+            "frame_size, rate and descramble, and that the decoder's output is "
+            "BBFRAMEs, packed",
+            d_frames.load());
+    }
 }
 
 void bbframe_to_ts_impl::tell(const char* event)

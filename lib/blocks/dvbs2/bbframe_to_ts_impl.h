@@ -61,11 +61,13 @@ private:
                       const std::uint8_t* bytes,
                       std::size_t count);
     void count();
+    void judge(const std::uint8_t* received, std::size_t bytes);
+    void judge_none();
     void tell(const char* event);
     bool all_arrived(std::size_t available) const;
 
     const std::size_t d_frame_bits;
-    const bool d_descramble;
+    const bool d_high_efficiency, d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
     const pmt::pmt_t d_other_key; // null: none
 
@@ -81,6 +83,12 @@ private:
     std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
     input_tags d_input_tags;
     tag_queue d_tags;
+
+    // Until a frame has a right header, frames that have one with and without
+    // descrambling exchanged.
+    std::uint64_t d_otherwise = 0;
+    bool d_judged = false;
+    const bbframe::crc8 d_crc;
 
     bool d_synchronised = false, d_ended = false; // as last published
     std::chrono::steady_clock::time_point d_logged{};

@@ -47,6 +47,8 @@ public:
     std::uint64_t frame_count() const override { return d_frames; }
     std::uint64_t error_count() const override { return d_failed; }
 
+    void warn(const std::string& text) const { d_logger->warn("{}", text); }
+
 private:
     decoder& engine() override { return d_decoder; }
     const run_options& run() const override { return d_options; }
@@ -75,6 +77,10 @@ private:
     std::uint64_t output_in_frame(unsigned code, std::uint64_t in_frame) const;
     std::size_t output_items(unsigned code) const;
     std::size_t have() const;
+    incomplete_frame incomplete() const override
+    {
+        return { have(), d_decoder.frame_items() };
+    }
     bool select(const frame_kind& kind);
 
     const ldpc_options d_options;

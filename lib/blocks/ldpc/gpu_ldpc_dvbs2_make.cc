@@ -11,6 +11,8 @@ namespace gr::gpufec {
 
 namespace {
 
+constexpr double initial_esn0_db = 10; // the default value
+
 std::size_t item_size(llr_format format)
 {
     return format == llr_format::float32 ? sizeof(float) : 1;
@@ -127,7 +129,14 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
                      const message_place_parameter& message_positions,
                      const std::string& length_tag)
 {
-    auto symbols = ldpc_symbols::none;
+    const auto symbols = choose<ldpc_symbols>("soft_input",
+                                              soft_input,
+                                              { { "int8", ldpc_symbols::none },
+                                                { "float", ldpc_symbols::none },
+                                                { "uint8", ldpc_symbols::none },
+                                                { "symbols", ldpc_symbols::float32 },
+                                                { "symbols16", ldpc_symbols::int16 },
+                                                { "symbols8", ldpc_symbols::int8 } });
     std::size_t item_bytes = 0;
     enum class source { estimated, given, tag };
     const auto noise = choose<source>("esn0",
@@ -142,15 +151,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
     check_esn0_db(esn0_db);
     const auto [standard, frame_size, rate, constellation] = named_code(
         given_standard, given_frame_size, given_rate, given_constellation, code_file);
-    if (folded(soft_input).rfind("symbols", 0) == 0) {
-        symbols = choose<ldpc_symbols>("soft_input",
-                                       soft_input,
-                                       { { "int8", ldpc_symbols::none },
-                                         { "float", ldpc_symbols::none },
-                                         { "uint8", ldpc_symbols::none },
-                                         { "symbols", ldpc_symbols::float32 },
-                                         { "symbols16", ldpc_symbols::int16 },
-                                         { "symbols8", ldpc_symbols::int8 } });
+    if (symbols != ldpc_symbols::none) {
         if ((standard != "dvbs2" && standard != "dvbs2x") || !code_file.empty() ||
             !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
             refuse("soft_input",
@@ -249,7 +250,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
     if (bbframe) {
         bbframes.emplace(standard, list.names, packed_output, descramble);
     }
-    return gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
+    const auto block = gnuradio::make_block_sptr<gpu_ldpc_dvbs2_impl>(
         options,
         list.names,
         packed_output,
@@ -260,6 +261,14 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
         item_bytes ? item_bytes : item_size(options.format),
         noise == source::tag,
         length_tag);
+    const bool estimated = noise == source::estimated;
+    if (symbols == ldpc_symbols::none && (!estimated || esn0_db != initial_esn0_db)) {
+        block->warn("without effect: esn0, esn0_db (soft_input is \"" + soft_input +
+                    "\")");
+    } else if (symbols != ldpc_symbols::none && estimated && esn0_db != initial_esn0_db) {
+        block->warn("without effect: esn0_db (esn0 is \"estimated\")");
+    }
+    return block;
 }
 
 } // namespace gr::gpufec

@@ -226,6 +226,7 @@ void gpu_sync_map_impl::restart()
     d_rest_emitted = 0;
     d_moving.clear();
     d_pushed = 0;
+    d_frame_end = 0;
     d_frames = d_failed = 0;
     d_judgement.clear();
 }
@@ -242,7 +243,16 @@ void gpu_sync_map_impl::judge_frames()
     }
 }
 
-void gpu_sync_map_impl::ending() { judge_frames(); }
+void gpu_sync_map_impl::ending()
+{
+    judge_frames();
+    const auto rest = std::int64_t(d_taken) - d_frame_end;
+    // Exceeds the drift of a frame.
+    if (d_stream && rest > d_decoder->window().last) {
+        incomplete_frame{ std::size_t(rest), d_options.code.frame_bits() }.log(
+            *d_logger, d_frames > 0);
+    }
+}
 
 void gpu_sync_map_impl::set_channel(void (channel_setting::*set)(double), double p)
 {
@@ -504,7 +514,8 @@ void gpu_sync_map_impl::hold_input_tags(const sync_decoder::frame& f,
     const std::int64_t begin = d_stream ? f.begin : f.number * N;
     const std::int64_t size =
         d_stream ? n * N + f.status.end_drift - f.status.start_drift : N;
-    d_moving.release(std::max<std::int64_t>(0, begin + size), [&](held_tag tag) {
+    d_frame_end = begin + size;
+    d_moving.release(std::max<std::int64_t>(0, d_frame_end), [&](held_tag tag) {
         const std::int64_t at = std::int64_t(tag.offset) - begin;
         const auto symbol = std::clamp<std::int64_t>(d_stream ? at / n : at, 0, N - 1);
         tag.offset = first_item + symbol * d_symbol_items;

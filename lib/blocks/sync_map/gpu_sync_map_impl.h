@@ -106,7 +106,8 @@ private:
     frame_gatherer d_frame;      // the current frame
     std::vector<float> d_priors; // its priors so far
     bool d_priors_ended = true, d_warned_of_priors = false;
-    std::uint64_t d_pushed = 0; // frames
+    std::uint64_t d_pushed = 0;   // frames
+    std::int64_t d_frame_end = 0; // received item behind the last frame of a stream
 
     std::vector<std::byte> d_rest;  // a frame that is emitted in parts
     std::size_t d_rest_emitted = 0; // bytes of it emitted

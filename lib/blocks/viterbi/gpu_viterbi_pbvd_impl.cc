@@ -108,6 +108,9 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
       d_decoder(options, hooks())
 {
     publish_choices();
+    if (const auto unused = given_lock_options(options); !d_locks && !unused.empty()) {
+        d_logger->warn("without effect: {} (lock is \"off\")", unused);
+    }
     if (status_period_s > 0) {
         d_status_timer.emplace([this] { change("status", [this] { tell_state(); }); });
     }

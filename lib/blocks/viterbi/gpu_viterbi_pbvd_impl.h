@@ -59,6 +59,11 @@ private:
         return false; // it is passed on like other tags
     }
 
+    incomplete_frame incomplete() const override
+    {
+        return { d_have, d_have > 0 ? d_decoder.items_per_frame() : 0 };
+    }
+
     bool push_frames(input& in);
     void move_tags(std::uint64_t end);
     void follow_lock(std::uint64_t end);

@@ -35,6 +35,21 @@ inline void set_lock_options(viterbi_options& options,
     options.lock_memory = not_negative("lock_memory", lock_memory);
 }
 
+//! Returns those options of the lock that differ from their defaults; "": none does.
+inline std::string given_lock_options(const viterbi_options& o)
+{
+    const viterbi_options initial{ o.code };
+    std::string names;
+    const auto add = [&](const char* name, bool differs) {
+        names += !differs ? "" : (names.empty() ? "" : ", ") + std::string(name);
+    };
+    add("lock_constellation", o.lock_constellation != initial.lock_constellation);
+    add("lock_first_item", o.lock_first_item != initial.lock_first_item);
+    add("lock_presets", !o.lock_presets.empty());
+    add("lock_memory", o.lock_memory != initial.lock_memory);
+    return names;
+}
+
 } // namespace gr::gpufec
 
 #endif /* INCLUDED_GPUFEC_BLOCKS_LOCK_PARAMETERS_H */

@@ -8,6 +8,26 @@
 
 namespace gr::gpufec::ldpc {
 
+std::optional<demap::symbol_format> make_symbol_format(ldpc_symbols symbols)
+{
+    switch (symbols) {
+    case ldpc_symbols::float32:
+        return demap::symbol_format::float32;
+    case ldpc_symbols::int16:
+        return demap::symbol_format::int16;
+    case ldpc_symbols::int8:
+        return demap::symbol_format::int8;
+    default:
+        return {};
+    }
+}
+
+demap::method make_method(ldpc_demapper demapper)
+{
+    return demapper == ldpc_demapper::max_log ? demap::method::max_log
+                                              : demap::method::log_map;
+}
+
 setup make_setup(const ldpc_options& o)
 {
     require(!o.codes.empty(), "number of codes", o.codes.size(), "1 and more");
@@ -33,11 +53,8 @@ setup make_setup(const ldpc_options& o)
     const bool message = !o.codeword && !soft;
     if (o.symbols != ldpc_symbols::none) {
         s.format = llr_format::int8;
-        s.symbols = o.symbols == ldpc_symbols::float32 ? demap::symbol_format::float32
-                    : o.symbols == ldpc_symbols::int16 ? demap::symbol_format::int16
-                                                       : demap::symbol_format::int8;
-        s.demapper = o.demapper == ldpc_demapper::max_log ? demap::method::max_log
-                                                          : demap::method::log_map;
+        s.symbols = make_symbol_format(o.symbols);
+        s.demapper = make_method(o.demapper);
         require(!o.constellations.empty(),
                 "number of constellations",
                 o.constellations.size(),

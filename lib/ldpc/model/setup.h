@@ -57,13 +57,7 @@ struct setup {
     //! Returns the number of channel values, or symbols, in a frame.
     std::size_t caller_values(const ldpc_code& code, unsigned constellation) const
     {
-        if (!symbols) {
-            return code.n();
-        }
-        const auto bits = constellations[constellation].bits;
-        const auto count = (code.n() + bits - 1) / bits;
-        // With 128APSK, dummy symbols fill a PLFRAME's last slot of 90.
-        return bits == 7 ? (count + 89) / 90 * 90 : count;
+        return symbols ? constellations[constellation].frame_symbols(code.n()) : code.n();
     }
     //! Returns how many decisions of a codeword are written, from its first bit on.
     unsigned output_bits(const ldpc_code& code) const
@@ -95,6 +89,10 @@ struct setup {
     //! Returns the host memory for a batch of \p codewords of any of the codes.
     batch_limits limits(std::size_t codewords) const;
 };
+
+//! Returns the format of symbols; nothing for channel values.
+std::optional<demap::symbol_format> make_symbol_format(ldpc_symbols symbols);
+demap::method make_method(ldpc_demapper demapper);
 
 //! Returns the setup for a stream decoder's options. \throws std::invalid_argument
 setup make_setup(const ldpc_options& options);

@@ -47,7 +47,7 @@ ldpc_decoder::impl::impl(const ldpc_options& options, decoder_hooks hooks)
     d_partial.resize(largest);
     d_quantised.resize(spread);
     if (options.watch) {
-        judge = std::make_unique<frame_judge>(options, d_hooks);
+        judge = std::make_unique<frame_judge>(options, d_hooks, d_setup->constellations);
     }
 }
 
@@ -292,7 +292,7 @@ std::size_t ldpc_decoder::impl::take_borrowed(std::size_t count)
     std::size_t taken = 0;
     advance();
     if (judge) {
-        watcher()->select(now().code);
+        watcher()->select(now().code, now().constellation);
     }
     while (taken < count && d_pipeline->filling()) {
         if (d_have == 0) {
@@ -396,10 +396,10 @@ std::size_t ldpc_decoder::skip(std::size_t count) { return self().skip(count); }
 std::size_t ldpc_decoder::push(const void* values, std::size_t count)
 {
     auto& d = self();
-    const auto code = d.selected();
+    const auto kind = d.now();
     const auto n = d.push(values, count);
     if (d.judge) {
-        d.watcher()->select(code);
+        d.watcher()->select(kind.code, kind.constellation);
         d.watcher()->look_at(values, 0, n);
     }
     return n;

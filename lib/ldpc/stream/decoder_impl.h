@@ -34,6 +34,13 @@ public:
         d_next.level = std::isnan(esn0_db) ? demap::estimated : demap::level_of(esn0_db);
     }
 
+    // Code, constellation and Es/N0 level of a frame.
+    struct frame_kind {
+        unsigned code = 0;
+        unsigned constellation = 0; // symbols only, as is level
+        int level = demap::estimated;
+    };
+    const frame_kind& now() const { return d_have ? d_kind : d_next; }
     unsigned selected() const { return now().code; }
     std::size_t frame_items() const { return items_of(now()); }
     std::size_t missing() const { return d_have ? items_of(d_kind) - d_have : 0; }
@@ -84,13 +91,6 @@ public:
 private:
     void require_bits(bool bits) const;
 
-    // Code, constellation and Es/N0 level of a frame.
-    struct frame_kind {
-        unsigned code = 0;
-        unsigned constellation = 0; // symbols only, as is level
-        int level = demap::estimated;
-    };
-
     static std::size_t item_bytes_of(const ldpc_options& o);
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
@@ -102,7 +102,6 @@ private:
     // that a device quantises.
     bool stays_in_caller_format();
 
-    const frame_kind& now() const { return d_have ? d_kind : d_next; }
     // Returns the number of items that are pushed for a frame.
     std::size_t items_of(const frame_kind& kind) const
     {

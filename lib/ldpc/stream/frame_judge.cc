@@ -57,8 +57,10 @@ std::string of_frames(std::size_t valid, std::size_t frames)
 
 } // namespace
 
-frame_judge::frame_judge(const ldpc_options& options, const decoder_hooks& hooks)
-    : input_judge(hooks), d_options(options)
+frame_judge::frame_judge(const ldpc_options& options,
+                         const decoder_hooks& hooks,
+                         const std::vector<demap::constellation>& constellations)
+    : input_judge(hooks), d_options(options), d_constellations(constellations)
 {
     reset();
 }
@@ -72,25 +74,45 @@ void frame_judge::reset()
     d_judged = d_concluded = false;
     d_syndrome = {};
     d_one_code = true;
-    d_code = 0;
     select(0);
 }
 
-void frame_judge::select(unsigned code)
+demap::symbol_format frame_judge::symbol_format() const
+{
+    return *make_symbol_format(d_options.symbols);
+}
+
+std::size_t frame_judge::item_bytes() const
+{
+    return of_symbols() ? demap::symbol_bytes(symbol_format())
+           : d_options.format == llr_format::float32 ? sizeof(float)
+                                                     : 1;
+}
+
+std::size_t frame_judge::frame_items() const
+{
+    const auto& code = d_options.codes[d_code];
+    return of_symbols() ? d_constellations[d_points].frame_symbols(code.n())
+                        : code.sent();
+}
+
+void frame_judge::select(unsigned code, unsigned constellation)
 {
     if (!d_sample.empty()) {
-        d_one_code = d_one_code && code == d_code;
+        d_one_code = d_one_code && code == d_code && constellation == d_points;
         return;
     }
     d_code = code;
+    d_points = constellation;
     const auto sent = d_options.codes[code].sent();
-    d_wanted = sent * std::clamp<std::size_t>((1u << 17) / sent, 4, max_undecided);
+    d_wanted =
+        frame_items() * std::clamp<std::size_t>((1u << 17) / sent, 4, max_undecided);
 }
 
 void frame_judge::look_at(const void* items, std::size_t first, std::size_t count)
 {
     const auto size = item_bytes();
-    if (d_judged || !d_one_code || d_options.symbols != ldpc_symbols::none) {
+    if (d_judged || !d_one_code) {
         return;
     }
     const auto n = std::min(count, d_wanted - std::min(d_wanted, d_sample.size() / size));
@@ -100,7 +122,7 @@ void frame_judge::look_at(const void* items, std::size_t first, std::size_t coun
 
 void frame_judge::drop_incomplete()
 {
-    const auto frame = d_options.codes[d_code].sent() * item_bytes();
+    const auto frame = frame_items() * item_bytes();
     if (d_sample.size() < d_wanted * item_bytes()) {
         d_sample.resize(d_sample.size() / frame * frame);
     }
@@ -108,8 +130,7 @@ void frame_judge::drop_incomplete()
 
 std::size_t frame_judge::sampled() const
 {
-    return d_one_code ? d_sample.size() / item_bytes() / d_options.codes[d_code].sent()
-                      : 0;
+    return d_one_code ? d_sample.size() / item_bytes() / frame_items() : 0;
 }
 
 void frame_judge::count(bool valid)
@@ -118,7 +139,7 @@ void frame_judge::count(bool valid)
     d_failed += !valid;
     if (!d_judged) {
         d_valid += valid && d_frames <= max_tried;
-        if (d_frames * d_options.codes[d_code].sent() >= d_wanted) {
+        if (d_frames * frame_items() >= d_wanted) {
             judge();
         }
     }
@@ -146,7 +167,7 @@ void frame_judge::judge()
     const auto frames = std::min<std::size_t>(sampled(), max_tried);
     if (frames > 0) {
         d_tried = std::min<std::size_t>(frames, d_frames);
-        judge_format();
+        of_symbols() ? judge_symbols() : judge_format();
     }
     d_sample.clear();
     d_sample.shrink_to_fit();
@@ -317,6 +338,129 @@ void frame_judge::judge_rates(const std::vector<float>& nats)
     }
 }
 
+void frame_judge::judge_symbols()
+{
+    if (d_valid * 2 > d_tried) {
+        return;
+    }
+    const auto& code = d_options.codes[d_code];
+    const auto& points = d_constellations[d_points];
+    const auto declared = read_symbols(d_sample, symbol_format());
+    const auto facts =
+        facts_of(reinterpret_cast<const float*>(declared.data()), 2 * declared.size());
+    if (facts.blank()) {
+        return;
+    }
+    const auto how = make_method(d_options.demapper);
+    d_syndrome = syndrome_of(code, llrs_of(points, how, declared, code.n(), d_tried), 0);
+    if (d_valid == 0 && better_symbols(code,
+                                       points,
+                                       declared,
+                                       "frames decode with an estimated Es/N0: correct "
+                                       "esn0_db, or leave it to be estimated")) {
+        return;
+    }
+    if (judge_phase(declared) || judge_symbol_format()) {
+        return;
+    }
+    for (unsigned parts = 1; parts < 8; ++parts) {
+        const plframe_parts p{ bool(parts & 4), bool(parts & 2), bool(parts & 1) };
+        if (better_symbols(code, points, without(p, declared, frame_items()), p.mend())) {
+            return;
+        }
+    }
+    if (d_syndrome.z < certain_z) {
+        judge_modcods(declared);
+    }
+}
+
+bool frame_judge::judge_phase(const symbol_vector& symbols)
+{
+    const auto& points = d_constellations[d_points];
+    const int turns = points.name == "8psk" ? 8 : 4; // that map the points to themselves
+    for (const bool exchanged : { false, true }) {
+        for (int turn = !exchanged; turn < turns; ++turn) {
+            const auto by =
+                "turn the symbols by " + std::to_string(360 / turns * turn) + " degrees";
+            const auto mend = !exchanged ? "the constellation looks turned: " + by
+                                         : "I and Q look exchanged: exchange them" +
+                                               (turn ? ", then " + by : "");
+            if (better_symbols(d_options.codes[d_code],
+                               points,
+                               turned(symbols, exchanged, double(turn) / turns),
+                               mend)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool frame_judge::judge_symbol_format()
+{
+    const struct {
+        demap::symbol_format format;
+        const char *looks, *name;
+    } others[] = { { demap::symbol_format::float32, "complex floats", "symbols" },
+                   { demap::symbol_format::int16, "pairs of int16", "symbols16" },
+                   { demap::symbol_format::int8, "pairs of int8", "symbols8" } };
+    for (const auto& other : others) {
+        if (other.format != symbol_format() &&
+            better_symbols(d_options.codes[d_code],
+                           d_constellations[d_points],
+                           read_symbols(d_sample, other.format),
+                           std::string("the input looks like ") + other.looks +
+                               ": use soft_input=\"" + other.name + '"')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool frame_judge::judge_modcods(const symbol_vector& symbols)
+{
+    const auto& name = d_options.codes[d_code].name();
+    const auto standard = name.substr(0, name.find(' '));
+    const auto size =
+        name.substr(standard.size() + 1, name.rfind(' ') - standard.size() - 1);
+    for (const bool same_size : { true, false }) {
+        for (const auto& m : demap::modcods()) {
+            if (!demap::is_of(m, standard) || (m.frame_size == size) != same_size) {
+                continue;
+            }
+            const auto code = ldpc_code::standard(standard, m.frame_size, m.rate);
+            if (code.name() == name && m.name == d_constellations[d_points].name) {
+                continue;
+            }
+            auto modcod = m.name + ' ' + m.rate;
+            std::transform(modcod.begin(), modcod.end(), modcod.begin(), ::toupper);
+            const auto mend =
+                "the frames look like those of another MODCOD: use rate=\"" + modcod +
+                '"' + (same_size ? "" : " and frame_size=\"" + m.frame_size + '"');
+            if (better_symbols(
+                    code,
+                    demap::make_constellation(m.name, m.rate, m.frame_size, standard),
+                    symbols,
+                    mend)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Says \p mend if more frames decode with these symbols than as declared.
+bool frame_judge::better_symbols(const ldpc_code& code,
+                                 const demap::constellation& points,
+                                 const symbol_vector& symbols,
+                                 const std::string& mend)
+{
+    const auto how = make_method(d_options.demapper);
+    const auto first = llrs_of(points, how, symbols, code.n(), 1);
+    return syndrome_of(code, first, 0).z >= certain_z &&
+           better(code, llrs_of(points, how, symbols, code.n(), d_tried), 0, mend);
+}
+
 frame_judge::syndrome frame_judge::syndrome_of(const ldpc_code& code,
                                                const std::vector<float>& nats,
                                                unsigned positive_bit) const
@@ -355,6 +499,8 @@ std::size_t frame_judge::decoded(const ldpc_code& code,
 {
     auto o = d_options;
     o.codes = { code };
+    o.symbols = ldpc_symbols::none;
+    o.constellations.clear();
     o.format = llr_format::float32;
     o.where = backend::cpu;
     o.watch = false;
@@ -403,16 +549,25 @@ void frame_judge::say_none()
     const auto frames = d_frames == max_undecided && !d_concluded
                             ? "none of the first " + std::to_string(d_frames)
                             : "none of " + std::to_string(d_frames);
+    const std::string checks =
+        !of_symbols()
+            ? "check the code, its rate, soft_input, where frames begin, and the order "
+              "of "
+              "bits"
+            : "check the MODCOD (constellation and rate), frame_size and soft_input, "
+              "where frames begin, that PLHEADERs and pilots are removed and the PL "
+              "scrambling is undone, and the carrier's phase";
     if (d_syndrome.expected >= 10 && d_syndrome.z < d_syndrome.expected / 2) {
         say("no signal of this code: " + frames +
             " frames decodes, and their hard decisions are no words of " +
-            d_options.codes[d_code].name() +
-            ": check the code, its rate, where frames begin, and the order of bits");
+            d_options.codes[d_code].name() + ": " + checks);
         return;
     }
     d_hooks.log(log_level::info,
-                frames + " frames decodes: the channel is too noisy, or the frames are "
-                         "none of this code");
+                frames +
+                    " frames decodes: the channel is too noisy, or the frames are "
+                    "none of this code: " +
+                    checks);
 }
 
 } // namespace gr::gpufec::ldpc

@@ -15,15 +15,18 @@
  *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
  *   is the error rate at which a binary symmetric channel has 0.8 times the capacity of
  *   the code's rate.
- * - Another sign, format, scale or rate is named only if more frames decode with it than
- *   as declared, by half of those tried. A word that does not belong to a code with M
+ * - Another sign, format, scale or rate, or another reading of symbols (phase, I and Q,
+ *   format, MODCOD, PLFRAMEs) is named only if more frames decode with it than as
+ *   declared, by half of those tried. A word that does not belong to a code with M
  *   independent checks satisfies all with a probability of 2^−M. So right input, which
  *   decodes as declared or not at all, is never accused. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 
+#include "demap/rule.h"
 #include "pipeline/input_judge.h"
+#include "symbol_readings.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <string>
 #include <vector>
@@ -33,10 +36,13 @@ namespace gr::gpufec::ldpc {
 class frame_judge : public input_judge
 {
 public:
-    frame_judge(const ldpc_options& options, const decoder_hooks& hooks);
+    //! \p constellations of symbols are named by index.
+    frame_judge(const ldpc_options& options,
+                const decoder_hooks& hooks,
+                const std::vector<demap::constellation>& constellations = {});
 
-    //! Sets the code of the next items.
-    void select(unsigned code);
+    //! Sets code and constellation of the next items.
+    void select(unsigned code, unsigned constellation = 0);
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Forgets the items of a frame that is not complete.
     void drop_incomplete();
@@ -54,13 +60,21 @@ private:
         double z = 0, expected = 0;
     };
 
-    std::size_t item_bytes() const
-    {
-        return d_options.format == llr_format::float32 ? sizeof(float) : 1;
-    }
+    bool of_symbols() const { return d_options.symbols != ldpc_symbols::none; }
+    demap::symbol_format symbol_format() const;
+    std::size_t item_bytes() const;
+    std::size_t frame_items() const;
     std::size_t sampled() const;
     void judge();
     void judge_format();
+    void judge_symbols();
+    bool judge_phase(const symbol_vector& symbols);
+    bool judge_symbol_format();
+    bool judge_modcods(const symbol_vector& symbols);
+    bool better_symbols(const ldpc_code& code,
+                        const demap::constellation& points,
+                        const symbol_vector& symbols,
+                        const std::string& mend);
     bool better(const ldpc_code& code,
                 const std::vector<float>& nats,
                 unsigned positive_bit,
@@ -78,8 +92,9 @@ private:
     void say_none();
 
     ldpc_options d_options;
-    unsigned d_code = 0;
-    bool d_one_code = true;   // all frames of the sample have one code
+    std::vector<demap::constellation> d_constellations;
+    unsigned d_code = 0, d_points = 0;
+    bool d_one_code = true;   // all frames of the sample have one code and constellation
     std::size_t d_wanted = 0; // items of the sample
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;

@@ -105,6 +105,7 @@ void signal_judge::reset()
     d_settled = d_right >= streams_judged && d_right % streams_judged != 0;
     d_right_by_now = d_settled;
     d_sum = {};
+    d_upright = d_inverted = 0;
     forget();
 }
 
@@ -181,14 +182,33 @@ void signal_judge::conclude()
 std::string signal_judge::no_signal() const
 {
     if (searches()) {
-        return "found no signal of this code: check the code, its puncturing, carrier "
-               "and baud rate";
+        return "found no signal of this code: check the code, its puncturing, "
+               "lock_presets, lock_constellation, soft_input, carrier and baud rate";
     }
     return "no signal of this code: channel bit error rate " +
            short_number(d_sum.wrong / d_sum.values) + ", noise would show " +
            short_number(d_sum.chance / d_sum.values) +
            ": check the code, its puncturing, the value that a period begins with, "
            "signs, carrier and baud rate";
+}
+
+std::string signal_judge::changed_signs() const
+{
+    return "the signs look changed: use positive_bit=" +
+           std::to_string(1 - d_options.positive_bit);
+}
+
+// Counts the frames that fit better as declared, and with the other sign.
+void signal_judge::compare_signs(const evidence& as_declared)
+{
+    const auto other =
+        count(steps({ d_options.format, d_options.soft_scale, false, true }));
+    const auto frames =
+        std::min(as_declared.frame_costs.size(), other.frame_costs.size());
+    for (std::size_t f = 0; f < frames; ++f) {
+        d_upright += as_declared.frame_costs[f] < other.frame_costs[f];
+        d_inverted += as_declared.frame_costs[f] > other.frame_costs[f];
+    }
 }
 
 std::vector<std::int8_t> signal_judge::steps(const reading& r) const
@@ -279,12 +299,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
         }
     }
     if (!searches()) {
-        all.push_back({ declared,
-                        d_options.soft_scale,
-                        false,
-                        true,
-                        "the signs look changed: use positive_bit=" +
-                            std::to_string(1 - d_options.positive_bit) });
+        all.push_back({ declared, d_options.soft_scale, false, true, changed_signs() });
     }
     return all;
 }
@@ -365,7 +380,15 @@ void signal_judge::judge()
     d_sum.values += as_declared.values;
     d_sum.wrong += as_declared.wrong;
     d_sum.chance += as_declared.chance;
-    if (as_declared.signal() || d_sum.signal() || (searches() && d_locked())) {
+    if (d_frame_values > 0 && d_options.ends != termination::tailbiting) {
+        compare_signs(as_declared);
+    }
+    const bool inverted = d_upright == 0 && d_inverted > 0; // in all frames so far
+    if (inverted && d_inverted >= frames_with_sign) {
+        say(changed_signs());
+        d_settled = true;
+    } else if (!inverted &&
+               (as_declared.signal() || d_sum.signal() || (searches() && d_locked()))) {
         withdraw("this is a signal of this code by now");
         d_settled = d_right_by_now = true;
     } else if (d_judged == max_undecided && (searches() || d_sum.none())) {
@@ -455,6 +478,7 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
     }
     const auto mean = facts_of(values.data(), values.size()).mean;
     evidence e;
+    e.frame_costs.resize(d_frame_values > 0 ? end / d_frame_values : 0);
     for (auto i = begin; i < end; ++i) {
         if (values[i] == 0) {
             continue;
@@ -464,6 +488,9 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
             const int size = std::abs(int(values[i]));
             ++e.wrong;
             e.strong += size > mean && size < 127;
+            if (d_frame_values > 0) {
+                e.frame_costs[i / d_frame_values] += size;
+            }
         }
     }
     return e;

@@ -22,7 +22,11 @@
  *   not saturate, but less than a quarter do in the other reading. With Gaussian noise
  *   less than a tenth do, as long as the signal can be decoded, so that the probability
  *   of a false alarm is below 1e-8. During a phase search, a ratio lower by 0.075
- *   suffices instead. */
+ *   suffices instead.
+ * - An inverted stream of a transparent code decodes as well. But a frame begins, and may
+ *   end, in a known state. The signs are said to be changed if at least 30 frames have a
+ *   smaller cost, the sum of magnitudes with wrong signs, with the other sign, and none
+ * as declared. The probability of a false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
@@ -56,12 +60,15 @@ public:
     //! Streams of a decoder that are all judged. If they are right, one in this many is
     //! judged later.
     static constexpr std::uint64_t streams_judged = 16;
+    //! Frames that must all fit the other sign.
+    static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
     // Counts of signs: all, wrong ones, and wrong ones by chance.
     struct evidence {
         double values = 0, wrong = 0, chance = 0;
         double strong = 0; // wrong signs of values above the mean that do not saturate
+        std::vector<double> frame_costs = {}; // sums of magnitudes with wrong signs
         bool upside_down() const { return wrong >= 40 && strong > 0.5 * wrong; }
         double ratio() const { return chance > 0 ? wrong / chance : 1; }
         bool signal() const;
@@ -92,6 +99,8 @@ private:
     evidence search(const std::vector<std::int8_t>& values);
     evidence count(const std::vector<std::int8_t>& values);
     std::string no_signal() const;
+    std::string changed_signs() const;
+    void compare_signs(const evidence& as_declared);
 
     viterbi_options d_options;
     const std::function<bool()> d_locked;
@@ -109,6 +118,7 @@ private:
     bool d_seen = false;         // the stream has had items
     bool d_right_by_now = false; // the stream was found to be right
     std::uint64_t d_right = 0;   // consecutive streams that were right
+    std::uint64_t d_upright = 0, d_inverted = 0; // frames that fit a sign better
     evidence d_sum;
 };
 

@@ -6,6 +6,7 @@
 
 """BBFRAMEs of gr-dtv's transmitter, and what becomes of them when frames are lost."""
 
+import time
 import unittest
 
 import numpy as np
@@ -86,6 +87,15 @@ def frame_of(units, at, k):
     return np.packbits(np.concatenate([np.unpackbits(header), units[at:at + dfl]])), at + dfl
 
 
+def told(frames, code, **parameters):
+    """Warnings of bbframe_to_ts."""
+    lines = []
+    with qa_support.output_of_process(lines):
+        extract(frames.ravel(), code, **parameters)
+        time.sleep(0.3) # a thread of its own writes the log
+    return [line for line in lines if "warning" in line]
+
+
 class message_sink(gr.basic_block):
     def __init__(self):
         gr.basic_block.__init__(self, "message_sink", None, None)
@@ -98,6 +108,25 @@ class message_sink(gr.basic_block):
 
 
 class qa_bbframe(unittest.TestCase):
+    def test_FramesWithWrongHeaders_AreToldOnce(self):
+        code, theirs = next(iter(every_code()))
+        packets = transport_packets(12 * lengths(code)[1] // 1504 + 2, 1)
+        random = np.random.default_rng(1)
+        for scrambled, right in ((True, "use descramble=True"),
+                                 (False, "use descramble=False")):
+            frames = packed_frames(code, dtv_frames(theirs, packets, scrambled))
+            self.assertEqual(told(frames, code, descramble=scrambled), [])
+            lines = told(frames, code, descramble=not scrambled)
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn(right, lines[0])
+            broken = frames.copy()
+            broken[:4] = random.integers(0, 256, broken[:4].shape) # lost at the beginning
+            self.assertEqual(told(broken, code, descramble=scrambled), [])
+        for other in (random.integers(0, 256, frames.shape, np.uint8), 0 * frames):
+            lines = told(other, code, descramble=True)
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn("check standard, frame_size, rate and descramble", lines[0])
+
     def test_every_code_from_gr_dtv(self):
         """Packets come back as they were. gr-dtv begins with a CRC-8 of no packet."""
         count = 0

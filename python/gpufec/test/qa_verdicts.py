@@ -10,14 +10,18 @@ name the mend, by arrays, block and tool; a right one is never told.
 import itertools
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
+import time
 import unittest
 import warnings
 
 import numpy as np
 import pmt
-from gnuradio import blocks, gpufec, gr
+from gnuradio import blocks, dtv, gpufec, gr
+import qa_support
+from qa_symbols import DTV, noisy, transmit
 
 # The Eb/N0 in dB at which one decoded bit in 10^5 is wrong, rounded.
 THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb_5_6": 6.0,
@@ -25,6 +29,9 @@ THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
+# Constellation, frame size, rate: Es/N0 in dB per symbol.
+SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
+           ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
 # DVB-S2 and 802.11, Es/N0 per bit in dB.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
@@ -81,6 +88,9 @@ def wrong_viterbi():
     weak, _ = soft("ccsds", 3.5)
     dvb, punctured = soft("dvb_3_4", 6.0)
     odd, gsm = soft("gsm", 4.5)
+    wifi, framed = soft("80211_1_2", 4.5, 80000, termination="terminated", frame_bits=1000)
+    truncated, cut = soft("ccsds", 3.5, 80000, termination="truncated", frame_bits=300)
+    cut["termination"] = "truncated"
     return {
         "hard bits": ((weak > 0).astype(np.int8), code, "2·bit - 1"),
         "hard bits as float": ((weak > 0).astype(np.float32), code, "2·bit - 1"),
@@ -97,6 +107,8 @@ def wrong_viterbi():
         "weak floats": (clean / 1000, code, "soft_scale=3"),
         "strong floats": (weak * 1000, code, "soft_scale=0.03"),
         "other sign": (steps(-odd), gsm, "positive_bit=0"),
+        "other sign of terminated frames": (steps(-wifi), framed, "positive_bit=0"),
+        "other sign of truncated frames": (steps(-truncated), cut, "positive_bit=0"),
         "another code": (steps(clean), code_of("dvb_1_2", polynomials=[0o133, 0o171]),
                          "no signal of this code"),
         "another rate": (steps(clean), code_of("dvb_7_8"), "no signal of this code"),
@@ -130,6 +142,64 @@ def wrong_ldpc():
         "another code": (wifi[:, :648].ravel()[:16200].reshape(1, -1).repeat(8, 0), code,
                          "no signal of this code"),
         "other sign of 802.11": (-wifi, of_wifi, "positive_bit=1"),
+    }
+
+
+def plframes(symbols, frame_size, rate, constellation, pilots, header):
+    """The PLFRAMEs of XFECFRAMEs, from gr-dtv, or what follows their PLHEADERs."""
+    sink, graph = blocks.vector_sink_c(), gr.top_block()
+    graph.connect(blocks.vector_source_c(symbols.tolist()), dtv.dvbs2_physical_cc(
+        dtv.FECFRAME_SHORT if frame_size == "short" else dtv.FECFRAME_NORMAL,
+        getattr(dtv, "C" + rate.replace("/", "_")), DTV[constellation],
+        dtv.PILOTS_ON if pilots else dtv.PILOTS_OFF, 0), sink)
+    graph.run()
+    sent = np.array(sink.data(), np.complex64)[::2] # a zero follows each symbol
+    data = {"qpsk": 8100, "8psk": 5400}[constellation]
+    length = 90 + data + 36 * ((data // 90 - 1) // 16 if pilots else 0)
+    frames = sent[:len(sent) // length * length].reshape(-1, length)
+    return frames[:, 0 if header else 90:].ravel()
+
+
+def integers(symbols, kind, scale):
+    return np.clip(np.rint(symbols.view(np.float32) * scale), np.iinfo(kind).min,
+                   np.iinfo(kind).max).astype(kind)
+
+
+def wrong_symbols():
+    code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols")
+    four = dict(code, rate="1/2", constellation="qpsk")
+    sent = transmit("8psk", "short", "3/4", 9, 1)[1]
+    clean, sent4 = noisy(sent, 10, 1), transmit("qpsk", "short", "1/2", 9, 2)[1]
+    clean4 = noisy(sent4, 3, 2)
+    exchanged = (clean.imag + 1j * clean.real).astype(np.complex64)
+
+    def pl(pilots, header):
+        return noisy(plframes(sent4, "short", "1/2", "qpsk", pilots, header), 3, 3)
+    general = ["MODCOD", "frame_size", "soft_input", "where frames begin", "PL scrambling",
+               "pilots", "phase"]
+    return {
+        "I and Q exchanged": (exchanged, code, ["I and Q look exchanged: exchange them ("]),
+        "conjugate": (clean4.conj(), four,
+                      ["exchange them, then turn the symbols by 270 degrees"]),
+        "eighth turn": (clean * np.complex64(np.exp(0.25j * np.pi)), code,
+                        ["turn the symbols by 315 degrees"]),
+        "quarter turn": (clean4 * np.complex64(1j), four, ["turn the symbols by 270 degrees"]),
+        "another rate": (clean, dict(code, rate="2/3"), ['rate="8PSK 3/4" (']),
+        "another constellation": (clean, four, ['rate="8PSK 3/4" (']),
+        "another frame size": (clean, dict(code, frame_size="normal"),
+                               ['rate="8PSK 3/4" and frame_size="short"']),
+        "int16 as float": (integers(clean, np.int16, 4000), code, ['soft_input="symbols16"']),
+        "floats as int16": (clean, dict(code, soft_input="symbols16"),
+                            ['soft_input="symbols"']),
+        "floats as int8": (clean4, dict(four, soft_input="symbols8"), ['soft_input="symbols"']),
+        "int8 as int16": (integers(clean, np.int8, 40), dict(code, soft_input="symbols16"),
+                          ['soft_input="symbols8"']),
+        "not descrambled": (pl(False, False), four, ["PLFRAMEs: undo the PL scrambling"]),
+        "pilots": (pl(True, False), four, ["undo the PL scrambling", "remove the pilots"]),
+        "PLFRAMEs": (pl(True, True), four,
+                     ["remove the PLHEADER", "undo the PL scrambling", "remove the pilots"]),
+        "begins elsewhere": (clean[1:], code, general),
+        "another phase": (clean * np.complex64(np.exp(0.1j * np.pi)), code, general),
     }
 
 
@@ -179,6 +249,19 @@ def right_ldpc():
                    else offset(values, scale), given)
 
 
+def right_symbols():
+    for (code, threshold), margin, (kind, scale) in itertools.product(
+            SYMBOLS.items(), (-1.5, -0.3, 0, 1, 12), (("symbols", 0), ("symbols16", 4000),
+                                                      ("symbols8", 30))):
+        constellation, frame_size, rate = code
+        values = noisy(transmit(*code, 4 if frame_size == "normal" else 9, 5)[1],
+                       threshold + margin, 6)
+        if scale:
+            values = integers(values, {"symbols16": np.int16, "symbols8": np.int8}[kind], scale)
+        yield f"{code} {margin} dB {kind}", values, dict(
+            constellation=constellation, frame_size=frame_size, rate=rate, soft_input=kind)
+
+
 def decoded(function, values, arguments):
     """The verdict, and the warnings, of functions on arrays."""
     with warnings.catch_warnings(record=True) as caught:
@@ -187,17 +270,36 @@ def decoded(function, values, arguments):
     return status.verdict, [str(w.message) for w in caught]
 
 
+def source_of(block, values):
+    size = block.input_signature().sizeof_stream_item(0)
+    items = np.ascontiguousarray(values).ravel().view(np.uint8)
+    return blocks.vector_source_b(items[:len(items) // size * size], False, size)
+
+
+def by_any_block(block, values):
+    top = gr.top_block()
+    top.connect(source_of(block, values), block, blocks.null_sink(1))
+    top.run()
+
+
 def by_block(block, values):
     """The verdict, and the messages that have one, of a block."""
-    items = values.ravel()
-    source = (blocks.vector_source_f(items, False) if items.dtype == np.float32 else
-              blocks.vector_source_b(items.view(np.uint8), False))
     top, messages = gr.top_block(), blocks.message_debug()
-    top.connect(source, block, blocks.null_sink(1))
+    top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
     top.run()
     events = [pmt.to_python(messages.get_message(i)) for i in range(messages.num_messages())]
     return block.verdict(), [e["text"] for e in events if e["event"] == "verdict" and e["text"]]
+
+
+def in_tool(mend):
+    """The words of a verdict at the command line."""
+    def option(match):
+        name, value = match[1].replace("_", "-"), match[2] or ""
+        return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
+    mend = re.sub(r'(\w+)=(?:"([^"]*)")?', option, mend)
+    mend = re.sub(r"\b(frame|soft)_(size|input)\b", r"--\1-\2", mend)
+    return mend.replace("Multiply them by", "Use --llr-factor")
 
 
 def by_tool(decoder, values, arguments):
@@ -233,7 +335,39 @@ class qa_verdicts(unittest.TestCase):
                 self.assertEqual(told, [verdict])
                 code, told = by_tool(decoder, values, arguments)
                 self.assertEqual((code, len(told)), (3, 1), told)
-                self.assertIn(mend, told[0])
+                self.assertIn(in_tool(mend), told[0])
+
+    def test_WrongSymbols_AreToldOnceByBlockAndTool(self):
+        for name, (values, arguments, mends) in wrong_symbols().items():
+            with self.subTest(name):
+                verdict, told = by_block(gpufec.gpu_ldpc_dvbs2(**arguments), values)
+                self.assertEqual(told, [verdict])
+                code, told = by_tool("ldpc", values, arguments)
+                self.assertEqual((code, len(told)), (3, 1), told)
+                for mend in mends:
+                    self.assertIn(mend, verdict)
+                    self.assertIn(in_tool(mend), told[0])
+
+    def test_WrongEsN0_IsTold(self):
+        values = noisy(transmit("8psk", "short", "3/4", 9, 1)[1], 10, 1)
+        code = dict(frame_size="short", rate="3/4", constellation="8psk", soft_input="symbols",
+                    esn0_db=-9)
+        verdict, told = by_block(gpufec.gpu_ldpc_dvbs2(**code, esn0="given"), values)
+        self.assertIn("correct esn0_db", verdict)
+        self.assertEqual(told, [verdict])
+        self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
+
+    def test_ScaledAmplitudes_Decode(self):
+        """The tool scales amplitudes as its warning says."""
+        short = ("dvbs2", "short", "1/2")
+        values, es_n0 = llrs(short, -1.6)
+        code = dict(zip(("standard", "frame_size", "rate"), short))
+        amplitudes = values / (4 * es_n0)
+        self.assertEqual(by_tool("ldpc", amplitudes, dict(code, llr_factor=4 * es_n0)), (0, []))
+        named = [float(re.search(r"--llr-factor ([0-9.]+)", by_tool(
+            "ldpc", amplitudes / 8, dict(code, llr_factor=f))[1][0])[1]) for f in (1, 0.25)]
+        self.assertAlmostEqual(named[0], named[1], delta=0.02 * named[0])
+        self.assertAlmostEqual(named[0], 32 * es_n0, delta=0.2 * named[0])
 
     def test_WrongSoftValues_AreToldOnceByAll(self):
         self.check_wrong(wrong_viterbi(), gpufec.viterbi_decode, gpufec.gpu_viterbi_pbvd,
@@ -252,7 +386,8 @@ class qa_verdicts(unittest.TestCase):
                 ("right, strong", steps(soft("ccsds", 20)[0], 100), ""),
                 ("right, noise first", np.concatenate([steps(noise(100000)), steps(weak)]), ""),
                 ("noise", steps(noise()), "found no signal"),
-                ("another code", steps(soft("cdma_1_2", 6.0)[0]), "found no signal"),
+                ("another code", steps(soft("cdma_1_2", 6.0)[0]),
+                 "lock_presets, lock_constellation, soft_input"),
                 ("offset binary", offset(weak).view(np.int8), 'soft_input="uint8"'),
                 ("hard bits", (weak > 0).astype(np.int8), "2·bit - 1"),
                 ("weak floats", weak / 1000, "soft_scale=3")):
@@ -294,6 +429,90 @@ class qa_verdicts(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.error_count()), (30, 30))
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
+    def test_IncompleteLastFrames_AreTold(self):
+        """As a warning if nothing is decoded, else as information."""
+        book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
+        received = gpufec.sync_encode(gpufec.random_bits(400), **book)
+        code = ("dvbs2", "short", "1/2")
+        for make, frame in (
+                (lambda: gpufec.gpu_ldpc_dvbs2(*code), 16200),
+                (lambda: gpufec.gpu_ldpc_dvbs2(*code, soft_input="symbols"), 8100),
+                (lambda: gpufec.gpu_viterbi_pbvd(termination="terminated", frame_bits=1000),
+                 2012),
+                (lambda: gpufec.gpu_viterbi_pbvd(termination="tailbiting", frame_bits=1000,
+                                                 soft_input="packed4"), 1000),
+                (lambda: gpufec.gpu_sync_map(**book, mode="stream"), 160),
+                (lambda: gpufec.bch_decoder(*code), 900),
+                (lambda: gpufec.ldpc_encoder(*code), 900)):
+            block = make()
+            items, size = noise(4 * 16200), block.input_signature().sizeof_stream_item(0)
+            for count, rest, level in ((frame // 2, frame // 2, "warning"), (frame, 0, ""),
+                                       (2 * frame + 30, 30, "info")):
+                with self.subTest(block.name(), count=count):
+                    values = (received if "sync" in block.name() else
+                              items.view(np.uint8))[:size * count]
+                    lines = []
+                    with qa_support.output_of_process(lines):
+                        by_any_block(make(), values)
+                        time.sleep(0.3) # a thread of its own writes the log
+                    said = [line for line in lines if "within a frame" in line]
+                    self.assertEqual(len(said), bool(rest), lines)
+                    if rest:
+                        self.assertIn(level, said[0])
+                        self.assertIn(f"after {rest} of its {frame} items", said[0])
+
+    def test_ArgumentsWithoutEffect_AreTold(self):
+        viterbi, ldpc, short = gpufec.viterbi_decode, gpufec.ldpc_decode, np.zeros(16200)
+        for function, values, wrong, right in (
+                (viterbi, np.zeros(64, np.int8), dict(lock_constellation="qpsk"),
+                 dict(lock="auto")),
+                (viterbi, np.zeros(64, np.int8), dict(lock_presets=["dvb_2_3"]),
+                 dict(lock="auto")),
+                (viterbi, np.zeros(64, np.int8), dict(soft_scale=8), {}),
+                (viterbi, np.zeros(64, np.float32), {}, dict(soft_scale=8)),
+                (ldpc, short.astype(np.float32), dict(llr_scale=4), dict(output="llr")),
+                (ldpc, short.astype(np.int8), {}, dict(llr_scale=4)),
+                (ldpc, short.astype(np.int8), dict(offset=0.5, algorithm="min_sum"),
+                 dict(algorithm="Offset-Min-Sum")),
+                (ldpc, short.astype(np.int8), dict(normalization=0.5),
+                 dict(algorithm="normalized_min_sum"))):
+            code = dict(frame_size="short") if function is ldpc else {}
+            for more, told in (({}, wrong != {}), (right, right == {})):
+                with self.subTest(wrong=wrong, more=more):
+                    with warnings.catch_warnings(record=True) as caught:
+                        warnings.simplefilter("always")
+                        function(values, **{**code, **wrong, **more})
+                    said = [str(w.message) for w in caught if "without effect" in str(w.message)]
+                    self.assertEqual(len(said), told, said)
+                    if told:
+                        self.assertIn(next(iter(wrong)), said[0])
+                        self.assertEqual(caught[0].filename, __file__)
+
+    def test_ParametersWithoutEffect_AreTold(self):
+        viterbi, ldpc = gpufec.gpu_viterbi_pbvd, gpufec.gpu_ldpc_dvbs2
+        for block, wrong, right in (
+                (viterbi, dict(lock_constellation="qpsk"), dict(lock="auto")),
+                (viterbi, dict(lock_presets=["dvb_2_3"]), dict(lock="auto")),
+                (viterbi, dict(lock_memory=20000), dict(lock="auto")),
+                (ldpc, dict(esn0_db=5), dict(soft_input="symbols", esn0="given")),
+                (ldpc, dict(esn0_db=5, soft_input="symbols"), dict(esn0="given"))):
+            name = next(iter(wrong))
+            for more, told in (({}, True), (right, False)):
+                with self.subTest(name, told=told):
+                    lines = []
+                    with qa_support.output_of_process(lines):
+                        block(**{**wrong, **more})
+                        time.sleep(0.3)
+                    said = [line for line in lines if "without effect" in line and name in line]
+                    self.assertEqual(len(said), told, lines)
+        lines = []
+        with qa_support.output_of_process(lines):
+            viterbi()
+            ldpc()
+            ldpc(soft_input="symbols")
+            time.sleep(0.3)
+        self.assertEqual([line for line in lines if "without effect" in line], [])
+
     def check_right(self, runs, function, least):
         count = 0
         for name, values, arguments in runs:
@@ -304,6 +523,15 @@ class qa_verdicts(unittest.TestCase):
 
     def test_RightSoftValues_AreNotAccused(self):
         self.check_right(right_viterbi(), gpufec.viterbi_decode, 100)
+
+    def test_RightSymbols_AreNotAccused(self):
+        count = 0
+        for name, values, arguments in right_symbols():
+            with self.subTest(name):
+                block = gpufec.gpu_ldpc_dvbs2(**arguments)
+                self.assertEqual(by_block(block, values), ("", []))
+            count += 1
+        self.assertGreaterEqual(count, 60)
 
     def test_RightLlrs_AreNotAccused(self):
         self.check_right(right_ldpc(), gpufec.ldpc_decode, 60)

@@ -16,6 +16,7 @@ from gnuradio import gpufec
 import qa_support as support
 
 VALUES = np.zeros(64, np.int8)
+SYMBOLS = VALUES.view(np.complex64)
 
 # A block or function, its arguments, and the right name on the first line of the answer.
 TYPOS = [
@@ -52,6 +53,15 @@ TYPOS = [
     (gpufec.viterbi_decode, (VALUES.view(np.uint8),), {}, '"packed4" (two values per byte) or'),
     (gpufec.ldpc_decode, (VALUES,), dict(rate=0.5), 'as "1/2"'),
     (gpufec.ldpc_decode, (VALUES,), dict(outputs="llr"), "output?"),
+    (gpufec.viterbi_decode, (SYMBOLS,), {}, "values.view(numpy.float32)"),
+    (gpufec.viterbi_decode, (SYMBOLS,), dict(soft_input="float"), "values.view(numpy.float32)"),
+    (gpufec.ldpc_decode, (SYMBOLS,), {}, "values.view(numpy.float32)"),
+    (gpufec.ldpc_decode, (SYMBOLS.astype(complex),), {},
+     "values.astype(numpy.complex64).view(numpy.float32)"),
+    (gpufec.ldpc_decode, (VALUES,), dict(soft_input="complex"), 'soft_input="symbols"'),
+    (gpufec.ldpc_decode, (VALUES,), dict(soft_input="symbols"), "gpu_ldpc_dvbs2"),
+    (gpufec.gpu_ldpc_dvbs2, (), dict(soft_input="complex"), "symbols, symbols16 and symbols8"),
+    (gpufec.dvbs2_fec_receiver, (), dict(soft_input="complex"), "symbols16 and symbols8"),
     (gpufec.conv_encode, (VALUES,), dict(packed_inptu=True), "packed_input?"),
     (gpufec.awgn, (VALUES.view(np.uint8),), dict(ebn0=3.0), "ebn0_db?"),
     (gpufec.sync_encode, (VALUES.view(np.uint8), "no_file"), dict(frame_symbol=4), "frame_symbols?"),
@@ -63,6 +73,7 @@ TOOL_TYPOS = [
     ("ber ldpc --frame-size 64800", "normal"),
     ("ber ldpc --algoritm min_sum", "--algorithm?"),
     ("ber viterbi --soft-input int7", "int8"),
+    ("decode ldpc --soft-input complex - -", "symbols, symbols16 and symbols8"),
     ("dekode viterbi", "decode"),
     ("decode vitrebi", "viterbi"),
 ]

@@ -1,0 +1,235 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "common/names.h"
+#include "common/refuse.h"
+#include "ldpc_options.h"
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+namespace gr::gpufec {
+
+const char* const ldpc_code_options = R"(
+standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|wifi|nr  dvbs2
+frame-size      text          normal  as the standard has them: normal, 8160, "bg1 z384"
+rate            text          1/2     as the standard has them; of nr blocks of message/sent
+code-file       file          -       alist or base matrix, in place of the three above
+punctured       text          -       positions that are not sent, as 0-53,60
+shortened       text          -       positions that are 0 and not sent
+message-positions  text  systematic   of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions as above, in the order of the message
+)";
+
+const char* const ldpc_decoder_options = R"(
+soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 is the middle; of decode symbols of DVB-S2 and S2X too: complex float32, or pairs of int16 or int8
+llr-scale       real          2       int8 steps per nat, in and (of LLRs) out
+algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
+precision       int8|int16|float  int8
+schedule        layered|flooding  layered
+max-iterations  int           25      1 to 1000
+early-stop      true|false    true    stop once every check is satisfied
+offset          real          -1      nats; negative: the code's own, in float declining
+normalization   real          -1      factor; negative: the code's own
+output          message|codeword|llr|extrinsic|bbframe|ts  message  K bits per frame, or N; N LLRs, posterior or extrinsic; of decode also what BCH makes of messages of DVB, BBFRAMEs or their transport stream packets
+positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
+)";
+
+const char* const ldpc_symbol_options = R"(
+modcod        text             -        constellation and rate of symbols, as "QPSK 1/2", in place of --rate
+constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk, 32apsk; dvbs2x has more
+)";
+
+namespace {
+
+// "0-53,60"
+std::vector<std::uint32_t> positions(const option_values& values, const std::string& name)
+{
+    std::vector<std::uint32_t> list;
+    std::istringstream text(values.text(name));
+    for (std::string item; std::getline(text, item, ',');) {
+        const auto dash = item.find('-');
+        const std::string ends[] = { item.substr(0, dash),
+                                     dash == item.npos ? item : item.substr(dash + 1) };
+        for (const auto& end : ends) {
+            if (end.empty() || end.size() > 7 ||
+                end.find_first_not_of("0123456789") != end.npos) {
+                refuse_option(name, '"' + item + '"', "positions and ranges, as 0-53,60");
+            }
+        }
+        const auto first = std::stoul(ends[0]), last = std::stoul(ends[1]);
+        if (last < first || last > ldpc_code::max_bits) {
+            refuse_option(name, '"' + item + '"', "ranges that ascend");
+        }
+        for (auto p = first; p <= last; ++p) {
+            list.push_back(std::uint32_t(p));
+        }
+    }
+    return list;
+}
+
+// Constellation and rate.
+std::pair<std::string, std::string> modcod_of(const option_values& values)
+{
+    const auto rate = values.text("rate"), name = values.text("constellation");
+    const auto given = values.has("modcod") ? values.text("modcod") : rate;
+    const auto modcod =
+        values.has("constellation") ? demap::split_modcod(given) : std::nullopt;
+    if (values.has("modcod") && !modcod) {
+        refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
+    }
+    const auto found = modcod.value_or(std::make_pair(name, rate));
+    // One of the others may repeat what the MODCOD says.
+    const auto require_same = [&](const char* option, const std::string& value) {
+        const auto text = values.text(option);
+        if (modcod && values.given(option) && folded(text) != value &&
+            demap::split_modcod(text) != modcod) {
+            refuse_option(option,
+                          '"' + text + '"',
+                          '"' + value + "\" of the MODCOD \"" + given + '"');
+        }
+    };
+    require_same("rate", found.second);
+    require_same("constellation", found.first);
+    return found;
+}
+
+} // namespace
+
+ldpc_code ldpc_code_of(const option_values& values)
+{
+    const auto file = values.text("code-file");
+    const auto rate = modcod_of(values).second;
+    auto code = file.empty() ? ldpc_code::standard(values.text("standard"),
+                                                   values.text("frame-size"),
+                                                   rate)
+                             : ldpc_code::from_file(file);
+    values.warn_unused(file.empty(),
+                       { "standard", "frame-size", "rate", "modcod" },
+                       "codes without --code-file");
+    const auto punctured = positions(values, "punctured");
+    const auto shortened = positions(values, "shortened");
+    if (!punctured.empty() || !shortened.empty()) {
+        code = code.with_positions(punctured, shortened);
+    }
+    const auto place = values.text("message-positions");
+    if (place != "systematic") {
+        if (file.empty()) {
+            refuse_option("message-positions",
+                          '"' + place + '"',
+                          "systematic, without --code-file");
+        }
+        const bool list = !place.empty() && place[0] >= '0' && place[0] <= '9';
+        code = list ? code.with_message_positions(positions(values, "message-positions"))
+                    : code.with_message_positions(place);
+    }
+    if (!code.warning().empty()) {
+        std::cerr << "gpufec: WARNING: " << code.warning() << "\n";
+    }
+    return code;
+}
+
+dvb_names::dvb_names(const option_values& values, const ldpc_code& code)
+    : constellation(modcod_of(values).first)
+{
+    const auto& name = code.name();
+    const auto first = name.find(' '), last = name.rfind(' ');
+    for (const char* other : { "code-file", "punctured", "shortened" }) {
+        is_dvb = is_dvb && !values.has(other);
+    }
+    if (is_dvb) {
+        standard = name.substr(0, first);
+        frame_size = name.substr(first + 1, last - first - 1);
+        rate = name.substr(last + 1);
+    }
+}
+
+demap::constellation dvb_names::points(const std::string& option,
+                                       const std::string& value) const
+{
+    if (standard != "dvbs2" && standard != "dvbs2x") {
+        refuse(option,
+               '"' + value + '"',
+               "only the codes of dvbs2 and dvbs2x as they are have symbols");
+    }
+    return demap::make_constellation(constellation, rate, frame_size, standard);
+}
+
+bool has_symbols(const option_values& values)
+{
+    return values.text("soft-input").rfind("symbols", 0) == 0;
+}
+
+namespace {
+
+// Reads the options of symbols, which only the command decode has.
+void set_symbols(const option_values& values, ldpc_options& o)
+{
+    const dvb_names names(values, o.codes[0]);
+    const auto format = values.text("soft-input");
+    const auto points = names.points("soft_input", format);
+    o.symbols = format == "symbols"     ? ldpc_symbols::float32
+                : format == "symbols16" ? ldpc_symbols::int16
+                                        : ldpc_symbols::int8;
+    o.demapper = values.text("demapper") == "max_log" ? ldpc_demapper::max_log
+                                                      : ldpc_demapper::log_map;
+    o.constellations = { { points.name, names.rate, names.frame_size } };
+}
+
+// Warns of options that have no effect beside the others.
+void warn_unused(const option_values& values, const ldpc_options& o)
+{
+    const bool symbols = o.symbols != ldpc_symbols::none;
+    const bool soft = o.soft != ldpc_soft_output::none;
+    const auto output = values.text("output");
+    values.warn_unused(
+        symbols, { "esn0-db", "demapper", "constellation" }, "--soft-input symbols");
+    values.warn_unused(!symbols || soft,
+                       { "positive-bit" },
+                       "--soft-input int8, float and uint8, and --output of LLRs");
+    values.warn_unused((!symbols && o.format != llr_format::float32) || soft,
+                       { "llr-scale" },
+                       "--soft-input int8 and uint8, and --output of LLRs");
+    values.warn_unused(!symbols && o.format == llr_format::float32,
+                       { "llr-factor" },
+                       "--soft-input float");
+    values.warn_unused(o.algorithm == ldpc_algorithm::offset_min_sum,
+                       { "offset" },
+                       "--algorithm offset_min_sum");
+    values.warn_unused(o.algorithm == ldpc_algorithm::normalized_min_sum,
+                       { "normalization" },
+                       "--algorithm normalized_min_sum");
+    values.warn_unused(output == "bbframe", { "descramble" }, "--output bbframe");
+}
+
+} // namespace
+
+ldpc_options parse_ldpc(const option_values& values)
+{
+    ldpc_options o;
+    o.codes = { ldpc_code_of(values) };
+    if (values.has("constellation") && has_symbols(values)) {
+        set_symbols(values, o);
+    } else {
+        o.format = llr_format_from_string(values.text("soft-input"));
+    }
+    o.llr_scale = values.real("llr-scale");
+    o.algorithm = ldpc_algorithm_from_string(values.text("algorithm"));
+    o.precision = ldpc_precision_from_string(values.text("precision"));
+    o.schedule = ldpc_schedule_from_string(values.text("schedule"));
+    o.max_iterations = values.integer("max-iterations");
+    o.early_stop = values.text("early-stop") == "true";
+    o.offset = values.real("offset");
+    o.normalization = values.real("normalization");
+    const auto output = values.text("output");
+    o.codeword = output == "codeword";
+    o.soft = output == "llr"         ? ldpc_soft_output::posterior
+             : output == "extrinsic" ? ldpc_soft_output::extrinsic
+                                     : ldpc_soft_output::none;
+    o.positive_bit = values.integer("positive-bit");
+    values.set_run_options(o);
+    warn_unused(values, o);
+    return o;
+}
+
+} // namespace gr::gpufec

@@ -1,0 +1,44 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* The options of LDPC codes and decoders: the parameters of the gpu_ldpc_dvbs2 block. */
+
+#ifndef INCLUDED_GPUFEC_APPS_DECODERS_LDPC_OPTIONS_H
+#define INCLUDED_GPUFEC_APPS_DECODERS_LDPC_OPTIONS_H
+
+#include "demap/constellation.h"
+#include "options.h"
+#include <gnuradio/gpufec/ldpc.h>
+#include <string>
+
+namespace gr::gpufec {
+
+// Rows of an option_table:
+extern const char* const ldpc_code_options;
+extern const char* const ldpc_decoder_options;
+extern const char* const ldpc_symbol_options;
+
+//! Names of a code of a standard without changes, "dvbs2", "normal" and "1/2", and its
+//! constellation.
+struct dvb_names {
+    dvb_names(const option_values& values, const ldpc_code& code);
+
+    //! Returns the constellation; \p option and \p value ask for symbols. \throws
+    //! std::invalid_argument if the code has none
+    demap::constellation points(const std::string& option,
+                                const std::string& value) const;
+
+    bool is_dvb = true;
+    std::string standard, frame_size, rate, constellation;
+};
+
+//! Returns whether --soft-input asks for symbols.
+bool has_symbols(const option_values& values);
+//! Returns the code of the options.
+ldpc_code ldpc_code_of(const option_values& values);
+//! Returns the options of the decoder; warns of those that have no effect.
+ldpc_options parse_ldpc(const option_values& values);
+
+} // namespace gr::gpufec
+
+#endif /* INCLUDED_GPUFEC_APPS_DECODERS_LDPC_OPTIONS_H */

@@ -1,0 +1,49 @@
+// Copyright 2026 gr-gpufec developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/* Alternative readings of symbols of DVB-S2, of which none of the frames decodes. */
+
+#ifndef INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
+#define INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
+
+#include "demap/rule.h"
+#include <complex>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace gr::gpufec::ldpc {
+
+using symbol_vector = std::vector<std::complex<float>>;
+
+//! Reads the bytes as symbols of a format. Values that are not finite count as 0.
+symbol_vector read_symbols(const std::vector<std::byte>& bytes,
+                           demap::symbol_format format);
+
+//! Returns the symbols turned by \p turn of a circle, after an exchange of I and Q.
+symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
+
+//! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.
+struct plframe_parts {
+    bool header, pilots, scrambling;
+
+    //! Returns what to do to the symbols, in words.
+    std::string mend() const;
+};
+
+//! Returns the symbols of XFECFRAMEs of \p frame_symbols, if the input begins with a
+//! PLFRAME that has these parts, scrambled by the sequence 0.
+symbol_vector without(const plframe_parts& parts,
+                      const symbol_vector& symbols,
+                      std::size_t frame_symbols);
+
+//! Demaps whole frames, up to \p most, at an estimated Es/N0; returns LLRs in nats.
+std::vector<float> llrs_of(const demap::constellation& points,
+                           demap::method how,
+                           const symbol_vector& symbols,
+                           unsigned frame_bits,
+                           std::size_t most);
+
+} // namespace gr::gpufec::ldpc
+
+#endif /* INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H */
