@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arithmetic of sizes that users choose; saturates instead of wrapping. */
+/* Unsigned arithmetic that saturates on overflow, for sizes that users choose. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_CHECKED_SIZE_H
 #define INCLUDED_GPUFEC_COMMON_CHECKED_SIZE_H
@@ -32,8 +32,8 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value if it is from \p least to \p most. \throws std::invalid_argument
-    //! with \p name and the value
+    //! Returns the value. \throws std::invalid_argument, with \p name and the value, if
+    //! the value is not from \p least to \p most
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {

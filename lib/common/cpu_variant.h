@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Selection of the instruction set of lane-parallel code. */
+/* Selection of the instruction set of SIMD code. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
 #define INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
@@ -15,12 +15,13 @@ namespace gr::gpufec {
  * \brief Returns the instruction sets that this processor supports, best first, of
  * "avx512", "avx2" and "baseline".
  *
- * If the environment variable GPUFEC_CPU_VARIANT names one, it returns that one only.
+ * If the environment variable GPUFEC_CPU_VARIANT names an instruction set, only that one
+ * is returned.
  */
 std::vector<std::string> cpu_variants();
 
-//! Returns the instruction set \p name, or the best for "". \throws
-//! std::invalid_argument if the processor does not support it
+//! Returns \p name, or the best instruction set if \p name is "". \throws
+//! std::invalid_argument if the processor does not support \p name
 std::string cpu_variant(const std::string& name = "");
 
 //! The kernels of one source file, compiled for each instruction set.
@@ -35,7 +36,7 @@ struct compiled_variants {
     }
 };
 
-// Initialiser of compiled_variants with an object that each variant's namespace declares.
+// Initialises compiled_variants with the object of that name in each variant's namespace.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \

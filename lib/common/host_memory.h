@@ -15,7 +15,7 @@
 
 namespace gr::gpufec {
 
-//! Returns the bytes of memory that the machine has.
+//! Returns the size of the machine's memory in bytes.
 inline std::size_t physical_memory()
 {
     return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -29,7 +29,8 @@ public:
         if (bytes == 0) {
             return;
         }
-        // Linux may grant more memory than exists, and kill the process that uses it.
+        // Linux may grant more memory than exists and later kill the process for using
+        // it.
         if (bytes > physical_memory()) {
             throw std::bad_alloc();
         }

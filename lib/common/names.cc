@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t max_in_line = 120, max_listed = 8, max_quoted = 40,
                       max_compared = 100;
 
-// Returns how many insertions, deletions, replacements and exchanges of neighbours turn
-// one text into the other (optimal string alignment).
+// Returns the edit distance of two texts: the least number of insertions, deletions,
+// replacements and transpositions (optimal string alignment).
 std::size_t edit_distance(const std::string& a, const std::string& b)
 {
     std::vector<std::size_t> before_last, last, row(b.size() + 1);
@@ -38,7 +38,8 @@ std::size_t edit_distance(const std::string& a, const std::string& b)
     return row.back();
 }
 
-// Returns the value of "0.5" or "1/2"; NaN of other texts.
+// Returns the value of a decimal number or fraction, such as "0.5" or "1/2"; NaN for
+// other texts.
 double value_of(const std::string& text)
 {
     char* end = nullptr;
@@ -54,11 +55,11 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Two numbers are near if they are equal, but for rounding.
+// Least distance of two numbers that differ by more than rounding.
 constexpr double far_apart = 1000;
 
-// Returns the distance of two names, and how many edits decide among names as near:
-// "lock_preset" is rather lock_presets than preset.
+// Returns the distance of two names and, to decide between names of equal distance, their
+// edit distance: "lock_preset" is nearer to "lock_presets" than to "preset".
 std::pair<double, std::size_t> distance(const std::string& name, const std::string& known)
 {
     const auto a = folded(name), b = folded(known);
@@ -88,7 +89,7 @@ name_list by_distance(const std::string& name, name_list names)
     return names;
 }
 
-// "a, b and c"
+// Returns the names as "a, b and c".
 std::string listed(const name_list& names, const char* last)
 {
     std::string text;
@@ -105,7 +106,7 @@ std::string folded(const std::string& name)
 {
     std::string text;
     for (const char& c : name) {
-        // A '-' in front is a sign.
+        // A '-' at the beginning is a sign and is kept.
         if (&c == &name[0] || (c != '-' && c != '_')) {
             text += c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
         }

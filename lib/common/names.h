@@ -20,19 +20,21 @@ using name_list = std::vector<std::string>;
 //! Returns \p name in lower case, without '-' and '_' after its first character.
 GPUFEC_API std::string folded(const std::string& name);
 
-//! Returns the position of \p name among \p names, if it is one of them once folded.
+//! Returns the index of the element of \p names that equals \p name after folded(), if
+//! any.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 
-//! Returns the one of \p names most similar to \p name; "" if none is similar. A decimal
-//! number is similar to the fraction of equal value.
+//! Returns the element of \p names that is most similar to \p name; "" if none is
+//! similar. A decimal number is similar to the fraction of equal value.
 GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
 
 /*!
  * \brief Returns a message whose first line has at most 120 characters.
  *
- * It is 'PARAMETER is "NAME": ALLOWED a, b and c' if that is short enough. Else the first
- * line suggests the nearest name, and up to eight names follow, the nearest first.
+ * The message is 'PARAMETER is "NAME": ALLOWED a, b and c' if that is short enough.
+ * Otherwise its first line suggests the nearest name, and up to eight names follow, the
+ * nearest first.
  * \param allowed the words before the names
  * \param all reference to the list of all names
  */
@@ -43,8 +45,8 @@ GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& all = "");
 
 /*!
- * \brief Returns the position of \p name among \p names.
- * \throws std::invalid_argument with unknown_name() if it is not there
+ * \brief Returns the index of \p name among \p names, compared after folded().
+ * \throws std::invalid_argument with the text of unknown_name() if there is none
  */
 GPUFEC_API std::size_t index_of_name(const std::string& parameter,
                                      const std::string& name,
@@ -52,8 +54,8 @@ GPUFEC_API std::size_t index_of_name(const std::string& parameter,
                                      const std::string& allowed = "allowed are",
                                      const std::string& all = "");
 
-//! Returns the one of \p names that equals \p name once folded. \throws
-//! std::invalid_argument with unknown_name() if none does
+//! Returns the element of \p names that equals \p name after folded(). \throws
+//! std::invalid_argument with the text of unknown_name() if there is none
 inline std::string known_name(const std::string& parameter,
                               const std::string& name,
                               const name_list& names,

@@ -17,7 +17,8 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
 {
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        // The product has the bit of byte k at position 63 − k; no carry reaches it.
+        // The product has the bit of byte k at position 63 − k, and no carry reaches that
+        // position.
         std::uint64_t eight;
         std::memcpy(&eight, bits + i, 8);
         *to++ = ((eight & 0x0101010101010101u) * 0x8040201008040201u) >> 56;
@@ -46,8 +47,8 @@ inline void unpack_bits(const std::uint8_t* from,
         one();
     }
     for (; i + 8 <= count; i += 8) {
-        // Copies the byte eight times, keeps another bit in each copy, and turns a
-        // nonzero copy into 1.
+        // The byte is copied to all eight bytes of a word. Byte k of the word keeps the
+        // k-th bit only, and nonzero bytes are then turned into 1.
         constexpr std::uint64_t each = 0x0101010101010101u;
         const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
         const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;
@@ -58,8 +59,8 @@ inline void unpack_bits(const std::uint8_t* from,
     }
 }
 
-//! Returns 64 bits from bit \p first on, the first most significant. Bits from \p count
-//! on are 0.
+//! Returns 64 bits from bit \p first on, with bit \p first as the most significant one.
+//! Bits with numbers from \p count on are returned as 0.
 inline std::uint64_t
 packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 {
@@ -87,13 +88,14 @@ packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 class bit_writer
 {
 public:
-    //! Begins at bit \p first, 0 to 7, of byte \p to. The memory ends at \p end.
+    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to. Nothing is
+    //! written at or after \p end.
     bit_writer(std::uint8_t* to, unsigned first, std::uint8_t* end)
         : d_bits(first ? *to >> (8 - first) : 0), d_count(first), d_to(to), d_end(end)
     {
     }
 
-    //! Appends the \p count lowest of \p bits, up to 56; the other bits must be 0.
+    //! Appends the \p count (at most 56) lowest bits of \p bits; the others must be 0.
     void put(std::uint64_t bits, unsigned count)
     {
         d_bits = d_bits << count | bits;
@@ -121,7 +123,7 @@ public:
     }
 
 private:
-    std::uint64_t d_bits; // its lowest d_count bits are not written yet
+    std::uint64_t d_bits; // the lowest d_count bits are not written yet
     unsigned d_count;
     std::uint8_t *d_to, *d_end;
 };

@@ -13,18 +13,19 @@
 
 namespace gr::gpufec {
 
-//! Whether a device keeps using the old pages after the exchange. On other architectures
-//! it may read the processor's page tables and write the new ones.
+//! Whether a device keeps using the old pages after the replacement. On architectures
+//! other than x86-64 a device may read the processor's page tables and thus write the new
+//! pages.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else
 constexpr bool pages_can_be_replaced = false;
 #endif
 
-/*! Replaces the pages of a ring of \p bytes that is mapped twice, one mapping directly
- * after the other, by pages with the same contents; returns whether it succeeded. Other
- * threads may read the ring meanwhile but not write it. The device that has pinned the
- * old pages keeps them. */
+/*! Replaces the pages of a ring buffer by pages with the same contents. The ring's \p
+ * bytes are mapped twice, the second mapping directly after the first. Returns whether it
+ * succeeded. Other threads may read the ring during the call but not write it. A device
+ * that has pinned the old pages keeps using those. */
 inline bool put_other_pages(char* ring, std::size_t bytes)
 {
     const int file = memfd_create("gpufec_ring", MFD_CLOEXEC);

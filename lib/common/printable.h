@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Escapes external text for messages: Python and JSON accept UTF-8 only, and terminals
- * execute control characters. */
+/* Escapes text from users and files for messages, because Python and JSON accept only
+ * UTF-8 and terminals execute control characters. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PRINTABLE_H
 #define INCLUDED_GPUFEC_COMMON_PRINTABLE_H
@@ -12,7 +12,7 @@
 
 namespace gr::gpufec {
 
-//! Returns the size in bytes of the UTF-8 character at \p at; 0 if it is not valid.
+//! Returns the size in bytes of the UTF-8 character at offset \p at; 0 if it is invalid.
 inline std::size_t utf8_size(const std::string& text, std::size_t at)
 {
     const auto byte = [&](std::size_t k) {
@@ -31,7 +31,7 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
             return 0;
         }
     }
-    // Overlong forms, surrogates, and values beyond U+10FFFF.
+    // The second byte excludes overlong forms, surrogates, and values beyond U+10FFFF.
     const auto second = byte(at + 1);
     const bool bad =
         (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
@@ -39,8 +39,8 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
     return bad ? 0 : size;
 }
 
-//! Returns the results of \p write joined: it is called with true and the bytes of each
-//! valid character, and with false and each byte that belongs to none.
+//! Returns the concatenated results of \p write, which is called with true and the bytes
+//! of each valid character, and with false and each byte of an invalid one.
 template <class Write>
 std::string by_characters(const std::string& text, const Write& write)
 {

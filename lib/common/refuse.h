@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The exceptions for unsuitable parameters, all of one wording. */
+/* Exceptions for invalid parameters, with uniform messages. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_REFUSE_H
 #define INCLUDED_GPUFEC_COMMON_REFUSE_H
@@ -20,7 +20,8 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text; of floating point the shortest that reads back as the value.
+//! Returns \p value as text; for floating point the shortest text that converts back to
+//! it.
 template <class Value>
 std::string value_text(const Value& value)
 {
@@ -67,8 +68,8 @@ void check_positive_bit(Value bit)
     require(bit == 0 || bit == 1, "positive_bit", bit, "0 and 1");
 }
 
-//! Returns the value that \p name stands for among \p choices. \throws
-//! std::invalid_argument that lists them
+//! Returns the value with the name \p name in \p choices. \throws std::invalid_argument
+//! that lists the names
 template <class Value>
 Value choose(const std::string& parameter,
              const std::string& name,

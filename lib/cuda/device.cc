@@ -44,7 +44,7 @@ void select(int device)
                                  ", the CUDA devices of this machine");
     }
     use(device);
-    // Creates the context, so that an unusable device fails here.
+    // cudaFree(nullptr) creates the context, so an unusable device is detected here.
     check(cudaFree(nullptr), "context");
 }
 

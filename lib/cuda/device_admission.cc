@@ -9,18 +9,18 @@
 namespace gr::gpufec {
 namespace cuda {
 
-// All members but waking and wake are guarded by the admission's mutex.
+// device_admission::d_mutex guards all members except waking and wake.
 struct device_admission::place::state {
     explicit state(bool long_ones) : is_long(long_ones) {}
 
     const bool is_long;
-    unsigned running = 0; // batches on the device
+    unsigned running = 0; // admitted batches that have not ended
     clock::time_point last_begin = {};
-    // For a batch that waits: the times of its first begin() and of the last wake-up.
+    // First call of begin() for the waiting batch, and the latest wake-up.
     clock::time_point asked = {}, woken = {};
-    bool waits = false; // in d_waiting
+    bool waits = false; // the decoder is in d_waiting
 
-    std::mutex waking; // held during the call of wake, so that it can be removed safely
+    std::mutex waking; // held while wake is called, so that the destructor can clear wake
     std::function<void()> wake;
 };
 
@@ -43,7 +43,7 @@ device_admission::place::place(std::shared_ptr<device_admission> admission,
 {
     d_state->wake = std::move(wake);
     std::lock_guard<std::mutex> lock(d_admission->d_mutex);
-    // Reserved here, so that begin() does not allocate.
+    // begin() must not allocate memory, so its space is reserved here.
     d_admission->d_waiting.reserve(d_admission->d_members.size() + 1);
     d_admission->d_members.push_back(d_state);
 }
@@ -70,7 +70,7 @@ bool device_admission::place::begin(clock::time_point now)
     std::lock_guard<std::mutex> lock(d_admission->d_mutex);
     m.last_begin = now;
     const auto running = d_admission->d_long_running;
-    // Only while a long batch runs may a place be kept, because its end wakes the others.
+    // Without a running long batch, no later end() would wake a refused decoder.
     const bool no_place =
         running >= long_batches || (running > 0 && d_admission->kept_for_others(m, now));
     if (m.is_long && no_place && d_admission->others_at_work(m, now)) {
@@ -104,11 +104,11 @@ void device_admission::place::end(clock::time_point now) noexcept
     {
         std::lock_guard<std::mutex> lock(d_admission->d_mutex);
         if (d_state->running == 0) {
-            return; // leave_queue() has counted it
+            return; // leave_queue() has ended this batch already
         }
         --d_state->running;
         if (!d_state->is_long) {
-            return; // only long batches are waited for
+            return; // decoders wait only for the end of long batches
         }
         --d_admission->d_long_running;
     }
@@ -141,7 +141,7 @@ bool device_admission::kept_for_others(const place::state& m, clock::time_point 
     });
 }
 
-// Wakes each waiting decoder once; it may begin to wait again at once.
+// Wakes each waiting decoder once, even if the callback makes the decoder wait again.
 void device_admission::wake_waiting(clock::time_point now) noexcept
 {
     std::unique_lock<std::mutex> lock(d_mutex);

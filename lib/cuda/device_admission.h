@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Admission of batches to a device that several decoders of a process share. */
+/* Limits how many long batches the decoders of a process run on a device they share. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
 #define INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
@@ -18,31 +18,33 @@ namespace cuda {
 /*!
  * \brief Limits the number of long batches on a device, so that short ones can run.
  *
- * A device takes one kernel from each stream in rotation, however long the kernels run.
- * If a few decoders had three batches of 6 ms in flight each, a decoder with batches of
- * 0.3 ms would wait for all of them in each round. So while other decoders are active,
- * only a few long batches are on the device at a time; the others wait on the host.
+ * A device takes kernels from its streams in rotation, without regard to their duration.
+ * Without a limit, a decoder with batches of 0.3 ms would wait for every batch of 6 ms
+ * that other decoders have in flight. While at least two decoders are active, the device
+ * therefore runs at most \c long_batches long batches; further ones wait on the host.
  */
 class device_admission
 {
 public:
     using clock = std::chrono::steady_clock;
 
-    static constexpr unsigned long_batches = 2; //!< limit on the device at a time
-    //! A decoder counts as active for so long after it began a batch.
+    static constexpr unsigned long_batches = 2; //!< limit per device
+    //! A decoder counts as active for this time after its latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
-    //! A decoder that was woken has precedence for so long.
+    //! A woken decoder has precedence for this time over decoders that wait for less
+    //! long.
     static constexpr std::chrono::milliseconds kept{ 1 };
 
-    //! Returns the admission of a device, which the process shares.
+    //! Returns the object that all decoders on \p device share in this process.
     static std::shared_ptr<device_admission> of(int device);
 
-    //! The membership of a decoder. One thread begins batches, any thread ends them.
+    //! Membership of one decoder. Only one thread may begin batches; any thread may end
+    //! them.
     class place
     {
     public:
-        //! \p long_ones tells whether the decoder's batches are long. \p wake is called
-        //! from any thread when a waiting batch may begin.
+        //! \p long_ones is true if the decoder's batches take milliseconds. \p wake is
+        //! called from any thread when the decoder should call begin() again.
         place(std::shared_ptr<device_admission> admission,
               bool long_ones,
               std::function<void()> wake);
@@ -50,13 +52,14 @@ public:
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
-        //! Begins a batch and returns true, or returns false; then wake() will be called.
+        //! Admits a batch and returns true. If the batch must wait, returns false and
+        //! calls the wake callback later.
         bool begin(clock::time_point now = clock::now());
-        //! Begins a batch without regard to other decoders.
+        //! Admits a batch regardless of the limit.
         void take();
-        //! Ends a batch that began, whether or not it reached the device.
+        //! Ends an admitted batch. Also required if its submission failed.
         void end(clock::time_point now = clock::now()) noexcept;
-        //! Ends all batches of an idle or abandoned decoder, and wakes the others.
+        //! Ends all batches of an idle or abandoned decoder and wakes waiting decoders.
         void leave_queue() noexcept;
 
     private:
@@ -74,8 +77,8 @@ private:
 
     std::mutex d_mutex;
     std::vector<std::shared_ptr<place::state>> d_members;
-    std::vector<std::shared_ptr<place::state>> d_waiting; // in the order of begin()
-    unsigned d_long_running = 0;                          // batches on the device
+    std::vector<std::shared_ptr<place::state>> d_waiting; // longest wait first
+    unsigned d_long_running = 0;                          // admitted long batches
 };
 
 } // namespace cuda

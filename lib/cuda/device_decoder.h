@@ -26,12 +26,12 @@ namespace cuda {
 //! Upper limit of the slots' pinned host memory when the batch is chosen automatically.
 constexpr std::size_t page_locked_bytes = 64u << 20;
 
-//! Device resources of a slot; decoders add their buffers.
+//! Device resources of a slot. Derived structures add a decoder's own buffers.
 struct device_slot {
     stream queue;
     event done, copied;
     std::unique_ptr<buffer<std::uint8_t>> bits; // output, one bit per byte
-    std::exception_ptr failure;                 // error of a batch that was queued
+    std::exception_ptr failure;                 // error when a queued batch was started
 };
 
 //! Access to the slots' streams, for work that is ordered with their batches.
@@ -44,14 +44,14 @@ protected:
     ~slot_streams() = default;
 };
 
-//! Callback with the name of each step after it is enqueued, and "" before the first.
+//! Callback after a step is enqueued, with the step's name; "" before the first step.
 using marker = std::function<void(const char*)>;
 
 /*!
  * \brief Base class of batch decoders on a CUDA device.
  *
- * The derived class enqueues the steps of a batch on its slot's stream. Its destructor
- * must call wait_idle() before it frees memory that batches use.
+ * The derived class enqueues the steps of a batch on the slot's stream. The destructor of
+ * the derived class must call wait_idle() before it frees memory that batches use.
  */
 template <class Job, class Slot>
 class device_decoder : public batch_decoder<Job>, public slot_streams
@@ -115,9 +115,9 @@ public:
         using clock = std::chrono::steady_clock;
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
-        put_waiting(true); // a queued batch would write host memory later
+        put_waiting(true); // starts queued batches, so that none writes host memory later
         for (auto& s : d_slots) {
-            // Polled, because cudaStreamSynchronize() might never return.
+            // The stream is polled because cudaStreamSynchronize() might never return.
             while (cudaStreamQuery(s.queue.get()) == cudaErrorNotReady) {
                 if (clock::now() >= end) {
                     return false;
@@ -126,7 +126,8 @@ public:
             }
         }
         cudaGetLastError();
-        d_admission.leave_queue(); // a failed batch has no completion callback
+        d_admission
+            .leave_queue(); // for failed batches, which have no completion callback
         return true;
     }
     void abandon() noexcept override
@@ -154,7 +155,7 @@ public:
             check(cudaStreamSynchronize(s.queue.get()), "decoding");
             times.resize(steps.size());
             for (std::size_t i = 1; i < steps.size() && round > 0; ++i) {
-                float ms = 0; // the first round warms up
+                float ms = 0; // the first round is a warm-up and is not recorded
                 check(cudaEventElapsedTime(&ms, marks[i - 1].get(), marks[i].get()),
                       "event");
                 times[i].push_back(ms);
@@ -170,7 +171,7 @@ public:
     }
 
 protected:
-    //! \p long_batches tells that a batch takes milliseconds even if it is not full.
+    //! \p long_batches is true if even a batch of one work item takes milliseconds.
     //! \throws std::runtime_error if there is no such usable device
     explicit device_decoder(int device, bool long_batches = false)
         : d_device(device),
@@ -188,9 +189,9 @@ protected:
 
     void use() const { cuda::use(d_device); }
 
-    // Copies input, from host or device memory. The copies of different slots are
-    // ordered: if they shared the bus, all would arrive late, and the bus would then be
-    // idle while the kernels wait for each other.
+    // Copies a batch's input from host or device memory. Copies of different slots run
+    // one after the other: concurrent copies would share the bus, so all kernels would
+    // start late, and the bus would be idle while they run.
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_last_copied && d_last_copied != s.copied.get()) {
@@ -208,7 +209,8 @@ protected:
               "copy to the host");
     }
 
-    //! Enqueues the kernel that unpacks output in place; call it before copy_output().
+    //! Enqueues the kernel that unpacks output to one bit per byte if the batch is
+    //! written in place that way. Must be called before copy_output().
     void unpack_output(Slot& s, const batch_memory& memory, const void* output)
     {
         const auto& [to, rows] = memory.borrowed;
@@ -246,8 +248,8 @@ protected:
               "copy to the host");
     }
 
-    //! Allocates \p count elements of \p memory in each slot that has none. On failure
-    //! returns false and frees them in all slots.
+    //! Allocates the buffer \p memory of \p count elements in each slot that lacks it. On
+    //! failure, frees this buffer in all slots and returns false.
     template <class T, class S>
     bool take(std::unique_ptr<buffer<T>> S::*memory, std::size_t count) noexcept
     {
@@ -267,7 +269,7 @@ protected:
         }
     }
 
-    //! Waits for all slots.
+    //! Waits until no slot's stream has work left.
     void wait_idle() noexcept
     {
         cudaSetDevice(d_device);
@@ -281,7 +283,7 @@ protected:
     std::vector<Slot> d_slots;
 
 private:
-    // A batch that is not admitted yet.
+    // Batch that waits for admission.
     struct waiting_batch {
         unsigned slot;
         Job job;
@@ -295,7 +297,7 @@ private:
         });
     }
 
-    // Starts the queued batches that are admitted, or all of them if \p all.
+    // Starts queued batches as far as they are admitted, or regardless of it if \p all.
     void put_waiting(bool all = false)
     {
         while (!d_waiting.empty() && (all || d_admission.begin())) {
@@ -308,7 +310,7 @@ private:
             try {
                 put(s, batch.job, batch.memory);
             } catch (...) {
-                s.failure = std::current_exception(); // thrown by finished(slot)
+                s.failure = std::current_exception(); // finished(slot) throws it
             }
         }
     }
@@ -327,7 +329,8 @@ private:
     // Enqueues the completion callback.
     void complete(Slot& s)
     {
-        // Before the callback, which may call finished().
+        // Recorded before the callback is enqueued, because the callback may call
+        // finished().
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
         check(cudaLaunchHostFunc(
                   s.queue.get(),
@@ -336,14 +339,14 @@ private:
               "completion callback");
     }
 
-    // Runs on a thread of the CUDA runtime.
+    // Completion callback; called on a thread of the CUDA runtime.
     void notify()
     {
         d_admission.end();
         wake();
     }
 
-    // Runs on any thread.
+    // Callback of the admission; called on any thread.
     void wake()
     {
         std::lock_guard<std::mutex> lock(d_notifying);
@@ -357,7 +360,8 @@ private:
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission
-    device_admission::place d_admission; // last: it may call wake()
+    device_admission::place d_admission; // last member, because other threads call wake()
+                                         // until it is destroyed
 };
 
 } // namespace cuda

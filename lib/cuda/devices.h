@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Properties of the CUDA devices, without CUDA headers. */
+/* Properties of the CUDA devices, for sources that do not include CUDA headers. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICES_H
 #define INCLUDED_GPUFEC_CUDA_DEVICES_H
@@ -19,13 +19,13 @@ struct cuda_device {
     int major, minor; //!< compute capability
     int multiprocessors;
     std::size_t memory_bytes, free_bytes;
-    std::size_t shared_bytes_per_block; //!< with opt-in
+    std::size_t shared_bytes_per_block; //!< maximum with cudaFuncSetAttribute()
     std::size_t l2_bytes;
 };
 
 struct cuda_devices {
     std::vector<cuda_device> devices;
-    std::string missing; //!< why a device is missing; "" if none is
+    std::string missing; //!< reason why a device is not usable; "" if all are
 };
 
 //! Returns the usable devices; none if there is no driver.

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Selection of a launch plan, which says how a decoder's kernels are launched for a
- * setup. Each decoder lists the factories of its plans, the fastest first; each may
- * decline. */
+/* Selection of a launch plan: the kernels and launch parameters for a decoder's setup.
+ * Each decoder has a list of plan factories, the fastest plan first. A factory returns
+ * nullptr if its plan does not support the setup. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_FIRST_PLAN_H
 #define INCLUDED_GPUFEC_CUDA_FIRST_PLAN_H
@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::cuda {
 
-//! Returns the plan of the first factory that does not return nullptr; nullptr if none.
+//! Returns the plan of the first factory that supports the setup; nullptr if none does.
 template <class Plan, class... Taken, class... Asked>
 std::unique_ptr<Plan>
 first_plan(std::initializer_list<std::unique_ptr<Plan> (*)(Taken...)> makers,

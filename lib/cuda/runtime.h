@@ -39,8 +39,8 @@ inline void check(cudaError_t error, const char* what)
     }
 }
 
-//! Throws device_memory_error unless \p bytes of device memory are free. It is called
-//! before cudaMalloc(), because the runtime records a failing call as an error.
+//! Throws device_memory_error unless \p bytes of device memory are free. Call it before
+//! cudaMalloc(), because the CUDA runtime would record a failed allocation as an error.
 inline void need_memory(std::size_t bytes)
 {
     std::size_t free = 0, total = 0;
@@ -56,7 +56,7 @@ inline void need_memory(std::size_t bytes)
 inline void use(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
 //! Makes \p device the current one of the calling thread after checking that it is
-//! usable. \throws std::runtime_error that names what is missing
+//! usable. \throws std::runtime_error with the reason if it is not
 void select(int device);
 
 class stream
@@ -124,7 +124,7 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
-    //! Sets the memory to 0, for gaps that no kernel writes but the host reads.
+    //! Sets the memory to 0. Needed if the host reads gaps that no kernel writes.
     void clear()
     {
         check(cudaMemset(d_data, 0, bytes()), "memset");
@@ -140,8 +140,8 @@ private:
  * \brief Copies \p values to device memory, ready for kernels on any stream.
  *
  * cudaMemcpy() of pageable memory returns before a short copy has arrived, and
- * non-blocking streams overtake it (CUDA Runtime API, "API synchronization behavior"). On
- * a shared card this happened to one copy in fourteen, so the function synchronises.
+ * kernels on non-blocking streams may run before it arrives (CUDA Runtime API, "API
+ * synchronization behavior"). The function therefore synchronises the device.
  *
  * \p what names the data in an error.
  */
@@ -161,8 +161,8 @@ buffer<T> uploaded(const std::vector<T>& values, const char* what)
 /*!
  * \brief Allows \p kernel to use \p bytes of dynamic shared memory per block.
  *
- * The limit is raised to the device's maximum, because it belongs to the kernel and
- * decoders of other codes may need more.
+ * The limit is set to the device's maximum, not to \p bytes: decoders share the kernel's
+ * limit, and another code may need more.
  *
  * \throws std::runtime_error if the device has less; \p what names the need
  */
@@ -187,7 +187,8 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "shared memory of a kernel");
 }
 
-//! Pins host pages for fast copies; if that fails, copies still work but are slower.
+//! Pins host memory and returns whether it succeeded. Copies of unpinned memory are
+//! slower.
 inline bool page_lock(void* memory, std::size_t bytes)
 {
     if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device whose slots the caller fills and empties by its own
- * kernels on the slots' streams, without waiting for them on the host. */
+/* A batch decoder on one device whose caller fills and empties the slots with kernels of
+ * its own. These run on the slots' streams, so the host need not wait for them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -57,8 +57,8 @@ private:
 
 //! Base class of slots.
 struct round_slot {
-    bool busy = false;            //!< its batch is in flight
-    cudaStream_t queue = nullptr; //!< stream of its batches and of the caller's kernels
+    bool busy = false;            //!< the slot's batch is in flight
+    cudaStream_t queue = nullptr; //!< for batches and the caller's kernels
 };
 
 //! Base class that owns a batch decoder and its slots, which derive from round_slot.
@@ -69,8 +69,9 @@ public:
     using job = typename Traits::job;
     using setup = typename Traits::setup;
 
-    //! The batch is run.batch, or \p times the one chosen for slots that the host fills.
-    //! With \p caller_format the decoder can convert input in the caller's format.
+    //! The batch size is run.batch or, if that is 0, \p times the size that would be
+    //! chosen for input from the host. If \p caller_format, the decoder also accepts
+    //! input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
@@ -79,7 +80,7 @@ public:
         : d_device(device), d_setup(s)
     {
         select(device);
-        d_slots = std::vector<Slot>(run.slots); // creates events on the selected device
+        d_slots = std::vector<Slot>(run.slots); // creates the slots' events
         const auto batch_granularity = Traits::batch_granularity(s);
         const auto whole = [batch_granularity](std::size_t n) {
             return (n + batch_granularity - 1) / batch_granularity * batch_granularity;
@@ -110,9 +111,9 @@ public:
 protected:
     ~slot_rounds() { wait_idle(); }
 
-    // Decodes \p batches batches in rotating slots. \p fill(slot, number, batch) submits;
-    // \p empty(slot) collects the output before the slot is filled again, and returns
-    // whether to continue.
+    // Decodes \p batches batches, using the slots in rotation. \p fill(slot, number,
+    // batch) submits a batch. \p empty(slot) collects the output before the slot is
+    // filled again; it returns false to stop decoding.
     template <class Fill, class Empty>
     void run(std::size_t batches, Fill&& fill, Empty&& empty)
     {
@@ -166,10 +167,10 @@ protected:
     const setup d_setup;
     std::vector<Slot> d_slots;
     std::size_t d_work_items = 0; // the largest batch
-    std::size_t d_chosen = 0;     // a batch that keeps the device busy
+    std::size_t d_chosen = 0;     // the batch without the factor \p times
 
 private:
-    // Waits for all slots, failed ones included.
+    // Waits until all slots' batches have ended or failed.
     void wait_idle() noexcept
     {
         for (unsigned number = 0; number < d_slots.size(); ++number) {
@@ -177,7 +178,7 @@ private:
                 try {
                     d_completion.wait([&] { return d_decoder->finished(number); });
                 } catch (const std::exception&) {
-                    // A failed batch is not in flight.
+                    // A failed batch is not in flight, so the error can be ignored.
                 }
                 d_slots[number].busy = false;
             }
@@ -185,7 +186,7 @@ private:
         }
     }
 
-    completion d_completion; // declared before the decoder, which calls it
+    completion d_completion; // declared before d_decoder, which calls it
     std::unique_ptr<batch_decoder<job>> d_decoder;
 };
 

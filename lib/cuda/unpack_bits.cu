@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Unpacks decoded bits to one bit per byte on the GPU, for output in place. */
+/* Kernel that unpacks decoded bits to one bit per byte, for output in borrowed memory. */
 
 #include "unpack_bits.h"
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace gr::gpufec::cuda {
 
 namespace {
 
-// Each thread unpacks one byte of a row at a time; blocks along x share a row.
+// Each thread unpacks one byte of a row per iteration; the blocks along x share a row.
 __global__ void unpack(const std::uint8_t* from, output_rows rows, std::uint8_t* to)
 {
     const auto step = std::size_t(blockDim.x) * gridDim.x;
@@ -19,7 +19,7 @@ __global__ void unpack(const std::uint8_t* from, output_rows rows, std::uint8_t*
         const auto* const in = from + row * rows.pitch;
         auto* const out = to + row * rows.bits;
         for (auto i = first; i < (rows.bits + 7) / 8; i += step) {
-            // The method of the host's unpack_bits(), with four bits at a time.
+            // Same method as unpack_bits() in packed_bits.h, for four bits per word.
             constexpr std::uint32_t each = 0x01010101;
             const auto copies = in[i] * each;
             const uint2 bits{ (((copies & 0x10204080u) + 0x7f * each) >> 7) & each,

@@ -11,7 +11,8 @@
 
 namespace gr::gpufec::cuda {
 
-//! Unpacks the bits of \p rows of \p output to \p to, which is aligned to 8 bytes.
+//! Launches the kernel that unpacks the bits of \p rows in \p output, one per byte, to
+//! device memory \p to, which must be aligned to 8 bytes.
 void launch_unpack(const void* output,
                    const output_rows& rows,
                    std::uint8_t* to,

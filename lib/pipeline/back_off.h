@@ -12,8 +12,8 @@
 
 namespace gr::gpufec {
 
-//! Returns the result of \p action. After a passing_device_error it is called again, up
-//! to three times, within a quarter of a second.
+//! Calls \p action and returns its result. After a passing_device_error the function
+//! calls \p action again, at most three times within a quarter of a second.
 template <class Action>
 auto with_back_off(Action&& action)
 {

@@ -18,7 +18,7 @@
  *   options, setup, job              types; options derive from run_options
  *   work_items_name                  plural name of the work items, for messages
  *   max_work_items                   upper limit of run_options::batch
- *   batch_granularity(setup)         a batch is a multiple of so many work items
+ *   batch_granularity(setup)         batch sizes are multiples of this number
  *   describe(setup)                  the code and its parameters, for the log
  *   cpu_batch(setup, threads)        a batch size that keeps the CPU busy
  *   make_cpu(setup, work_items, threads)
@@ -35,7 +35,7 @@ using batch_decoder_of = std::unique_ptr<batch_decoder<typename Traits::job>>;
 template <class Traits>
 struct made_decoders {
     std::vector<batch_decoder_of<Traits>> decoders; //!< all with the same limits
-    std::string missing; //!< why CUDA was tried and is not used; "": it is used
+    std::string missing; //!< reason why CUDA was tried but is not used, or ""
     bool failed = false; //!< a device exists but failed
 };
 
@@ -97,7 +97,8 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                 const auto got = decoders.back()->limits().work_items;
                 least = least ? std::min(least, got) : got;
             }
-            // Batches rotate over the devices, so all use the smallest device's size.
+            // Devices take batches in rotation, so all use the smallest batch size of
+            // any.
             for (std::size_t i = 0; i < decoders.size(); ++i) {
                 if (decoders[i]->limits().work_items != least) {
                     decoders[i].reset();

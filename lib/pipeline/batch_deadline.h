@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! \tparam Timer a deadline_timer, or a test's with a simulated clock
+//! \tparam Timer deadline_timer, or a replacement with a simulated clock in tests
 template <class Timer>
 class basic_batch_deadline
 {
@@ -31,7 +31,7 @@ public:
         set_latency_ms(latency_ms);
     }
 
-    //! Sets the limit, also of a batch that waits already.
+    //! Sets the limit, which also applies to a batch that is already waiting.
     //! \throws std::invalid_argument
     void set_latency_ms(double ms)
     {
@@ -43,7 +43,7 @@ public:
         }
     }
 
-    //! Starts the batch's deadline unless it is running.
+    //! Starts the deadline of the open batch unless it was started before.
     void start()
     {
         if (!d_since) {
@@ -60,9 +60,9 @@ public:
         d_timer.clear();
     }
 
-    //! Returns whether the deadline has expired. Every frame calls this and reading the
-    //! clock is slow, so the timer's flag is checked first; it may be from an earlier
-    //! deadline.
+    //! Returns whether the deadline has expired. It is called for every frame, and
+    //! reading the clock is slow, so the timer's flag is checked first. The flag alone
+    //! does not suffice, because an earlier deadline may have set it.
     bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:
@@ -70,7 +70,7 @@ private:
     {
         using milliseconds = std::chrono::duration<double, std::milli>;
         const milliseconds latency(d_latency_ms);
-        // A latency beyond the range of the clock never ends.
+        // A deadline beyond the range of the clock never expires.
         const bool never = latency >= milliseconds(clock::time_point::max() - *d_since);
         d_when = never
                      ? clock::time_point::max()
@@ -81,10 +81,11 @@ private:
     }
 
     double d_latency_ms = 0;
-    std::optional<typename clock::time_point> d_since; // begin of the batch's wait
+    std::optional<typename clock::time_point>
+        d_since; // time at which the batch began to wait
     typename clock::time_point d_when = clock::time_point::max();
     std::atomic<bool> d_rung{ false };
-    Timer d_timer; // last: its thread writes d_rung
+    Timer d_timer; // last member, because the timer's thread writes d_rung
 };
 
 using batch_deadline = basic_batch_deadline<deadline_timer>;

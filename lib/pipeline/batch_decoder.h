@@ -29,26 +29,27 @@ public:
     using passing_device_error::passing_device_error;
 };
 
-//! The largest batch that a decoder takes, and the memory one slot needs for it.
+//! Largest batch that a decoder takes, and the memory that a slot needs for such a batch.
 struct batch_limits {
     std::size_t work_items = 0;   //!< parallel blocks, codewords or frames
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes = 0; //!< host memory of the statuses of all work items
     std::size_t device_bytes = 0; //!< memory of the device
-    //! Part of the slot's input that the decoder writes even where items are borrowed.
+    //! Part of the slot's input buffer that is in use even if the items are borrowed.
     std::size_t table_bytes = 0;
-    //! Input of a full batch in the caller's format; 0: the format of slots.
+    //! Input of a full batch in the caller's format; 0 if slots have the same format.
     std::size_t caller_item_bytes = 0;
 };
 
-//! Layout of the part of a batch's output that users pull: \p rows rows of \p bytes, the
-//! first at byte \p first, each \p pitch after the one before. Pitch 0: not regular.
+//! Layout of the part of a batch's output that users pull: \p rows rows of \p bytes
+//! bytes, at the offsets first, first + pitch, …. The pitch is 0 if there is no such
+//! layout.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    std::size_t bits = 0; //!< bits of a row, pulled one per byte; 0: its bytes are pulled
+    std::size_t bits = 0; //!< bits per row if pulled one per byte; 0 if pulled as stored
 
-    std::size_t given() const { return bits ? bits : bytes; } //!< bytes pulled of a row
+    std::size_t given() const { return bits ? bits : bytes; } //!< bytes per row pulled
     std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
     //! Returns whether the rows have the same layout in the output as when pulled.
@@ -58,10 +59,10 @@ struct output_rows {
     }
 };
 
-//! Borrowed memory to which a device writes rows without gaps. Packed rows are written
-//! there only; rows of one bit per byte are also written to the slot, packed.
+//! Borrowed memory to which a device writes rows without gaps. If rows are pulled as one
+//! bit per byte, the device also writes the packed rows to the slot.
 struct borrowed_output {
-    std::byte* to = nullptr; //!< nullptr: none; the output goes to the slot
+    std::byte* to = nullptr; //!< nullptr if the output goes to the slot
     output_rows rows;
 
     bool in_place_of_output() const { return to && rows.bits == 0; }
@@ -106,20 +107,20 @@ public:
     //! Returns the device's name or the instruction set, for a log line.
     virtual std::string device() const = 0;
 
-    //! Pins host memory: each buffer of a slot, and memory that input or output is
-    //! borrowed from. Returns whether it succeeded.
+    //! Pins host memory, either a slot's buffer or borrowed memory. Returns whether it
+    //! succeeded.
     virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
     {
         return false;
     }
     virtual void page_unlock(void* /*memory*/) noexcept {}
 
-    //! Reserves device memory to convert input in the caller's format, which a job may
-    //! request. Returns whether it succeeded.
+    //! Reserves device memory for jobs whose input is in the caller's format, which the
+    //! device converts. Returns whether it succeeded.
     virtual bool reserve_conversion_buffers() noexcept { return false; }
 
-    //! Reserves device memory for output in place of one bit per byte. Returns whether it
-    //! succeeded.
+    //! Reserves device memory for output in place with one bit per byte. Returns whether
+    //! it succeeded.
     virtual bool reserve_unpacked_output() noexcept { return false; }
 
     //! Sets the callback, called from any thread, for batches that may have finished.
@@ -134,12 +135,12 @@ public:
     //! Cancels queued batches; running batches may finish.
     virtual void drop() noexcept {}
 
-    //! Waits up to \p limit until no batch reads or writes host memory any more, whether
-    //! finished or failed. Returns whether that is so.
+    //! Waits up to \p limit until no batch, not even a failed one, accesses host memory.
+    //! Returns false if the time expired first.
     virtual bool wait_idle(std::chrono::milliseconds /*limit*/) noexcept { return true; }
 
-    //! Abandons a device that may still be running. Callbacks end; neither the device's
-    //! memory nor the host memory of its batches is ever freed.
+    //! Abandons a device that may still be running: no callback is called any more, and
+    //! the memory that running batches use, on the device and the host, is never freed.
     virtual void abandon() noexcept {}
 
     //! Devices only: returns the median durations of the steps of \p rounds batches that

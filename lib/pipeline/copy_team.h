@@ -18,11 +18,11 @@ namespace gr::gpufec {
 class copy_team
 {
 public:
-    //! \p threads includes the caller's; the others start when first needed.
+    //! \p threads counts the caller's thread too. The others start when first needed.
     explicit copy_team(unsigned threads) : d_threads(std::min(threads, max_threads)) {}
 
-    //! Copies \p units of \p bytes each by calls of copy(first, count), which must not
-    //! throw. Large inputs are divided among the threads.
+    //! Copies \p units units of \p bytes bytes each by calls of copy(first, count), which
+    //! must not throw. Large inputs are divided among the threads.
     template <class Copy>
     void operator()(std::size_t units, std::size_t bytes, const Copy& copy)
     {
@@ -70,7 +70,8 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_wake;
     bool d_done = false;
-    std::optional<worker_pool> d_helpers; // last: its threads use the other members
+    std::optional<worker_pool>
+        d_helpers; // last member, because its threads use the others
 };
 
 } // namespace gr::gpufec

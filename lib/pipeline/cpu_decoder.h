@@ -33,7 +33,7 @@ public:
     void drop() noexcept override { d_pool.drop(); }
 
 protected:
-    //! \p name is that of the instruction set, for the log.
+    //! \p name is the name of the instruction set, for the log.
     cpu_decoder(const std::string& name, const batch_limits& limits, unsigned threads)
         : d_name(name), d_limits(limits), d_pool(threads)
     {

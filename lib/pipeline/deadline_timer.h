@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A timer that calls back once at a settable time. It wakes a block for the latency limit
- * when no input would. */
+/* A timer that calls back once at a given time. It wakes a block whose latency limit
+ * expires while no input arrives. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
 #define INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
@@ -23,7 +23,7 @@ public:
     explicit deadline_timer(std::function<void()> ring);
     ~deadline_timer();
 
-    //! Calls back once at \p when; replaces a time set before.
+    //! Sets the time of the next callback, which replaces an earlier setting.
     void set(clock::time_point when);
     void clear();
 

@@ -47,7 +47,8 @@ decoder_hooks without_exceptions(decoder_hooks hooks)
                     hook(values...);
                 }
             } catch (...) {
-                // No caller could catch it, and decoding does not depend on the hook.
+                // No caller could catch the exception, and decoding does not depend on
+                // the hook.
             }
         };
     };
@@ -60,7 +61,7 @@ decoder::~decoder()
 {
     if (d_engine && !d_engine->of_this_process()) {
         (void)d_engine
-            .release(); // its destructor would wait for threads of the parent process
+            .release(); // the destructor would wait for threads of the parent process
     }
 }
 

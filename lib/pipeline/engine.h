@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation interface behind decoder; decoder.h documents the functions. */
+/* The interface that the class decoder calls; decoder.h documents the functions. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 #define INCLUDED_GPUFEC_PIPELINE_ENGINE_H
@@ -12,11 +12,11 @@
 
 namespace gr::gpufec {
 
-//! Returns how many fork() calls led to this process. It is cheap enough for every frame,
-//! unlike the system call getpid(). \throws std::bad_alloc
+//! Returns the number of fork() calls between the first process and this one. Unlike the
+//! system call getpid(), it is fast enough to be called per frame. \throws std::bad_alloc
 unsigned forks_so_far();
 
-//! Returns hooks that call those given, ignore empty ones, and discard their exceptions.
+//! Returns wrappers of \p hooks that discard exceptions and do nothing for empty hooks.
 decoder_hooks without_exceptions(decoder_hooks hooks);
 
 class decoder::engine
@@ -24,7 +24,7 @@ class decoder::engine
 public:
     virtual ~engine() = default;
 
-    //! Returns whether this process created the engine, and so has its threads.
+    //! Returns whether this process created the engine. A forked child lacks its threads.
     bool of_this_process() const { return forks_so_far() == d_forks; }
 
     virtual void finish() = 0;

@@ -23,7 +23,7 @@ sample_facts facts(const Item* values, std::size_t count)
     double sums[5] = {}; // moments: sums of powers of the magnitudes
     for (std::size_t i = 0; i < count; ++i) {
         const double x = values[i];
-        f.zeros += !(x < 0 || x > 0); // NaN is an erasure too
+        f.zeros += !(x < 0 || x > 0); // NaN counts as an erasure, like 0
         f.ones += x == 1;
         const double size = std::isfinite(x) ? std::abs(x) : 0;
         sums[1] += size;
@@ -35,7 +35,8 @@ sample_facts facts(const Item* values, std::size_t count)
         f.mean = sums[1] / n;
         const double m2 = sums[2] / n, m4 = sums[4] / n;
         f.spread = std::sqrt(std::max(0.0, m2 - f.mean * f.mean)) / f.mean;
-        // ±a in noise of variance s² has E x² = a² + s², E x⁴ = a⁴ + 6a²s² + 3s⁴.
+        // If x is ±a plus Gaussian noise of variance s²:
+        // E x² = a² + s², E x⁴ = a⁴ + 6a²s² + 3s⁴.
         const double a2 = std::sqrt(std::max(0.0, (3 * m2 * m2 - m4) / 2));
         f.amplitude = std::sqrt(std::min(a2, m2));
         f.noise = std::sqrt(std::max(0.0, m2 - a2));

@@ -18,10 +18,10 @@ namespace gr::gpufec {
 /*!
  * \brief Base class: samples a decoder's input and reports once what seems wrong with it.
  *
- * It decodes a sample in the declared format and in the other formats that users confuse
- * with it. Another format is reported only if the sample decodes as a signal of the code
- * in that format, and not or much worse as declared. So correct input is never reported,
- * whatever its amplitudes are.
+ * The class decodes a sample in the declared format and in formats that users confuse
+ * with the declared one. It reports another format only if the sample decodes as a signal
+ * of the code in that format, and fails or is much worse in the declared one. So it never
+ * reports correct input, whatever the amplitudes are.
  */
 class input_judge
 {
@@ -29,20 +29,20 @@ public:
     explicit input_judge(decoder_hooks hooks) : d_hooks(std::move(hooks)) {}
     virtual ~input_judge() = default;
 
-    //! Samples the \p count items from number \p first on of the array \p items.
+    //! Samples the items first … first + count − 1 of the array \p items.
     virtual void look_at(const void* items, std::size_t first, std::size_t count) = 0;
-    //! Reaches a verdict once everything is decoded; may be called again.
+    //! Sets the verdict after the end of the input; may be called again.
     virtual void conclude() = 0;
     //! Begins another stream.
     virtual void reset() = 0;
 
-    //! Returns the verdict on the stream; "": nothing seems wrong.
+    //! Returns the verdict on the stream; "" if nothing seems wrong.
     const std::string& verdict() const { return d_verdict; }
-    //! Returns the fraction of signs that would be wrong for noise; NaN: not known.
+    //! Returns the sign error rate of decoded noise without signal; NaN if unknown.
     virtual double chance_error_rate() const;
 
 protected:
-    //! Sets the verdict; logs only the first on a stream.
+    //! Sets the verdict; logs only the first verdict on a stream.
     void say(const std::string& verdict)
     {
         if (d_verdict.empty() && !d_said) {
@@ -75,10 +75,10 @@ private:
 struct sample_facts {
     std::size_t items = 0;
     std::size_t zeros = 0, ones = 0;
-    double mean = 0;      //!< mean magnitude of the nonzero items
-    double spread = 0;    //!< standard deviation of these magnitudes over their mean
-    double amplitude = 0; //!< a of two levels ±a in Gaussian noise, from the moments
-    double noise = 0;     //!< its standard deviation
+    double mean = 0;   //!< mean magnitude of the nonzero items
+    double spread = 0; //!< standard deviation of these magnitudes, relative to the mean
+    double amplitude = 0; //!< level a of ±a in Gaussian noise, estimated from moments
+    double noise = 0;     //!< standard deviation of the noise, estimated likewise
 
     //! Returns whether all items are 0 or 1, and more than an eighth have each value.
     bool only_bits() const

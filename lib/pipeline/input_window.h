@@ -33,9 +33,9 @@ public:
 
     std::size_t item_bytes() const { return d_item_bytes; } //!< in slots
 
-    //! Returns the first item of the open batch.
+    //! Returns the number of the open batch's first item.
     std::uint64_t first() const { return d_first; }
-    //! Returns the first item not yet taken.
+    //! Returns the number of the first item not yet taken.
     std::uint64_t end() const { return d_end; }
     bool borrowing() const { return d_borrowing; }
 
@@ -47,7 +47,7 @@ public:
             return borrowed_position();
         }
         if (!d_open) {
-            if (bytes() > 0) { // else d_carry may be null
+            if (bytes() > 0) { // otherwise d_carry may be null
                 std::memmove(slot, d_carry, bytes());
             }
             d_open = true;
@@ -55,7 +55,7 @@ public:
         return slot;
     }
 
-    //! Returns the open batch's items so far. \p slot is its slot, or nullptr.
+    //! Returns the open batch's items so far. \p slot is the batch's slot, or nullptr.
     const std::byte* contents(const std::byte* slot) const
     {
         return d_borrowing ? borrowed_position() : d_open && slot ? slot : d_carry;
@@ -67,8 +67,8 @@ public:
     //! Adds \p items to the open batch.
     void took(std::size_t items) { d_end += items; }
 
-    //! Records that the open batch, with its input at \p input, is in flight. The next
-    //! batch begins with item \p next.
+    //! Records that the open batch was submitted with input at \p input. The next batch
+    //! begins with item \p next.
     void submitted(const std::byte* input, std::uint64_t next)
     {
         d_in_flight.push_back(d_first);
@@ -77,7 +77,7 @@ public:
         d_open = false;
     }
 
-    //! Records that the oldest batch in flight is finished with its input.
+    //! Records that the oldest batch in flight no longer needs its input.
     void released()
     {
         if (!d_in_flight.empty()) {
@@ -85,14 +85,14 @@ public:
         }
     }
 
-    //! Removes the last \p items, which were copied, from the open batch.
+    //! Removes the last \p items copied items from the open batch.
     void forget(std::size_t items) { d_end -= items; }
 
     //! Discards the open batch's items so far.
     void skip() { d_first = d_end; }
 
-    //! Borrows input from now on. \p items begins with the oldest item that is borrowed
-    //! and not released; in the first call, with first().
+    //! Borrows input from now on. \p items is the address of the oldest borrowed item
+    //! that is not released or, in the first call, of item first().
     void borrow(const std::byte* items)
     {
         if (!std::exchange(d_borrowing, true)) {
@@ -104,8 +104,8 @@ public:
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const { return d_borrowing ? d_end - d_borrowed_from : 0; }
 
-    //! Releases the items that no batch needs, or every item if \p all, and returns their
-    //! number.
+    //! Releases the borrowed items that no batch needs, or all of them if \p all. Returns
+    //! the number of items released.
     std::size_t release_borrowed(bool all)
     {
         if (!d_borrowing) {
@@ -123,9 +123,8 @@ public:
         return items;
     }
 
-    //! Copies the open batch's borrowed items by \p store(items, count, to), in the
-    //! format of slots, and ends borrowing. No batch in flight may read its input any
-    //! more.
+    //! Ends borrowing: store(items, count, to) copies the open batch's borrowed items and
+    //! converts them to the format of slots. No batch in flight may still read its input.
     template <class Store>
     void copy_borrowed(Store&& store)
     {
@@ -147,14 +146,15 @@ public:
 private:
     std::size_t d_item_bytes, d_caller_item_bytes;
     std::uint64_t d_first = 0, d_end = 0;
-    std::deque<std::uint64_t> d_in_flight; // first items of the batches, oldest first
-    const std::byte* d_carry = nullptr;    // item d_first, unless d_open
-    bool d_open = true;                    // item d_first is in the open batch's slot
+    std::deque<std::uint64_t>
+        d_in_flight; // numbers of the batches' first items, oldest first
+    const std::byte* d_carry = nullptr; // address of item d_first, unless d_open
+    bool d_open = true;                 // item d_first is in the open batch's slot
 
     // While input is borrowed:
     bool d_borrowing = false;
-    const std::byte* d_borrowed = nullptr; // the oldest item not released
-    std::uint64_t d_borrowed_from = 0;     // its number
+    const std::byte* d_borrowed = nullptr; // address of the oldest item not released
+    std::uint64_t d_borrowed_from = 0;     // number of that item
 
     std::vector<std::byte> d_carried_over; // items of the open batch when borrowing ended
 };

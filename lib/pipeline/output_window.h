@@ -21,8 +21,8 @@ public:
         d_free = bytes;
     }
 
-    //! Returns the address to which \p bytes submitted now will be pulled; nullptr if the
-    //! borrowed memory does not reach so far.
+    //! Returns the address to which the next batch's \p bytes will be pulled; nullptr if
+    //! the borrowed memory is too small.
     std::byte* place(std::size_t bytes) const
     {
         return bytes > 0 && d_waiting + bytes <= d_free ? d_next + d_waiting : nullptr;
@@ -34,7 +34,7 @@ public:
     //! Records a batch in flight with \p bytes of output.
     void submitted(std::size_t bytes) { d_waiting += bytes; }
 
-    //! Records that the next \p bytes were pulled.
+    //! Records that \p bytes were pulled.
     void pulled(std::size_t bytes)
     {
         d_waiting -= std::min(bytes, d_waiting);
@@ -46,7 +46,7 @@ public:
 private:
     std::byte* d_next = nullptr;
     std::size_t d_free = 0;
-    std::size_t d_waiting = 0; // bytes submitted and not pulled, in place or not
+    std::size_t d_waiting = 0; // bytes submitted but not pulled, in place or in slots
 };
 
 } // namespace gr::gpufec

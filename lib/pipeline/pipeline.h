@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The ring of slots between a caller and batch decoders: keeps batches in order, limits
- * their number in flight, and decodes them again elsewhere when a device fails or hangs.
+/* A ring of slots between a caller and batch decoders. It keeps batches in order, limits
+ * their number in flight, and decodes batches again elsewhere if a device fails or hangs.
  */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
@@ -36,10 +36,10 @@ public:
 /*!
  * \brief A ring of slots over one or more batch decoders.
  *
- * The caller fills the slot that filling() returns, submits it, and collects it from
- * ready(), always in the order of submission. Several decoders receive batches in
- * rotation. Only one thread at a time may call a pipeline; completions arrive on any
- * thread.
+ * The caller fills the slot that filling() returns and submits it. ready() returns the
+ * slots in the order of submission, once finished. Several decoders receive batches in
+ * rotation. Only one thread at a time may call a pipeline; its callbacks may be called
+ * on any thread.
  */
 template <class Job>
 class pipeline
@@ -49,7 +49,7 @@ public:
 
     struct slot {
         std::byte* input;
-        std::byte* output; //!< its own, or borrowed memory of the same layout
+        std::byte* output; //!< the slot's own, or borrowed memory of the same layout
         std::byte* status;
         Job job{};
         const std::byte* from = nullptr; //!< data to decode: input, or borrowed items
@@ -61,13 +61,14 @@ public:
         std::function<void()> completion = [] {};
         //! Makes the decoder that replaces a failed one; empty: failures are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
-        //! Reports that a device failed and the fallback replaced it: the error, and the
-        //! number of devices left. The destructor may call it.
+        //! Called with the error and the number of devices left when the fallback has
+        //! replaced a failed device. The destructor may call it.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
-        //! Reports a device that is abandoned while the pipeline is drained or destroyed.
+        //! Called with the reason when a device is abandoned while the pipeline is
+        //! drained or destroyed.
         std::function<void(const std::string&)> abandoned = [](const std::string&) {};
-        //! Limit for one batch, counted from the end of the previous one; 0: none.
+        //! Timeout of one batch, counted from the end of the previous one; 0: no timeout.
         std::chrono::milliseconds timeout{ 0 };
     };
 
@@ -92,7 +93,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Last: an exception after this would leave the pages locked.
+        // Pages are locked last, because a later exception would leave them locked.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -109,7 +110,8 @@ public:
                 try {
                     d_hooks.abandoned(abandon(*d));
                 } catch (const std::exception&) {
-                    // A destructor cannot report it; the device is abandoned anyway.
+                    // A destructor cannot report the error. The device is abandoned
+                    // anyway.
                 }
             }
         }
@@ -141,9 +143,9 @@ public:
     //! Submits the slot that filling() returns.
     void submit(const Job& job) { submit(job, d_ring[d_fill]->memory.input); }
 
-    //! Submits the slot with input at \p from and output to \p borrowed memory, neither
-    //! of which may change before release(). Unless pin_output() has pinned it, \p
-    //! borrowed is ignored.
+    //! Submits the slot with input at \p from and output to the memory \p borrowed. The
+    //! caller must not change either before release(). \p borrowed is ignored unless
+    //! pin_output() has pinned the memory.
     void
     submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
     {
@@ -191,8 +193,8 @@ public:
         return !d_flight.empty() && wait(*d_flight.front(), limit);
     }
 
-    //! Waits until every slot in flight has finished, and calls \p each with each slot,
-    //! oldest first. Borrowed input is not read again afterwards.
+    //! Waits until every slot in flight has finished and calls \p each with each of these
+    //! slots, oldest first. Afterwards no borrowed input is read.
     template <class Call>
     void wait_idle(Call&& each)
     {
@@ -203,8 +205,8 @@ public:
         }
     }
 
-    //! Calls \p each with every slot in flight, oldest first, until it returns false.
-    //! Returns whether it never did.
+    //! Calls \p each with the slots in flight, oldest first, until a call returns false.
+    //! Returns true if no call did.
     template <class Call>
     bool each_in_flight(Call&& each) const
     {
@@ -244,7 +246,7 @@ public:
     {
         d_pinned_input_bytes = 0;
         if (d_abandoned) {
-            return; // the abandoned device may still read it
+            return; // the abandoned device may still read the memory
         }
         d_decoders.front()->page_unlock(memory);
         for (auto& s : d_slots) {
@@ -254,9 +256,9 @@ public:
     }
 
     /*! Pins memory for output in place, for all devices; returns whether it succeeded.
-     * When a device is abandoned that may still write there, \p replace maps other memory
-     * with the same contents in its place and returns whether it did; if not, decoding
-     * ends. */
+     * \p replace is called if an abandoned device may still write the memory. It must map
+     * other pages with the same contents at the same addresses and return whether it
+     * succeeded; otherwise decoding ends with an error. */
     bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -288,7 +290,8 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_abandoned && device_is_idle()) { // else a device may still write there
+        if (!d_abandoned &&
+            device_is_idle()) { // otherwise a device may still write there
             d_decoders.front()->page_unlock(memory);
         }
     }
@@ -347,14 +350,14 @@ private:
         }
         std::unique_ptr<slot_buffers> own;
         slot memory{};
-        std::byte* output = nullptr; // its own
+        std::byte* output = nullptr; // the slot's own
         decoder* user = nullptr;
-        unsigned number = 0;          // among the slots of that decoder
+        unsigned number = 0;          // number among the slots of that decoder
         clock::time_point since = {}; // time of the submission
-        bool finished = true;         // the last batch submitted
-        bool must_redecode = false;   // not finished when its device failed
-        // The slot leaves the ring once released: its device failed while others run, and
-        // a batch on the slower fallback would delay theirs.
+        bool finished = true;         // the slot's latest batch is finished
+        bool must_redecode = false;   // the batch was not finished when its device failed
+        // The slot leaves the ring once released, because its device failed while others
+        // run; batches on the slower fallback would delay those of the other devices.
         bool retiring = false;
     };
 
@@ -369,7 +372,7 @@ private:
             try {
                 d_hooks.completion();
             } catch (const std::exception&) {
-                // The decoder's threads do not expect exceptions.
+                // The decoder's threads, which call the hook, do not expect exceptions.
             }
         });
     }
@@ -390,8 +393,8 @@ private:
         s.since = clock::now();
     }
 
-    // Returns when the batch's timeout expires. It starts with the end of the previous
-    // batch, because a device decodes one after the other.
+    // Returns when the batch's timeout expires. The timeout starts at the end of the
+    // previous batch, because a device decodes batches one after the other.
     clock::time_point overdue(const entry& s) const
     {
         const bool counts = d_hooks.timeout.count() > 0 && s.user != d_fallback.get();
@@ -423,8 +426,8 @@ private:
         return s.finished;
     }
 
-    // Returns whether the batch is finished. After a transient error it is submitted
-    // again, with the time that was left to it.
+    // Returns whether the batch is finished. After a transient error, submits the batch
+    // again without extending its timeout.
     bool poll(entry& s)
     {
         bool again = false;
@@ -469,7 +472,8 @@ private:
                 if (late && held(*s.user)) {
                     const auto what = error.what() + ("; " + abandon(*s.user));
                     if (d_draining) {
-                        d_hooks.abandoned(what); // drain() discards the exception
+                        d_hooks.abandoned(what); // reported here, because drain()
+                                                 // discards the exception
                     }
                     throw device_timeout_error(what);
                 }
@@ -479,7 +483,7 @@ private:
         }
     }
 
-    // Returns whether the pipeline still owns the decoder, which is not abandoned.
+    // Returns whether the pipeline still owns the decoder, i.e. has not abandoned it.
     bool held(const decoder& d) const
     {
         return std::any_of(d_decoders.begin(), d_decoders.end(), [&d](const auto& p) {
@@ -495,7 +499,7 @@ private:
             d_decoders.begin(), d_decoders.end(), [&](auto& d) { return d && call(*d); });
     }
 
-    // Waits until no device writes host memory any more; returns whether that is so.
+    // Waits until no device writes host memory; returns false if the time limit expired.
     bool device_is_idle() noexcept
     {
         return std::all_of(d_decoders.begin(), d_decoders.end(), [this](auto& d) {
@@ -503,8 +507,8 @@ private:
         });
     }
 
-    // Replaces borrowed output memory, which an abandoned device may write at any time.
-    // Output in place ends, because the other devices have not pinned the new memory.
+    // Replaces the pages of borrowed output memory that an abandoned device may still
+    // write. This ends output in place, because no other device has pinned the new pages.
     void replace_output() noexcept
     {
         d_output_pinned = false;
@@ -562,8 +566,8 @@ private:
                " of host memory and " + text(slots * device_bytes) + " of its own";
     }
 
-    // Gives the slots of a failed device to the fallback and decodes again what the
-    // device had not finished. A device that is not idle within \p limit is abandoned.
+    // Gives the slots of a failed device to the fallback, which decodes the unfinished
+    // batches again. The device is abandoned if it is not idle within \p limit.
     void fail_over(decoder& failed, std::string reason, clock::duration limit)
     {
         if (!d_fallback) {
@@ -572,7 +576,7 @@ private:
             attach(*fallback);
             d_fallback = std::move(fallback);
         }
-        failed.drop(); // else wait_idle() would start the queued batches
+        failed.drop(); // otherwise wait_idle() would start the queued batches
         using std::chrono::milliseconds;
         if (!failed.wait_idle(std::chrono::duration_cast<milliseconds>(limit))) {
             reason += "; " + abandon(failed);
@@ -679,16 +683,16 @@ private:
     std::vector<std::unique_ptr<entry>> d_slots;
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
-    std::size_t d_failed = 0;     // decoders that have failed, of d_decoders
-    bool d_draining = false;      // the batches in flight are discarded
-    bool d_abandoned = false;     // a decoder was, and is no longer in d_decoders
-    bool d_output_pinned = false; // borrowed output memory is used
+    std::size_t d_failed = 0;     // number of failed decoders in d_decoders
+    bool d_draining = false;      // batches in flight are being discarded
+    bool d_abandoned = false;     // a decoder was abandoned and removed from d_decoders
+    bool d_output_pinned = false; // borrowed output memory is in use
     bool d_output_lost = false;   // an abandoned device may still write output in place
     std::function<bool()> d_replace_output;
     std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
-    clock::time_point d_progress = {}; // when a batch was last seen finished
-    std::vector<entry*> d_ring;        // the slots that are filled in rotation
-    std::size_t d_fill = 0;            // index of the next one to fill
+    clock::time_point d_progress = {}; // latest time at which a batch was found finished
+    std::vector<entry*> d_ring;        // slots in the order in which they are filled
+    std::size_t d_fill = 0;            // index in d_ring of the slot to fill next
     std::deque<entry*> d_flight;       // submitted slots, oldest first
 };
 

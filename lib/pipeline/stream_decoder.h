@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The part of stream decoding that all decoders share, between slots and user. */
+/* The base class of stream decoders: the part that does not depend on the code. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
@@ -25,7 +25,7 @@ namespace gr::gpufec {
 
 constexpr unsigned max_slots = 16;
 
-//! Refuses options that no decoder supports. \throws std::invalid_argument
+//! Checks the options that all decoders share. \throws std::invalid_argument
 inline void check_run_options(const run_options& run, std::size_t max_work_items)
 {
     const auto from = [](std::size_t least, std::size_t most) {
@@ -48,7 +48,7 @@ inline void check_run_options(const run_options& run, std::size_t max_work_items
 
 /*!
  * \brief Base class of stream decoders: owns the pipeline, the latency limit and the
- * borrowed memory, and logs the backend and its fail-over.
+ * borrowed memory, and logs the backend and any fail-over.
  *
  * The derived class divides the stream into work items and assembles their results.
  * \tparam Traits see backends.h
@@ -89,7 +89,7 @@ public:
     {
         if (d_pipeline) {
             d_pipeline->drain();
-        } else { // the last open() threw
+        } else { // the previous open() threw an exception
             open(setup(*d_setup));
         }
         d_deadline.stop();
@@ -213,7 +213,7 @@ protected:
 
     // Functions for the derived class to implement.
 
-    //! Submits the open batch if it is full or due, or if the stream ends.
+    //! Submits the open batch if it is full or send_now() returns true.
     virtual void advance() = 0;
     //! Returns the number of complete work items in the open batch.
     virtual std::size_t waiting() const = 0;
@@ -242,10 +242,10 @@ protected:
     virtual bool can_borrow_output() const { return false; }
     //! Returns whether output in place has one bit per byte.
     virtual bool borrows_bits() const { return false; }
-    //! Resets the derived class to the begin of a stream.
+    //! Resets the derived class to the beginning of a stream.
     virtual void restart() = 0;
-    //! Called when borrowing ends for each batch in flight, counted from the oldest, once
-    //! it is finished and before its input is released.
+    //! Called for each batch in flight when borrowing of input ends, after the batch has
+    //! finished and before its input is released. \p batch counts from the oldest.
     virtual void on_finished(const slot&, std::size_t /*batch*/) {}
 
     // Functions for the derived class to call.
@@ -256,8 +256,8 @@ protected:
     bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
     bool finishing() const { return d_finishing; }
 
-    //! Takes up to \p count items by calls of \p store(first, n, to), which copies n
-    //! items to the slot, and returns how many.
+    //! Takes up to \p count items and returns how many. \p store(first, n, to) copies n
+    //! items from number first on to the slot.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -281,8 +281,8 @@ protected:
         return taken;
     }
 
-    //! Copies \p units of \p bytes each by calls of part(first, count), on several
-    //! threads if a device decodes.
+    //! Copies \p units units of \p bytes bytes each by calls of part(first, count), on
+    //! several threads if a device decodes.
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
@@ -293,7 +293,7 @@ protected:
         }
     }
 
-    //! Copies pushed data into the slot, for a device with non-temporal stores.
+    //! Copies pushed data into the slot; uses non-temporal stores if a device decodes.
     void copy_to_slot(std::byte* to, const std::byte* from, std::size_t bytes) const
     {
         if (d_on_device) {
@@ -306,8 +306,8 @@ protected:
     //! Returns whether a device decodes.
     bool on_device() const { return d_on_device; }
 
-    //! Reserves device memory to convert the caller's format, if any is needed; returns
-    //! whether it succeeded.
+    //! Reserves device memory to convert the caller's format, if that differs from the
+    //! format of slots. Returns whether it succeeded.
     bool reserve_conversion()
     {
         d_caller_format = d_caller_format ||
@@ -324,7 +324,7 @@ protected:
         return s ? d_input.open(s->input) : nullptr;
     }
 
-    //! Submits the open batch, whose output is pulled as \p rows. The next batch begins
+    //! Submits the open batch. Its output has the layout \p rows. The next batch begins
     //! with item \p next.
     void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {
@@ -340,7 +340,7 @@ protected:
     {
         submit_from(j, d_pipeline->filling()->input, rows);
     }
-    //! Does the same with input that begins at \p input.
+    //! Submits the open batch with input that begins at \p input.
     void submit_from(const job& j, const std::byte* input, const output_rows& rows)
     {
         send(j, input, rows);
@@ -349,7 +349,8 @@ protected:
     }
 
     //! Returns whether the slot's output was written in place. \throws std::logic_error
-    //! if it was, and the user pulls another form (bits or packed)
+    //! if the user pulls output in place in another form (bits or packed) than it was
+    //! written
     bool in_place(const slot& s, bool bits) const
     {
         if (s.borrowed.to && bits != borrows_bits()) {
@@ -358,7 +359,7 @@ protected:
         return s.borrowed.to;
     }
 
-    //! Records that \p bytes of the rows were pulled.
+    //! Records that \p bytes of output were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
     //! Releases the oldest slot, whose output has been pulled.
@@ -378,7 +379,8 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    std::optional<pipeline<job>> d_pipeline; // last: its decoders call the hooks
+    std::optional<pipeline<job>>
+        d_pipeline; // last member, because its threads call the hooks
 
 private:
     // Returns the borrowed memory that the output of a full batch may need.
@@ -402,8 +404,8 @@ private:
         d_output.submitted(rows.total());
     }
 
-    // Wakes the caller when the timeout expires, so that it polls a device that hangs.
-    // The timer is set once per timeout, not for each batch.
+    // Wakes the caller when the timeout of a batch expires, so that the caller detects a
+    // device that hangs. The timer is set once per timeout, not for each batch.
     void watch()
     {
         const auto when = d_pipeline->overdue();

@@ -62,7 +62,7 @@ void worker_pool::drop()
 {
     std::unique_lock<std::mutex> lock(d_mutex);
     for (auto b = d_batches.begin(); b != d_batches.end();) {
-        b->chunks = b->begun; // whose last one finishes the batch
+        b->chunks = b->begun; // the last running chunk then finishes the batch
         b = b->done == b->chunks ? d_batches.erase(b) : std::next(b);
     }
 }

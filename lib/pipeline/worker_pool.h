@@ -19,8 +19,8 @@ namespace gr::gpufec {
 class worker_pool
 {
 public:
-    //! Function that decodes chunk 0 … chunks−1 of a batch on thread 0 … threads−1. Must
-    //! not throw.
+    //! Function that decodes the chunk with number \p chunk of a batch on the thread with
+    //! number \p worker. Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts the threads, or fewer if the system refuses some.
@@ -35,7 +35,7 @@ public:
 
     void on_completion(std::function<void()> notify);
 
-    //! Drops the chunks that have not begun; they count as done.
+    //! Drops the chunks that have not begun. Dropped chunks count as done.
     void drop();
 
     //! Queues a batch of \p chunks (at least 1) under the number \p slot.
@@ -56,7 +56,7 @@ private:
 
     std::mutex d_mutex;
     std::condition_variable d_wake;
-    std::list<batch> d_batches; // until their last chunk is done
+    std::list<batch> d_batches; // batches with chunks that are not done
     std::function<void()> d_notify = [] {};
     bool d_stop = false;
     std::vector<std::thread> d_threads;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names as users type them, and the answers to unknown ones. */
+/* Tests of the lookup of names that users type, and of the messages for unknown names. */
 
 #include "common/names.h"
 #include <gnuradio/gpufec/ldpc.h>

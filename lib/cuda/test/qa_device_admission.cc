@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A decoder that appends its name to \p woken when it is woken.
+// Decoder that appends \p name to \p woken when the admission wakes it.
 struct decoder {
     decoder(const std::shared_ptr<device_admission>& admission,
             bool long_ones,
@@ -38,7 +38,7 @@ struct decoder {
     device_admission::place place;
 };
 
-class device_admission_of : public testing::Test
+class device_admission_test : public testing::Test
 {
 protected:
     std::shared_ptr<device_admission> admission = std::make_shared<device_admission>();
@@ -49,18 +49,18 @@ protected:
     const device_admission::clock::time_point start{ 1h };
 };
 
-TEST_F(device_admission_of, who_is_alone_waits_for_nobody)
+TEST_F(device_admission_test, SingleDecoder_IsNotLimited)
 {
     EXPECT_EQ(a.begin(16, start), 16u);
 }
 
-TEST_F(device_admission_of, short_batches_never_wait)
+TEST_F(device_admission_test, ShortBatches_NeverWait)
 {
     EXPECT_EQ(a.begin(3, start), 3u);
     EXPECT_EQ(s.begin(16, start), 16u);
 }
 
-TEST_F(device_admission_of, few_long_batches_are_on_the_device_while_others_work)
+TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
 {
     EXPECT_EQ(s.begin(1, start), 1u);
     EXPECT_EQ(a.begin(3, start), 2u);
@@ -74,7 +74,7 @@ TEST_F(device_admission_of, few_long_batches_are_on_the_device_while_others_work
     EXPECT_EQ(a.begin(3, start + 2 * device_admission::at_work), 3u);
 }
 
-TEST_F(device_admission_of, who_waits_longest_is_woken_first)
+TEST_F(device_admission_test, SeveralWaiting_LongestWaitIsWokenFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(c.begin(1, start), 0u);
@@ -88,7 +88,7 @@ TEST_F(device_admission_of, who_waits_longest_is_woken_first)
     EXPECT_EQ(woken, "cbbc");
 }
 
-TEST_F(device_admission_of, who_waits_longest_begins_first)
+TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start + 1us), 0u);
@@ -110,14 +110,14 @@ TEST_F(device_admission_of, who_waits_longest_begins_first)
     EXPECT_EQ(a.begin(1, start + 10us), 1u);
 }
 
-TEST_F(device_admission_of, an_idle_or_retired_decoder_holds_nobody_up)
+TEST_F(device_admission_test, DecoderIdleOrDestroyed_WaitingDecoderIsWoken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
     a.place.leave_queue();
     EXPECT_EQ(woken, "b");
     EXPECT_EQ(b.begin(3, start), 2u);
-    a.place.end(); // of a batch that leave_queue() has ended already
+    a.place.end(); // no effect, because leave_queue() has ended all batches of a
     EXPECT_EQ(b.begin(1, start), 0u);
 
     auto d = std::make_unique<decoder>(admission, true, woken, 'd');
@@ -127,7 +127,7 @@ TEST_F(device_admission_of, an_idle_or_retired_decoder_holds_nobody_up)
     EXPECT_EQ(woken, "b");
 }
 
-TEST_F(device_admission_of, a_decoder_that_takes_admission_counts_as_well)
+TEST_F(device_admission_test, BatchTakenRegardlessOfLimit_CountsForLimit)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
@@ -139,11 +139,11 @@ TEST_F(device_admission_of, a_decoder_that_takes_admission_counts_as_well)
     EXPECT_EQ(a.begin(1, start + 10ms), 1u);
 }
 
-TEST_F(device_admission_of, a_decoder_that_becomes_idle_while_it_waits_is_woken)
+TEST_F(device_admission_test, WaitingDecoderLeavesQueue_IsWoken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    b.place.leave_queue(); // as wait_idle() does
+    b.place.leave_queue(); // wait_idle() of device_decoder does this
     woken.clear();
     EXPECT_EQ(b.begin(1, start), 0u);
     b.place.leave_queue();
@@ -154,8 +154,8 @@ TEST_F(device_admission_of, a_decoder_that_becomes_idle_while_it_waits_is_woken)
     EXPECT_EQ(b.begin(1, start), 1u);
 }
 
-// Decoders on threads of their own begin batches, which another thread ends.
-TEST(device_admission, come_to_all_that_wait)
+// Each decoder begins batches on its own thread; one further thread ends them all.
+TEST(device_admission, ConcurrentDecoders_AllBatchesAreAdmitted)
 {
     constexpr unsigned decoders = 4, batches = 500;
     const auto admission = std::make_shared<device_admission>();
@@ -204,7 +204,7 @@ TEST(device_admission, come_to_all_that_wait)
                 running.push_back(&place);
                 changed.notify_all();
             }
-            // Its batches must end before the place is destroyed.
+            // All batches must end before the decoder's place is destroyed.
             std::unique_lock<std::mutex> lock(mutex);
             changed.wait(lock, [&] {
                 return std::find(running.begin(), running.end(), &place) == running.end();
@@ -224,7 +224,7 @@ TEST(device_admission, come_to_all_that_wait)
     EXPECT_EQ(ended, decoders * batches);
 }
 
-TEST(device_admission, are_those_of_a_device)
+TEST(device_admission, SameDevice_SharesOneAdmission)
 {
     EXPECT_EQ(device_admission::of(0), device_admission::of(0));
     EXPECT_NE(device_admission::of(0), device_admission::of(1));

@@ -11,7 +11,7 @@
 
 using namespace gr::gpufec;
 
-TEST(unpack_bits, is_as_on_the_host)
+TEST(unpack_bits, AnyLayout_EqualsHost)
 {
     const auto& found = find_cuda_devices();
     if (found.devices.empty()) {
@@ -39,7 +39,7 @@ TEST(unpack_bits, is_as_on_the_host)
                         rows.bits,
                         expected.data() + r * rows.bits);
         }
-        expected.resize(rows.total() + 8, 0); // memory after them stays 0
+        expected.resize(rows.total() + 8, 0); // the bytes after the rows stay 0
         const auto from = cuda::uploaded(packed, "packed bits");
         cuda::buffer<std::uint8_t> to(expected.size());
         to.clear();

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The pipeline over a fake backend: out-of-order completion, a slow device, failures. */
+/* Tests of the pipeline over a fake backend: completion out of order, a slow device,
+ * failures. */
 
 #include "common/checked_size.h"
 #include "common/non_temporal_copy.h"
@@ -42,7 +43,7 @@ public:
         std::function<void()> notify = [] {};
         std::atomic<bool> fail_finished{ false };
         std::atomic<bool> fail_submit{ false };
-        std::atomic<bool> busy{ false }; // wait_idle() fails
+        std::atomic<bool> busy{ false }; // makes wait_idle() fail
         std::atomic<int> locked{ 0 };
         std::vector<int> submitted;
 
@@ -131,7 +132,7 @@ fakes(std::initializer_list<fake_decoder::control*> controls)
 
 constexpr std::chrono::milliseconds moment(20), long_time(5000);
 
-TEST(pipeline, in_order_though_finished_out_of_order)
+TEST(pipeline, BatchesFinishedOutOfOrder_AreReadyInOrder)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
@@ -156,7 +157,7 @@ TEST(pipeline, in_order_though_finished_out_of_order)
     EXPECT_TRUE(p.empty());
 }
 
-TEST(pipeline, wakes_a_waiting_caller)
+TEST(pipeline, CompletionOnOtherThread_WakesWaitingCaller)
 {
     fake_decoder::control c;
     std::atomic<int> completions{ 0 };
@@ -174,7 +175,7 @@ TEST(pipeline, wakes_a_waiting_caller)
     p.release();
 }
 
-TEST(pipeline, sleeps_while_the_device_is_slow)
+TEST(pipeline, SlowDevice_WaitSleeps)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 1, {});
@@ -193,14 +194,14 @@ TEST(pipeline, sleeps_while_the_device_is_slow)
     p.release();
 }
 
-TEST(pipeline, waiting_for_nothing_returns_at_once)
+TEST(pipeline, NothingInFlight_WaitReturnsAtOnce)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 1, {});
     EXPECT_FALSE(p.wait(long_time));
 }
 
-TEST(pipeline, fails_over_with_nothing_lost)
+TEST(pipeline, FailureInFlight_FallbackRedecodesBatches)
 {
     fake_decoder::control gpu, cpu;
     std::vector<std::string> reasons;
@@ -218,7 +219,7 @@ TEST(pipeline, fails_over_with_nothing_lost)
     ASSERT_NE(p.ready(), nullptr);
     p.release();
     gpu.fail_finished = true;
-    EXPECT_EQ(p.ready(), nullptr); // now on the fallback, and not finished there
+    EXPECT_EQ(p.ready(), nullptr); // the batch is on the fallback and not finished
     EXPECT_EQ(reasons, std::vector<std::string>{ "device lost" });
     EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 2 }));
     EXPECT_EQ(p.active().backend(), "fallback");
@@ -237,7 +238,7 @@ TEST(pipeline, fails_over_with_nothing_lost)
     EXPECT_EQ(reasons.size(), 1u);
 }
 
-TEST(pipeline, fails_over_at_submission)
+TEST(pipeline, FailureAtSubmission_FallbackDecodesBatch)
 {
     fake_decoder::control gpu, cpu;
     fake_pipeline::hooks h;
@@ -250,7 +251,7 @@ TEST(pipeline, fails_over_at_submission)
     p.release();
 }
 
-TEST(pipeline, failure_without_fallback_is_thrown)
+TEST(pipeline, FailureWithoutFallback_IsThrown)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 2, {});
@@ -260,7 +261,7 @@ TEST(pipeline, failure_without_fallback_is_thrown)
     EXPECT_THROW(p.wait(moment), device_error);
 }
 
-TEST(pipeline, failure_of_the_fallback_is_thrown)
+TEST(pipeline, FailureOfFallback_IsThrown)
 {
     fake_decoder::control gpu, cpu;
     fake_pipeline::hooks h;
@@ -273,7 +274,7 @@ TEST(pipeline, failure_of_the_fallback_is_thrown)
     EXPECT_THROW(p.ready(), device_error);
 }
 
-TEST(pipeline, deals_batches_to_decoders_in_turn)
+TEST(pipeline, SeveralDecoders_ReceiveBatchesInRotation)
 {
     fake_decoder::control a, b;
     fake_pipeline p(fakes({ &a, &b }), 2, {});
@@ -291,7 +292,7 @@ TEST(pipeline, deals_batches_to_decoders_in_turn)
     }
 }
 
-TEST(pipeline, only_the_failed_decoder_is_replaced)
+TEST(pipeline, FailureOfOneDecoder_OthersKeepTheirBatches)
 {
     fake_decoder::control a, b, cpu;
     fake_pipeline::hooks h;
@@ -310,7 +311,7 @@ TEST(pipeline, only_the_failed_decoder_is_replaced)
     p.release();
 }
 
-TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
+TEST(pipeline, FailedDevice_LeavesRotationWhileOthersRun)
 {
     fake_decoder::control a, b, cpu;
     fake_pipeline::hooks h;
@@ -336,13 +337,13 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
     EXPECT_EQ(p.devices(), 1u);
     EXPECT_EQ(devices, 1u);
     EXPECT_EQ(cpu.submitted, std::vector<int>{ 1 });
-    // The next slot to fill may hold input already, so it is used once more.
+    // The next slot to fill may already hold input, so it is used once more.
     p.submit({ 3 });
     EXPECT_EQ(cpu.submitted, (std::vector<int>{ 1, 3 }));
     p.submit({ 4 });
     EXPECT_TRUE(p.full());
     take(cpu, 1);
-    EXPECT_TRUE(p.full()); // its slot has left the ring
+    EXPECT_TRUE(p.full()); // the failed device's slot has left the ring
     take(a, 2);
     EXPECT_FALSE(p.full());
     take(cpu, 3);
@@ -363,7 +364,7 @@ TEST(pipeline, a_failed_device_is_left_out_while_others_go_on)
     EXPECT_EQ(p.active().backend(), "fallback");
 }
 
-TEST(pipeline, what_is_finished_is_not_decoded_again)
+TEST(pipeline, FinishedBatch_IsNotDecodedAgainAfterFailure)
 {
     fake_decoder::control gpu, cpu;
     fake_pipeline::hooks h;
@@ -387,7 +388,7 @@ TEST(pipeline, what_is_finished_is_not_decoded_again)
     p.release();
 }
 
-TEST(pipeline, borrowed_input_is_waited_for)
+TEST(pipeline, BorrowedInput_WaitIdleWaitsForAllBatches)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
@@ -423,10 +424,10 @@ TEST(pipeline, borrowed_input_is_waited_for)
     }
 }
 
-// Borrows memory for the first of the 16 bytes of an output.
+// Returns borrowed memory for the first byte of an output of 16 bytes.
 borrowed_output borrowed_at(std::byte* to) { return { to, { 0, 1, 1, 1 } }; }
 
-TEST(pipeline, output_goes_to_borrowed_memory_and_is_kept_when_that_ends)
+TEST(pipeline, BorrowedOutput_IsCopiedToSlotsWhenBorrowingEnds)
 {
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
@@ -462,7 +463,7 @@ TEST(pipeline, output_goes_to_borrowed_memory_and_is_kept_when_that_ends)
     }
 }
 
-TEST(pipeline, memory_that_an_abandoned_device_may_write_is_replaced)
+TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
 {
 #if defined(__SANITIZE_ADDRESS__)
     const __lsan::ScopedDisabler kept_for_good;
@@ -515,7 +516,7 @@ TEST(pipeline, memory_that_an_abandoned_device_may_write_is_replaced)
     }
 }
 
-TEST(pipeline, memory_that_a_failed_device_may_write_is_replaced_only_if_it_is_abandoned)
+TEST(pipeline, FailedDevice_BorrowedOutputMemoryIsReplacedOnlyIfAbandoned)
 {
     fake_decoder::control gpu, cpu;
     std::array<std::byte, 1> ring{};
@@ -536,7 +537,7 @@ TEST(pipeline, memory_that_a_failed_device_may_write_is_replaced_only_if_it_is_a
     p.unpin_output(ring.data());
 }
 
-TEST(pipeline, borrowed_memory_is_not_unpinned_while_it_may_be_written)
+TEST(pipeline, DeviceMayWrite_BorrowedOutputMemoryStaysPinned)
 {
     fake_decoder::control c;
     std::array<std::byte, 1> ring{};
@@ -554,7 +555,7 @@ TEST(pipeline, borrowed_memory_is_not_unpinned_while_it_may_be_written)
     EXPECT_EQ(c.locked, locked - 1);
 }
 
-TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
+TEST(output_window, SubmittedOutput_GetsAddressesInPullOrder)
 {
     std::array<std::byte, 32> ring{};
     output_window w;
@@ -563,8 +564,8 @@ TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
     EXPECT_EQ(w.place(0), nullptr);
     EXPECT_EQ(w.place(8), &ring[4]);
     w.submitted(8);
-    EXPECT_EQ(w.place(13), nullptr); // only 12 are free
-    w.submitted(13);                 // copied when it is pulled
+    EXPECT_EQ(w.place(13), nullptr); // only 12 bytes are free
+    w.submitted(13);                 // this output is copied when pulled
     w.pulled(8);
     EXPECT_EQ(w.place(1), nullptr);
     w.borrow(&ring[12], 16);
@@ -582,7 +583,7 @@ TEST(output_window, gives_places_in_the_order_of_what_is_pulled)
     EXPECT_EQ(w.place(1), nullptr);
 }
 
-TEST(other_pages, take_the_place_of_a_ring_and_leave_the_old_ones_to_others)
+TEST(other_pages, MappedRing_GetsNewPagesWithSameContents)
 {
     constexpr std::size_t size = 8192;
     const int file = memfd_create("qa_pipeline", 0);
@@ -597,17 +598,17 @@ TEST(other_pages, take_the_place_of_a_ring_and_leave_the_old_ones_to_others)
     std::memset(ring, 1, size);
     ASSERT_TRUE(put_other_pages(ring, size));
     EXPECT_EQ(std::count(ring, ring + 2 * size, 1), 2 * size);
-    std::memset(ring + size / 2, 2, size); // across the end
+    std::memset(ring + size / 2, 2, size); // crosses the end of the first mapping
     EXPECT_EQ(std::count(ring, ring + 2 * size, 2), 2 * size);
     char old[size];
     ASSERT_EQ(pread(file, old, size, 0), ssize_t(size));
     EXPECT_EQ(std::count(old, old + size, 1), size);
-    EXPECT_FALSE(put_other_pages(ring + 1, size)); // not the begin of a page
+    EXPECT_FALSE(put_other_pages(ring + 1, size)); // not a page's address
     munmap(ring, 2 * size);
     close(file);
 }
 
-TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)
+TEST(pipeline, Destructor_WaitsForBatchesInFlight)
 {
     fake_decoder::control c;
     std::thread device;
@@ -624,7 +625,7 @@ TEST(pipeline, waits_for_what_is_in_flight_when_it_ends)
     EXPECT_EQ(c.locked, 0);
 }
 
-TEST(copy_past_caches, copies_pieces_of_any_size_to_any_place)
+TEST(copy_past_caches, AnySizeAndAlignment_CopiesLikeMemcpy)
 {
     constexpr std::size_t most = 70000;
     std::vector<std::byte> from(most + 64), to(most + 128);
@@ -648,11 +649,11 @@ TEST(copy_past_caches, copies_pieces_of_any_size_to_any_place)
     }
 }
 
-TEST(checked_size, stays_at_the_largest_where_it_would_wrap)
+TEST(checked_size, Overflow_Saturates)
 {
     const auto largest = std::numeric_limits<std::uint64_t>::max();
     const checked_size half(std::uint64_t(1) << 32), most(largest);
-    EXPECT_EQ((half * half).value(), largest); // 0 if it wrapped
+    EXPECT_EQ((half * half).value(), largest); // would be 0 on overflow
     EXPECT_EQ((half * half * half).value(), largest);
     EXPECT_EQ((half * (half + checked_size(1))).value(), largest);
     EXPECT_EQ((most + checked_size(1)).value(), largest);

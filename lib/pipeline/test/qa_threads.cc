@@ -25,7 +25,7 @@ bool eventually(Condition&& condition)
     return condition();
 }
 
-TEST(worker_pool, does_every_chunk_once)
+TEST(worker_pool, EveryChunk_IsDoneOnce)
 {
     for (const unsigned threads : { 1u, 2u, 5u }) {
         worker_pool pool(threads);
@@ -48,7 +48,7 @@ TEST(worker_pool, does_every_chunk_once)
     }
 }
 
-TEST(copy_team, copies_every_unit_once)
+TEST(copy_team, EveryUnit_IsCopiedOnce)
 {
     for (const unsigned threads : { 1u, 2u, 5u, 100u }) {
         copy_team copies(threads);
@@ -64,13 +64,13 @@ TEST(copy_team, copies_every_unit_once)
             for (const auto& r : runs) {
                 ASSERT_EQ(r, 1);
             }
-            // 7 MB are worth 8 threads, 3 kB are not worth two.
+            // 7 MB are divided among up to 8 threads; 3 kB are copied by one.
             EXPECT_EQ(parts, units == 7000 ? std::min(threads, 8u) : 1u);
         }
     }
 }
 
-TEST(worker_pool, is_not_finished_before_the_last_chunk)
+TEST(worker_pool, ChunkRunning_BatchIsNotFinished)
 {
     worker_pool pool(2);
     std::atomic<bool> go{ false };
@@ -85,7 +85,7 @@ TEST(worker_pool, is_not_finished_before_the_last_chunk)
     EXPECT_TRUE(eventually([&] { return pool.finished(4); }));
 }
 
-TEST(worker_pool, ends_with_work_queued)
+TEST(worker_pool, WorkQueued_DestructorReturns)
 {
     std::atomic<int> runs{ 0 };
     {
@@ -101,7 +101,7 @@ TEST(worker_pool, ends_with_work_queued)
 }
 
 // A restart must not wait for batches that were dropped.
-TEST(worker_pool, what_is_dropped_is_not_done)
+TEST(worker_pool, DroppedChunks_AreNotDone)
 {
     worker_pool pool(2);
     std::atomic<bool> go{ false };
@@ -116,7 +116,7 @@ TEST(worker_pool, what_is_dropped_is_not_done)
     }
     EXPECT_TRUE(eventually([&] { return runs == 2; }));
     pool.drop();
-    EXPECT_FALSE(pool.finished(0)); // two chunks are at work
+    EXPECT_FALSE(pool.finished(0)); // two of the chunks are running
     EXPECT_TRUE(pool.finished(1));
     EXPECT_TRUE(pool.finished(2));
     go = true;
@@ -137,7 +137,7 @@ struct simulated_clock {
     inline static time_point time{};
 };
 
-// A deadline_timer that runs on that clock.
+// A deadline_timer that uses simulated_clock.
 class simulated_timer
 {
 public:
@@ -182,7 +182,7 @@ TEST(batch_deadline, LatencyBound_IsOverAtItsEndAndNotBefore)
             const auto begin = now();
             deadline.start();
             simulated_timer::pass(latency / 2);
-            deadline.start(); // more for the same batch does not prolong its wait
+            deadline.start(); // more input for the same batch does not extend the deadline
             simulated_timer::pass(latency - latency / 2 - 1ns);
             EXPECT_FALSE(deadline.over());
             EXPECT_EQ(rings, batch - 1);
@@ -216,7 +216,7 @@ TEST(batch_deadline, NewLatency_CountsFromTheBeginningOfTheWait)
     EXPECT_TRUE(deadline.over());
 }
 
-TEST(deadline_timer, rings_once_at_its_time)
+TEST(deadline_timer, TimeReached_CallsBackOnce)
 {
     std::atomic<int> rings{ 0 };
     deadline_timer timer([&] { ++rings; });
@@ -228,7 +228,7 @@ TEST(deadline_timer, rings_once_at_its_time)
     EXPECT_EQ(rings, 1);
 }
 
-TEST(deadline_timer, can_be_moved_and_cleared)
+TEST(deadline_timer, TimeMovedOrCleared_IsObeyed)
 {
     std::atomic<int> rings{ 0 };
     deadline_timer timer([&] { ++rings; });
