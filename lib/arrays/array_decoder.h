@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice of what decodes an array: a device for device memory and pinned memory, else
- * a stream decoder on the host. */
+/* Selection of the decoder of an array: a device decoder for device memory and pinned
+ * memory, otherwise a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -49,10 +49,11 @@ protected:
 
     /*!
      * \brief Calls \p decode with a device's decoder if the input is in device memory or,
-     * with \p page_locked, in pinned memory. Returns whether it was decoded so.
+     * if \p page_locked, in pinned memory. Returns whether a device decoded the array.
      *
-     * After an error it returns false, because the stream decoder has its own fail-over.
-     * \throws std::runtime_error for input in device memory or with backend cuda
+     * After an error the function returns false, so that a stream decoder, which has a
+     * fail-over, decodes the array. \throws std::runtime_error instead if the input is in
+     * device memory or the backend is cuda
      */
     template <class Decode>
     bool decoded_on_device(const memory_place& from, bool page_locked, Decode&& decode)
@@ -79,8 +80,8 @@ protected:
         return false;
     }
 
-    // Checks the format of an array in device memory. Only the first call does, because
-    // it copies a sample.
+    // Checks the format of an array in device memory. Only the first array is checked,
+    // because the check copies a sample to the host.
     void judge_first(input_judge& judge,
                      const void* in,
                      std::size_t items,
@@ -113,7 +114,7 @@ private:
     std::optional<Host> d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    const Device* d_on_device = nullptr; // d_device if it decoded last
+    const Device* d_on_device = nullptr; // d_device if a device decoded the last array
 };
 
 } // namespace gr::gpufec

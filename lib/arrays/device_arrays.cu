@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Memory of any kind for arrays, and the kernel that converts decoded bits. */
+/* Detection of the kind of an array's memory, and the kernel that converts decoded bits.
+ */
 
 #include "device_arrays.cuh"
 #include <new>
@@ -115,7 +116,7 @@ memory_place place_of(const void* data)
 {
     cudaPointerAttributes attributes;
     if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-        cudaGetLastError(); // without a device, all memory is ordinary
+        cudaGetLastError(); // clears the error; without a device all memory is pageable
         return {};
     }
     switch (attributes.type) {
@@ -140,7 +141,7 @@ void wait_for_stream(int device, std::uintptr_t stream)
 
 void copy_memory(void* to, const void* from, std::size_t bytes)
 {
-    // cudaMemcpy() within a device returns before the copy has ended.
+    // cudaMemcpy() from device to device returns before the copy has ended.
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy");
     check(cudaStreamSynchronize(cudaStreamLegacy), "copy");
 }

@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Shared parts of the decoders of arrays on CUDA devices. A batch decoder reads and
- * writes device memory as well as host memory, so only the conversion of other input and
- * output formats is added here. */
+/* Shared parts of the decoders of arrays on CUDA devices. Batch decoders can read and
+ * write device memory, so these parts only convert input and output formats. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
 #define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
@@ -49,8 +48,8 @@ __device__ inline void set(std::int16_t& to, float x)
 }
 __device__ inline void set(float& to, float x) { to = x; }
 
-//! Writes the bits of \p rows rows of packed output, packed or one per byte. Bit b of a
-//! row is bit positions[b] of the output, or b if \p positions is nullptr.
+//! Copies the bits of \p rows packed rows, packed or one per byte. Bit b of a copied row
+//! is bit positions[b] of the packed row, or bit b if \p positions is nullptr.
 void launch_give_bits(const std::uint8_t* from,
                       std::size_t row_bytes,
                       const std::uint32_t* positions,
@@ -86,9 +85,10 @@ protected:
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
 
-    // Returns the batch size for an array of \p work_items. Input in device memory is
-    // decoded in the largest batches. Other input is divided into many batches, because
-    // the first copy over the bus and the last kernel overlap with nothing.
+    // Returns the batch size for an array of \p work_items. Batches are as large as
+    // possible for input in device memory. Other input is divided into many batches,
+    // because the copy of the first batch and the kernels of the last one overlap with no
+    // other work.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;
@@ -133,8 +133,9 @@ protected:
               "copy of the output");
     }
 
-    // Returns the input in device memory. Pinned input is copied there on one stream for
-    // all slots, so that the copies are ordered and the first arrives soon.
+    // Returns the address of the input in device memory. Pinned input is first copied
+    // there, on one stream for all slots, because concurrent copies would all arrive
+    // late.
     const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {

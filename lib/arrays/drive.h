@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The loop that decodes an array, or a stream in several arrays, by a stream decoder. */
+/* The loop in which a stream decoder decodes an array, or a stream of several arrays. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DRIVE_H
 #define INCLUDED_GPUFEC_ARRAYS_DRIVE_H
@@ -14,7 +14,8 @@ namespace gr::gpufec {
 class fresh_start
 {
 public:
-    //! \p begun keeps the input of earlier calls, else the decoder is reset first.
+    //! Resets the decoder first unless \p begun, which continues an earlier call's
+    //! stream.
     explicit fresh_start(decoder& d, bool begun = false) : d_decoder(d)
     {
         if (!begun) {
@@ -29,7 +30,7 @@ public:
     }
     fresh_start(const fresh_start&) = delete;
 
-    //! Keeps the decoder's input for the next call.
+    //! Prevents the reset, so that the next call continues the stream.
     bool keep() { return d_kept = true; }
 
 private:
@@ -42,10 +43,10 @@ private:
  *
  * \param d the decoder
  * \param check called about every 50 ms; an exception ends the call
- * \param push(all) pushes items, sets \c all once none are left, and returns whether it
- *        pushed any
+ * \param push(all) pushes items and returns whether it pushed any; sets \c all when no
+ *        items are left
  * \param pull pulls output and returns whether there was any
- * \param last false: the stream goes on, so only output that is ready is pulled
+ * \param last whether the stream ends; if not, only output that is ready is pulled
  */
 template <class Check, class Push, class Pull>
 void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)

@@ -37,7 +37,7 @@ public:
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
     {
-        // The device reads pinned input by itself.
+        // A device decoder reads pinned input without copies by the host.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
                                 static_cast<std::byte*>(out),

@@ -14,10 +14,10 @@ using namespace cuda::arrays;
 
 namespace {
 
-// Converts the \p sent values of each codeword to the channel values of its \p n bits, in
-// rows of \p stride. \p sources has the index of each bit's value, no_value for a
-// punctured bit, or certain_zero for a shortened one. A row of thread blocks converts one
-// codeword.
+// Converts the \p sent transmitted values of each codeword to the channel values of all
+// \p n bits. Rows of the result are \p stride values apart. \p sources has, per bit, the
+// index of the transmitted value, no_value for a punctured bit, or certain_zero for a
+// shortened one. The thread blocks with the same y index convert one codeword at a time.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 template <class From, class To>
 __global__ void convert_sent(const From* from,
@@ -44,7 +44,7 @@ __global__ void convert_sent(const From* from,
 
 struct ldpc_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t tabled = 0; // frames for which the slot's table was made
+    std::size_t tabled = 0; // number of frames in the slot's table
     ldpc::job job;
     std::size_t first = 0, frames = 0; // the batch in flight
 };
@@ -54,7 +54,7 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // Batches 4 times as large: kernels of one wave leave the device idle in between.
+        // The factor is 4 because the device would idle between kernels of a single wave.
         : device_arrays(ldpc::make_setup(options),
                         options,
                         device,
@@ -154,8 +154,8 @@ private:
         return std::make_unique<numbers>(uploaded(list, "positions"));
     }
 
-    // Returns whether all bits are sent in order; the decoder's kernels then convert the
-    // values.
+    // Returns whether every code bit is transmitted, in order, so that the decoder's own
+    // kernels can convert the values.
     bool whole() const { return d_code.sent_positions().empty(); }
     std::size_t value_bytes() const
     {
@@ -232,7 +232,7 @@ private:
         s.tabled = s.frames;
     }
 
-    // Converts values like ldpc::input_format.
+    // Converts values as ldpc::input_format does on the host.
     template <class From>
     void convert_from(const ldpc_array_slot& s, const From* from, std::uint8_t* to)
     {

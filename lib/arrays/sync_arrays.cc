@@ -58,7 +58,7 @@ public:
                 "items",
                 "on a device",
                 "memory of the host with priors, and with several reads");
-        // The device reads pinned items by itself.
+        // A device decoder reads pinned items without copies by the host.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
                 device.decode({ from, to, d_check }, begins, lengths, count, statuses);
@@ -143,7 +143,7 @@ private:
 
     std::optional<sync_reads_decoder> d_several; // null for one read
     std::optional<sync_map::setup> d_setup;
-    bool d_begun = false; // a stream has begun and not ended
+    bool d_begun = false; // a stream has begun but not ended
 };
 
 sync_array_decoder::sync_array_decoder(const sync_reads_options& options)

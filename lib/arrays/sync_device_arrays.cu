@@ -69,8 +69,8 @@ private:
         return std::max(0, sync_map::length_of_frame(d_setup, length));
     }
 
-    // Returns the first frame of each batch. A batch, with the items between its frames,
-    // must fit the slot's input buffer.
+    // Returns the number of each batch's first frame. The items from a batch's first
+    // frame to its last one, with any items in between, must fit the slot's input buffer.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // Returns the parallel blocks for so many items.
+    // Returns the number of parallel blocks for an array of that many items.
     std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;
@@ -81,7 +81,7 @@ public:
                 "decode_stream() gives it");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
-        // The device reads and converts pinned floats by itself.
+        // A device decoder reads and converts pinned floats without copies by the host.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,
                               [&](device_viterbi& device) {
@@ -217,7 +217,7 @@ private:
     const bool d_packed;
     const setup d_setup;
     means d_means;
-    bool d_begun = false; // a stream has begun and not ended
+    bool d_begun = false; // a stream has begun but not ended
 };
 
 viterbi_array_decoder::viterbi_array_decoder(const viterbi_options& options,

@@ -25,8 +25,8 @@ convert(const float* from, std::size_t count, float factor, float limit, std::in
 
 struct viterbi_array_slot : array_slot {
     // Batch in flight:
-    bool direct = false;        // its output goes to the caller's memory
-    std::size_t first_item = 0; // its first output item
+    bool direct = false;        // the kernels write the caller's memory
+    std::size_t first_item = 0; // first output item of the batch
     std::size_t rows = 0;
     std::size_t bits = 0; // per row
 };
@@ -96,7 +96,7 @@ private:
               n * d_setup.frame_output_bytes());
     }
 
-    // Divides the stream into batches as viterbi_decoder does.
+    // Divides the stream into the same parallel blocks as viterbi_decoder does.
     void fill_stream(viterbi_array_slot& s,
                      unsigned number,
                      const device_call& call,
@@ -135,8 +135,8 @@ private:
               whole);
     }
 
-    // Submits \p items from item \p begin on. \p dense tells that the batch's output has
-    // the caller's format.
+    // Submits \p items items from item \p begin on. \p dense is true if the batch's
+    // output is already in the caller's format.
     void start(viterbi_array_slot& s,
                unsigned number,
                const device_call& call,

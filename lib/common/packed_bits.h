@@ -17,8 +17,7 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
 {
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        // The product has the bit of byte k at position 63 − k, and no carry reaches that
-        // position.
+        // The product has the bit of byte k at position 63 − k; no carry gets there.
         std::uint64_t eight;
         std::memcpy(&eight, bits + i, 8);
         *to++ = ((eight & 0x0101010101010101u) * 0x8040201008040201u) >> 56;

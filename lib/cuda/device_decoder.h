@@ -126,8 +126,7 @@ public:
             }
         }
         cudaGetLastError();
-        d_admission
-            .leave_queue(); // for failed batches, which have no completion callback
+        d_admission.leave_queue(); // failed batches have no completion callback
         return true;
     }
     void abandon() noexcept override

@@ -81,8 +81,7 @@ private:
     }
 
     double d_latency_ms = 0;
-    std::optional<typename clock::time_point>
-        d_since; // time at which the batch began to wait
+    std::optional<typename clock::time_point> d_since; // start of the batch's wait
     typename clock::time_point d_when = clock::time_point::max();
     std::atomic<bool> d_rung{ false };
     Timer d_timer; // last member, because the timer's thread writes d_rung

@@ -70,8 +70,7 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_wake;
     bool d_done = false;
-    std::optional<worker_pool>
-        d_helpers; // last member, because its threads use the others
+    std::optional<worker_pool> d_helpers; // last: threads use the other members
 };
 
 } // namespace gr::gpufec

@@ -146,10 +146,9 @@ public:
 private:
     std::size_t d_item_bytes, d_caller_item_bytes;
     std::uint64_t d_first = 0, d_end = 0;
-    std::deque<std::uint64_t>
-        d_in_flight; // numbers of the batches' first items, oldest first
-    const std::byte* d_carry = nullptr; // address of item d_first, unless d_open
-    bool d_open = true;                 // item d_first is in the open batch's slot
+    std::deque<std::uint64_t> d_in_flight; // the batches' first items, oldest first
+    const std::byte* d_carry = nullptr;    // address of item d_first, unless d_open
+    bool d_open = true;                    // item d_first is in the open batch's slot
 
     // While input is borrowed:
     bool d_borrowing = false;

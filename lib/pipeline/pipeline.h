@@ -290,8 +290,7 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_abandoned &&
-            device_is_idle()) { // otherwise a device may still write there
+        if (!d_abandoned && device_is_idle()) { // no device may still write there
             d_decoders.front()->page_unlock(memory);
         }
     }

@@ -379,8 +379,7 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    std::optional<pipeline<job>>
-        d_pipeline; // last member, because its threads call the hooks
+    std::optional<pipeline<job>> d_pipeline; // last: its threads call the hooks
 
 private:
     // Returns the borrowed memory that the output of a full batch may need.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* All kinds of decoders, and the fixture of tests of the layers that they share. */
+/* All kinds of decoders, and the test fixture for the layers that decoders share. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H
 #define INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H
@@ -22,11 +22,11 @@ namespace qa {
 struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
-    std::string backend; // the last one
+    std::string backend; // backend at the end
     std::shared_ptr<output_ring> ring;
 };
 
-//! Fixture that decodes with a kind of decoder and records its output and log.
+//! Fixture that decodes with one kind of decoder and records the output and log.
 template <class Kind>
 class decoders : public testing::Test
 {
@@ -85,8 +85,8 @@ protected:
         return o;
     }
 
-    // Decodes with output in place, if the decoder supports it, from byte \p first of a
-    // ring on.
+    // Decodes with output in place if the decoder supports that. The output begins at
+    // byte \p first of a ring.
     outcome
     decode_to_ring(const run_options& run, std::size_t first, bool replaceable = true)
     {

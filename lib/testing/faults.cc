@@ -15,13 +15,13 @@ namespace {
 
 constexpr auto never = std::numeric_limits<std::size_t>::max();
 
-// The call at which a fault begins, and the count of calls.
+// Condition for a fault: the number of the call at which it begins.
 struct place {
     std::size_t at = never;
-    const char* name = nullptr; // name of the calls that are counted; null: all
+    const char* name = nullptr; // only calls of this name are counted; null: all calls
     std::size_t counted = 0;
 
-    // Counts a call; returns whether it is the one or, if \p after, one after it.
+    // Counts a call and returns whether its number is \c at or, if \p after, higher.
     bool reached(const char* call, bool after)
     {
         if (name && std::strcmp(name, call) != 0) {
@@ -32,8 +32,8 @@ struct place {
     }
 };
 
-// Global, because the CUDA runtime is global too. It allocates nothing, because tests
-// also refuse memory.
+// The state is global, as that of the CUDA runtime is. It allocates no memory, because
+// tests also make allocations fail.
 struct {
     std::mutex mutex;
     std::array<const char*, 1 << 20> names;
@@ -60,7 +60,7 @@ void begin()
     state.waited = false;
 }
 
-// A number among all calls counts from begin() on, one among calls of a name from here.
+// All calls are numbered from begin() on, calls of one name from this call on.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fault injection: makes calls of the CUDA runtime fail and work on streams hang, in
- * tests over the emulation or over a real device. */
+/* Fault injection: makes calls of the CUDA runtime fail and work on streams hang. Works
+ * with the emulation and with a real device. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTS_H
@@ -19,18 +19,18 @@ namespace faults {
 //! Resets the count of calls and lets all calls succeed.
 void begin();
 
-//! Makes call number \p call fail with \p error, and with \p for_good all after it.
+//! Makes call number \p call fail with \p error and, if \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes the work hang that call number \p call and those after it put on streams.
+//! Makes work hang that call number \p call and later calls enqueue on streams.
 void hang(std::size_t call);
 
-// The same with \p call counted among the calls of one name. The number of state queries
-// may differ between runs, and with it the numbers of all calls.
+// The same, but \p call counts only calls of one name. These numbers are reproducible;
+// those of all calls are not, because the number of state queries varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 
-//! Lets work that hangs continue, and makes no more hang.
+//! Lets hanging work continue and stops making work hang.
 void release();
 
 //! Returns the names of the calls since begin().
@@ -39,7 +39,7 @@ std::vector<std::string> calls();
 //! Returns the name of the first call that failed, or "".
 std::string failed();
 
-//! Returns whether a call was made that would wait for work that hangs.
+//! Returns whether any call would have waited for hanging work.
 bool waited_for_ever();
 
 // The following functions are for the emulation and the interception.
@@ -47,10 +47,10 @@ bool waited_for_ever();
 //! Counts a call and returns the error it must return, or success.
 cudaError_t next(const char* name);
 
-//! Returns whether work put on streams must hang.
+//! Returns whether newly enqueued work must hang.
 bool hanging();
 
-//! Records a call that would wait for work that hangs.
+//! Records a call that would have waited for hanging work.
 void wait_for_ever();
 
 } // namespace faults

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fixture of tests in which calls of the CUDA runtime fail or hang, for each kind of
- * decoder. */
+/* Test fixture for calls of the CUDA runtime that fail and work that hangs, with each
+ * kind of decoder. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
@@ -28,10 +28,10 @@ namespace gr::gpufec::qa {
 
 namespace faults = cuda::faults;
 
-//! A kind of decoder with few portions, so that a test can let each call fail once.
+//! A kind of decoder with little input, so that a test can make each call fail once.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
-    static constexpr bool floats = Floats;     // the output is floats
+    static constexpr bool floats = Floats;     // the output consists of floats
     static constexpr bool emulated = Emulated; // kernels run in the CUDA emulation
     static constexpr unsigned portions = Floats ? 3 : 7;
 };
@@ -60,8 +60,8 @@ protected:
         refusals::allocations_left = refusals::threads_left = -1;
     }
 
-    // Returns whether streams are asynchronous: on a real device, and in the emulation on
-    // request.
+    // Returns whether streams are asynchronous. Those of a real device are; the
+    // emulation's are on request.
     static bool asynchronous()
     {
 #ifdef GPUFEC_EMULATED
@@ -82,7 +82,7 @@ protected:
         return r;
     }
 
-    // Returns whether bits are equal, or probabilities equal within 1e-6.
+    // Returns whether two outputs are equal; probabilities may differ by 1e-6.
     static bool same(const bytes& a, const bytes& b)
     {
         if (!Kind::floats || a.size() != b.size()) {
@@ -99,8 +99,8 @@ protected:
         return true;
     }
 
-    // Returns whether decoding goes on on the device if this call fails: it pins or frees
-    // memory, or queries a state.
+    // Returns whether decoding continues on the device although this call fails, because
+    // the call only pins or frees memory or queries a state.
     static bool harmless(const std::string& call)
     {
         static const std::set<std::string> calls{
@@ -111,7 +111,7 @@ protected:
         return calls.count(call) > 0;
     }
 
-    // Checks that nothing was leaked, except by tests before that leak on purpose.
+    // Checks that nothing was leaked, except on purpose by earlier tests.
     void nothing_is_left() const
     {
 #ifdef GPUFEC_EMULATED
@@ -135,7 +135,7 @@ using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
                                     kind<sync_frames<sync_mode::stream>, true>,
                                     kind<sync_borrowed<sync_mode::framed, float>, true>>;
 
-//! Guard during which memory is leaked that a hanging device may still use.
+//! Guard: while it exists, memory that a hanging device may still use is leaked.
 class leak_on_purpose
 {
 public:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Interception of the CUDA runtime: the linker's --wrap sends every call here, where it
- * fails or hangs as testing/faults.h says, or passes to the real device. */
+/* Interception of the CUDA runtime. The linker's --wrap directs every call to this file,
+ * which makes it fail or hang as testing/faults.h requests, or calls the real runtime. */
 
 #include "faults.h"
 #include <atomic>
@@ -19,12 +19,12 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // result of the next cudaGetLastError()
 
-thread_local bool own_launch = false; // the launch is not the decoder's
+thread_local bool own_launch = false; // a kernel of this file is being launched
 
-std::atomic<bool> something_hangs{ false }; // on any stream
+std::atomic<bool> something_hangs{ false }; // work on some stream hangs
 
-// Waits until \p state is not "not ready"; returns false after two seconds, which only
-// work that hangs takes.
+// Waits until \p state no longer returns cudaErrorNotReady. Returns false after two
+// seconds, because only hanging work takes that long.
 template <class State>
 bool comes_to_an_end(State&& state)
 {
@@ -38,7 +38,7 @@ bool comes_to_an_end(State&& state)
     return true;
 }
 
-// Makes a stream hang: a kernel that waits for the host.
+// Kernel that makes a stream hang until the host sets \p released.
 __global__ void wait_for(const volatile int* released)
 {
     while (!*released) {
@@ -84,7 +84,7 @@ cudaError_t call(const char* name)
         return __real_##name arguments;        \
     }
 
-// Functions that free a resource do so even if they return an error.
+// The following functions free the resource even if they return an error.
 #define FREES(name, parameters, arguments)         \
     cudaError_t __real_##name parameters;          \
     cudaError_t __wrap_##name parameters           \
@@ -94,7 +94,7 @@ cudaError_t call(const char* name)
         return done;                               \
     }
 
-// These also wait for the whole device.
+// The following functions also wait for all work on the device.
 #define FREES_AND_WAITS(name, parameters, arguments) \
     cudaError_t __real_##name parameters;            \
     cudaError_t __wrap_##name parameters             \
@@ -197,7 +197,7 @@ cudaError_t __wrap_cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
     return __real_cudaMemsetAsync(to, value, bytes, stream);
 }
 
-// The function to which nvcc translates kernel<<<…>>>(…).
+// nvcc translates kernel<<<…>>>(…) into a call of this function.
 cudaError_t __real___cudaLaunchKernel(cudaKernel_t kernel,
                                       dim3 grid,
                                       dim3 block,
@@ -239,7 +239,7 @@ void forget_errors()
 void release()
 {
     stop_hanging();
-    if (released()) { // there is a device
+    if (released()) { // null without a device
         *released() = 1;
         cudaDeviceSynchronize();
         *released() = 0;

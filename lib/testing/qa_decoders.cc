@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the layer that all decoders share, with each of them on simulated devices:
- * order, latency, failing devices, lack of memory, restarts. */
+/* Tests of the layer that all decoders share, with each kind of decoder on simulated
+ * devices: order, latency, failing devices, lack of memory, restarts. */
 
 #include "decoder_kinds.h"
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TYPED_TEST(decoders, output_does_not_depend_on_batches_slots_or_devices)
 TYPED_TEST(decoders, failure_in_mid_run_loses_nothing)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    // At the first batch, with slots in flight, and at the last.
+    // The device fails at the first batch, with slots in flight, or at the last batch.
     for (const unsigned batches : { 0u, 1u, 3u, 5u }) {
         const failing_device fails(0, batches);
         const auto o = this->decode(this->run());
@@ -82,7 +82,7 @@ TYPED_TEST(decoders, failure_in_mid_run_loses_nothing)
     }
 }
 
-// Whether a kind's output can be written in place; not if it is post-processed.
+// Whether a kind's output can be written in place. Post-processed output cannot.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
@@ -128,7 +128,7 @@ TYPED_TEST(decoders, say_when_the_next_batch_does_not_fit_into_a_ring)
     const auto has_capacity = [&](std::size_t n) {
         return u.engine->borrow_output(ring.data(), n);
     };
-    EXPECT_TRUE(has_capacity(0)); // no output is to be pulled before it
+    EXPECT_TRUE(has_capacity(0)); // no earlier output remains to be pulled
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
         first += u.push(f, first);
@@ -157,7 +157,7 @@ TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // a failed device writes no more
+            EXPECT_EQ(o.ring->replaced, 0u); // a failed device no longer writes the ring
         }
     }
 }
@@ -181,7 +181,7 @@ TYPED_TEST(decoders, a_ring_may_come_and_go_with_batches_in_flight)
             for (std::size_t first = 0; first < u.portion;) {
                 const auto n = u.push(f, first);
                 first += n;
-                // Pulls little at a time, so that batches are pulled in parts.
+                // Each pull is smaller than a batch, so that batches are pulled in parts.
                 const auto m = u.ring->pull(u, some);
                 o.output.insert(o.output.end(), some.begin(), some.begin() + m);
                 if (n + m == 0) {
@@ -264,7 +264,7 @@ TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
     u.engine->set_max_latency_ms(30);
-    // The hook is called at the deadline, and again when the batch is decoded.
+    // The completion hook is called at the deadline and when the batch is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&
            std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
@@ -291,7 +291,7 @@ TYPED_TEST(decoders, HooksThatAreEmptyOrThrow_DecodesTheSame)
     for (const auto& hooks : { empty, throwing }) {
         for (const auto where : { backend::cpu, backend::cuda }) {
             auto r = this->run(where);
-            r.max_latency_ms = 0; // the timer calls the hook too
+            r.max_latency_ms = 0; // so that the timer calls the hook too
             outcome o;
             auto u = TypeParam::make(r, hooks);
             this->push_all(u, o, TypeParam::portions);
@@ -389,12 +389,13 @@ TYPED_TEST(decoders, positive_bit_says_what_a_positive_value_means)
     }
 }
 
-// A thread that does not start must not end the process.
+// Failure to start a thread must not terminate the process.
 TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     const auto decode_with_few = [&] {
-        // The limit is per user, and root has none, so the process changes its user.
+        // The limit on threads applies per user but not to root, so the process changes
+        // user.
         rlimit most{ 3, 3 };
         if (setrlimit(RLIMIT_NPROC, &most) != 0 || setuid(65534) != 0) {
             std::_Exit(77);
@@ -421,7 +422,7 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
         "");
 }
 
-// Decodes enough input for several copying threads; the first item is pushed alone.
+// Decodes enough input for several copying threads. The first push is a single item.
 template <class Decoder, class Options>
 std::vector<std::uint8_t>
 decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
@@ -493,7 +494,7 @@ TEST(decoders_dropping, CutFrames_LeaveNoTrace)
     }
 }
 
-// Decodes frames of several codes in pushes of any size while the scale changes.
+// Decodes frames of several codes with pushes of different sizes while the scale changes.
 std::vector<std::uint8_t>
 decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
 {
@@ -566,7 +567,7 @@ TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
     }
 }
 
-// Output in place has one form; a pull in the other form must throw.
+// Output in place is either bits or packed; a pull in the other form must throw.
 template <class Decoder>
 void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
 {
@@ -606,8 +607,8 @@ TEST(borrowed_output, is_pulled_in_one_form_only)
     }
 }
 
-// While another channel waits for the frames in flight, borrowed frames cannot be taken,
-// and full() must tell the caller.
+// A change of channel waits for the frames in flight. Until then the decoder cannot take
+// borrowed frames, and full() must return true.
 TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
 {
     run_options run;
@@ -629,7 +630,7 @@ TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
     EXPECT_FALSE(decoder.full());
 }
 
-// The device lacks the memory for another channel's decoder, and then for the old one.
+// The device lacks memory for the new channel's decoder, and then for the old channel's.
 TEST(sync_decoder_channel, that_nothing_can_be_made_for_leaves_a_decoder_to_reset)
 {
     run_options run;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of decoders when calls of the CUDA runtime fail, over emulated devices, whose
- * kernels run on the CPU, or over a real one, whose calls are intercepted. */
+/* Tests of decoders when calls of the CUDA runtime fail, either on emulated devices or on
+ * a real device whose calls are intercepted. */
 
 #include "faulty_decoders.h"
 #include <algorithm>
@@ -25,8 +25,8 @@ TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
     const auto calls = faults::calls();
     ASSERT_GT(calls.size(), 50u);
     this->RecordProperty("calls", int(calls.size()));
-    // Without memory for the caller's format, the host converts values, so failing
-    // allocations of it are no error.
+    // If the device lacks memory for the caller's format, the host converts the values,
+    // so a failed allocation of that memory is no error.
     const bool spare = std::is_base_of<ldpc_frames, TypeParam>::value ||
                        std::is_base_of<ldpc_bits, TypeParam>::value ||
                        std::is_base_of<ldpc_llrs, TypeParam>::value;
@@ -38,12 +38,13 @@ TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
             const auto o = this->decode(this->run());
             const auto failed = faults::failed();
             if (failed.empty()) {
-                continue; // the number of state queries may differ
+                continue; // fewer state queries than before, so there was no call k
             }
             const auto where = "call " + std::to_string(k) + ", " + failed +
                                (for_good ? ", for good" : ", once");
             EXPECT_TRUE(this->same(o.output, expected.output)) << where;
-            // At most one error is logged; none if nothing was lost or no device found.
+            // At most one error is logged. None is logged if no batch was lost or no
+            // device was found.
             EXPECT_LE(o.errors.size(), 1u) << where;
             if (o.backend == "cuda") {
                 const bool capacity = spare && failed == "cudaMalloc";
@@ -110,14 +111,14 @@ TYPED_TEST(faulty, what_may_pass_is_tried_again)
                                     "cudaEventQuery",
                                     "cudaSetDevice" }) {
         const auto all = std::size_t(std::count(calls.begin(), calls.end(), name));
-        // The first call, one in mid-run and the last.
+        // The first call, one in the middle of the run, and the last.
         std::set<std::size_t> places{ 0, all / 2, all - 1 };
         if (all == 0) {
             continue;
         }
         if (std::string(name) == "cudaEventQuery" ||
             std::string(name) == "cudaSetDevice") {
-            places = { 0, 1 }; // the number of these calls varies, but is at least 2
+            places = { 0, 1 }; // the number of calls varies, but there are at least two
         }
         for (const auto place : places) {
             for (const auto error :
@@ -137,8 +138,8 @@ TYPED_TEST(faulty, what_may_pass_is_tried_again)
     EXPECT_GE(tried, 24u);
 }
 
-// A transient error of the query for a batch may be one of that batch, which is submitted
-// again, but not for ever.
+// A transient error of the query for a batch may come from the batch itself, so the batch
+// is submitted again, but only a limited number of times.
 TYPED_TEST(faulty, what_a_device_tells_late_does_not_last_for_ever)
 {
     const auto expected = this->decode(this->run(backend::cpu));

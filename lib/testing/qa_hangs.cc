@@ -37,7 +37,7 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
         faults::hang(name, k);
         const auto o = this->decode(r);
         EXPECT_FALSE(faults::waited_for_ever()) << name << k;
-        faults::release(); // the device then writes memory that must still exist
+        faults::release(); // the device now writes memory, which must still exist
         EXPECT_TRUE(this->same(o.output, expected.output)) << name << k;
         EXPECT_EQ(o.backend, "cpu");
         ASSERT_EQ(o.errors.size(), 1u);
@@ -62,7 +62,7 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
     faults::release();
 }
 
-// A hanging device may write late to borrowed output memory, which is replaced.
+// A hanging device may write borrowed output memory late, so the memory is replaced.
 TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
 {
     const leak_on_purpose leaks;
@@ -91,7 +91,7 @@ TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
             }
             EXPECT_FALSE(faults::waited_for_ever()) << k;
             faults::release();
-#ifndef GPUFEC_EMULATED // the emulation would write the new pages
+#ifndef GPUFEC_EMULATED // late writes of the emulation would reach the new pages
             EXPECT_TRUE(!o.ring || o.ring->is_as_written());
 #endif
         }
@@ -122,7 +122,7 @@ TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
                 u.engine->flush();
             }
             if (!on_device()) {
-                u.engine->finish(); // a stream waits for its look-ahead
+                u.engine->finish(); // a stream would wait for more input
             }
             ASSERT_TRUE(on_device());
         }
@@ -132,7 +132,7 @@ TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
     }
 }
 
-// Late copies of other batches must not write to memory that is used again.
+// Late copies of other batches must not write to memory that has been reused.
 TYPED_TEST(faulty, late_copies_of_a_device_that_failed_do_no_harm)
 {
     const leak_on_purpose leaks;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of decoders when memory and threads are refused, and after fork(). */
+/* Tests of decoders when allocations and starts of threads fail, and after fork(). */
 
 #include "faulty_decoders.h"
 #include "ldpc/model/setup.h"
@@ -17,7 +17,8 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-// A ring for unpacked bits needs device memory, which may be lacking.
+// A borrowed ring of unpacked bits needs device memory. If it is lacking, output is
+// copied.
 TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_borrowed)
 {
     const auto expected = this->decode(this->run(backend::cpu));
@@ -58,10 +59,11 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
 #ifdef GPUFEC_EMULATED
-        // Not with emulated threads, nor with a thread that runs streams.
+        // Allocations cannot be refused in emulated threads or a thread that runs
+        // streams.
         const bool possible = !TypeParam::emulated && !this->asynchronous();
 #else
-        const bool possible = false; // the driver allocates too
+        const bool possible = false; // the refusal would hit the driver's allocations
 #endif
         if (where == backend::automatic && !possible) {
             continue;
@@ -90,8 +92,8 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
     }
 }
 
-// Each thread fails to start once: when a decoder is made, and when the CPU replaces a
-// device.
+// Each thread fails to start once, both when a decoder is created and when the CPU
+// replaces a device.
 TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matter)
 {
     const auto expected = this->decode(this->run(backend::cpu));
@@ -100,7 +102,7 @@ TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matte
         r.threads = 3;
 #ifndef GPUFEC_EMULATED
         if (device_fails) {
-            continue; // the driver starts threads of its own
+            continue; // the driver also starts threads
         }
 #endif
         const auto decode = [&] {
@@ -131,7 +133,7 @@ TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matte
                 refusals::threads_left = -1;
             }
         }
-        EXPECT_GE(threw, 1u); // at least if no thread starts
+        EXPECT_GE(threw, 1u); // an exception is required if no thread starts at all
         EXPECT_LT(threw, 2 * all);
     }
 }
@@ -175,7 +177,7 @@ TYPED_TEST(faulty, a_decoder_works_in_the_process_that_made_it_alone)
 TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    // 4 MiB besides the memory that abandoned devices have kept.
+    // 4 MiB remain besides the memory that abandoned devices keep.
     cuda::emulation::set_memory(cuda::emulation::used_memory() + (std::size_t(4) << 20));
     auto r = this->run();
     r.watch = false; // no verdict on random values, because the test counts warnings
@@ -190,7 +192,7 @@ TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
     cuda::emulation::set_memory(std::size_t(1) << 30);
 }
 
-// A code that does not fit the device's memory must not affect codes prepared before.
+// A code that does not fit the device's memory must not affect codes prepared earlier.
 TEST(faulty_ldpc, scratch_memory_that_is_refused_is_not_lost)
 {
     ldpc::setup s;

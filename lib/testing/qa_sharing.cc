@@ -12,13 +12,13 @@ namespace {
 
 using namespace qa;
 
-// Fixture of several decoders on one device. The batches of synchronisation decoders are
-// long and wait for admission.
+// Fixture of several decoders on one device. Batches of synchronisation decoders count as
+// long, so they may wait for admission.
 template <class Kind>
 class sharing : public faulty<Kind>
 {
 protected:
-    // Decodes with three decoders, which take portions in rotation.
+    // Decodes with three decoders, which receive portions in rotation.
     std::array<outcome, 3> decode_together(const run_options& run)
     {
         std::array<outcome, 3> outcomes;
@@ -91,7 +91,7 @@ TYPED_TEST(sharing, a_decoder_that_fails_leaves_admission_to_others)
                 EXPECT_TRUE(this->same(o.output, expected.output)) << name << place;
                 on_device += o.backend == "cuda";
             }
-            // The number of state queries may differ, so that the fault may not occur.
+            // The number of state queries varies, so the fault may not occur.
             EXPECT_EQ(on_device, faults::failed().empty() ? 3u : 2u) << name << place;
         }
     }

@@ -38,11 +38,11 @@ bool refused()
 
 } // namespace
 
-// Functions of the C library are replaced for shared libraries too, such as libstdc++, so
-// they must be visible, whatever the compiler's options say.
+// The replacements must be visible, regardless of the compiler's options, so that shared
+// libraries such as libstdc++ call them too.
 #pragma GCC visibility push(default)
 
-// Replaces the system's function, for std::thread too.
+// Replaces the system's function, which std::thread calls.
 extern "C" int pthread_create(pthread_t* thread,
                               const pthread_attr_t* attributes,
                               void* (*begin)(void*),
@@ -65,7 +65,7 @@ extern "C" int pthread_create(pthread_t* thread,
 
 #if defined(GPUFEC_EMULATED) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
-// Replaces the C library's functions, which operator new calls too.
+// Replaces the C library's functions, which operator new also calls.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -104,8 +104,8 @@ int posix_memalign(void** to, std::size_t alignment, std::size_t bytes)
 
 #else
 
-// Replaces operator new only: sanitizers have a malloc() of their own, and threads of the
-// driver need the system's.
+// Replaces only operator new, because sanitizers have their own malloc() and the driver's
+// threads need the system's.
 
 namespace {
 
@@ -124,7 +124,7 @@ void* allocate(std::size_t bytes, std::size_t alignment)
     return memory;
 }
 
-// Not inlined, because GCC would warn of a free() without its malloc().
+// GCC would warn of a free() without a matching malloc() if this function were inlined.
 [[gnu::noinline]] void deallocate(void* memory) { std::free(memory); }
 
 } // namespace
@@ -134,7 +134,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
     return allocate(bytes, std::size_t(alignment));
 }
-// Replaced too, because the sanitizers' own would not match this operator delete.
+// Also replaced, because the sanitizers' version would not match this operator delete.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
     try {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Refusal of memory and threads: replaces malloc() or operator new, and pthread_create(),
- * in the program that links it. */
+/* Makes allocations and starts of threads fail. The program that links refusals.cc uses
+ * its malloc() or operator new, and its pthread_create(). */
 
 #ifndef INCLUDED_GPUFEC_TESTING_REFUSALS_H
 #define INCLUDED_GPUFEC_TESTING_REFUSALS_H

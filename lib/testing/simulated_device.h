@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulated CUDA devices, which decode on the CPU and can fail, for tests without a GPU.
- */
+/* Simulated CUDA devices for tests without a GPU. They decode on the CPU and can be made
+ * to fail. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H
 #define INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H
@@ -28,8 +28,8 @@ inline void select_simulated(int device)
     }
 }
 
-//! Checks that a batch fits the simulated memory, whose size in work items is in the
-//! environment variable GPUFEC_SIMULATED_MEMORY. \throws device_memory_error
+//! Checks that a batch fits the simulated memory. The environment variable
+//! GPUFEC_SIMULATED_MEMORY is its size in work items. \throws device_memory_error
 inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
@@ -42,8 +42,8 @@ inline void allow_simulated(std::size_t work_items)
 /*!
  * \brief Decoder that wraps another one and reports itself as a CUDA device.
  *
- * The environment variable GPUFEC_SIMULATED_FAILURE is DEVICE:BATCHES: the device that
- * fails, and how many batches it takes before.
+ * The environment variable GPUFEC_SIMULATED_FAILURE has the form DEVICE:BATCHES: the
+ * number of the device that fails, and how many batches it takes before that.
  */
 template <class Job>
 class simulated_device : public batch_decoder<Job>
@@ -103,8 +103,8 @@ public:
     }
 
 private:
-    // Fails like a real device: without a completion callback, and with the output of the
-    // batches in flight lost.
+    // Fails like a real device: calls no completion callback, and loses the output of the
+    // batches in flight.
     void fail()
     {
         d_failed = true;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of array decoders with numbers of items that are not whole frames. */
+/* Tests of array decoders with arrays that end within a frame. */
 
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>

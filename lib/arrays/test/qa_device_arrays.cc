@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that arrays in device memory and in pinned memory decode as the CPU decodes those
- * in host memory. */
+/* Tests that arrays in device memory and in pinned memory decode to the same output as
+ * arrays in host memory on the CPU. */
 
 #include "cuda/devices.h"
 #include "ldpc/test/qa_support.h"
@@ -33,7 +33,7 @@ const memory_kind all_kinds[] = { memory_kind::ordinary,
                                   memory_kind::page_locked,
                                   memory_kind::device };
 
-// An array in memory of some kind.
+// An array in pageable, pinned or device memory.
 template <class T>
 class placed_array
 {
@@ -64,8 +64,8 @@ private:
 };
 
 // Calls decode(in, out) with arrays in each kind of memory and compares the output.
-// Output in device memory requires input that a device reads itself, of the kinds \p
-// direct.
+// Output in device memory is tested only with input that a device reads without the host,
+// i.e. in memory of the kinds \p direct.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -104,8 +104,8 @@ bool near(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b
     });
 }
 
-// Frames with gaps between them, some of invalid length; also far apart and in another
-// order than in memory.
+// Frames with gaps between them, some of invalid length. The test is repeated with frames
+// that are far apart and not in the order in which they lie in memory.
 TEST_F(device_arrays, frames_that_insert_and_delete)
 {
     const auto data =
@@ -220,7 +220,7 @@ TEST_F(device_arrays, codewords)
     o.max_iterations = 6;
     auto reversed = code.message_positions();
     std::reverse(reversed.begin(), reversed.end());
-    // Not all bits of the second code are sent.
+    // The second code does not transmit all bits.
     for (const auto& of : { code,
                             code.with_positions({ 100, 3 }, { 0, 1, 30 }),
                             code.with_message_positions(reversed) }) {
@@ -235,8 +235,8 @@ TEST_F(device_arrays, codewords)
     }
 }
 
-// Tests the larger batches of input in device memory, and of calls with many batches; the
-// last one is not full.
+// Tests the larger batches for input in device memory, and calls with many batches of
+// which the last is not full.
 TEST_F(device_arrays, many_codewords)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
@@ -315,7 +315,7 @@ TEST_F(device_arrays, soft_values)
     }
 }
 
-// Decodes with a check that throws and again without, from each kind of memory.
+// For each kind of memory: decodes with a check that throws, then decodes normally.
 template <class T, class Decoder, class Decode>
 void expect_end_and_again(const std::vector<T>& values,
                           const std::vector<std::uint8_t>& expected,

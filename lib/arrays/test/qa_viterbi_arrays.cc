@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of array decoding with a phase search against the stream decoder. */
+/* Tests that array decoding with a phase search equals the stream decoder. */
 
 #include "viterbi/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces CUDA's header of half precision when kernels are compiled for the CPU, as far
- * as they use it. Each operation is computed in double and rounded once. */
+/* Replaces the parts of CUDA's half-precision header that kernels use when they are
+ * compiled for the CPU. Each operation is computed in double and rounded once. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H
@@ -41,10 +41,10 @@ inline __half emulated_half(double x)
     }
     const auto exponent =
         std::max(int(emulated_bits<std::uint64_t>(size) >> 52) - 1023, -14);
-    // In units of the last place.
+    // The value in units of the last place.
     const auto units = unsigned(std::nearbyint(
         size * emulated_bits<double>(std::uint64_t(1033 - exponent) << 52)));
-    // Rounding up to the next power of two carries into the exponent.
+    // A mantissa rounded up to the next power of two carries into the exponent.
     return { std::uint16_t(sign | (unsigned(exponent + 14) * 1024 + units)) };
 }
 

@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces CUDA's header when kernels are compiled for the CPU, for tests without a GPU,
- * as far as the kernels and their host code use it.
+/* Replaces the parts of CUDA's runtime header that kernels and host code use when they
+ * are compiled for the CPU, for tests without a GPU.
  *
- * The threads of a block run one after the other in random order from barrier to barrier,
- * so that a missing barrier shows. Uninitialised memory is all ones, which is NaN. */
+ * Between barriers, the threads of a block run one after the other in random order, so
+ * that tests detect a missing barrier. All bits of uninitialised memory are 1, which is
+ * NaN as floating point. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
@@ -49,9 +50,10 @@ struct dim3 {
     unsigned x, y;
 };
 
-// Not thread_local, which calls a constructor check at each use. GCC 12's -fsanitize=null
-// then tests the address by the flags of an addition, which the linker may replace by an
-// instruction that sets none (leaq), and reports a null pointer wrongly.
+// The variables are not thread_local, because that tests at each use whether they have
+// been constructed. GCC 12's -fsanitize=null would then report a null pointer wrongly: it
+// tests the flags of an addition that the linker may replace by leaq, which sets no
+// flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -59,7 +61,8 @@ struct emulated_event;
 using cudaStream_t = emulated_stream*;
 using cudaEvent_t = emulated_event*;
 
-// Launches a kernel; CMake replaces kernel<<<grid, block, shared, stream>>>(…) by it.
+// Launches a kernel. CMake translates kernel<<<grid, block, shared, stream>>>(…) into a
+// call of this function.
 void emulate(dim3 grid,
              dim3 block,
              std::size_t shared_bytes,
@@ -70,12 +73,13 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
-// The PTX instructions bar.sync and bar.arrive: a numbered barrier of so many threads.
+// The PTX instructions bar.sync and bar.arrive for barrier \p number of \p threads
+// threads.
 void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
 
-// Returns the 32 values of a warp; \p mine is the calling lane's.
+// Returns the values that the 32 lanes of a warp pass as \p mine.
 const std::uint64_t* emulated_exchange(std::uint64_t mine);
 
 // Returns the value of lane \p from.
@@ -93,7 +97,7 @@ T __shfl_xor_sync(unsigned all, T value, int distance)
 {
     return __shfl_sync(all, value, (threadIdx.x % 32) ^ distance);
 }
-// Returns the value of a lower lane, or the own value if there is none.
+// Returns the value of the lane \p distance below, or \p value if there is none.
 template <class T>
 T __shfl_up_sync(unsigned all, T value, unsigned distance)
 {
@@ -236,7 +240,7 @@ void __stcg(T* to, T x)
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
-// Adds and rounds down. The sum is computed in double.
+// Adds in double and rounds the sum down to float.
 inline float __fadd_rd(float a, float b)
 {
     const double sum = double(a) + b;
@@ -310,7 +314,7 @@ struct cudaDeviceProp {
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-//! Enqueues a function in place of a kernel launch.
+//! Enqueues a function on the stream, for tests that replace a kernel launch.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Emulates the threads of a block on one CPU thread: each has a stack of its own and runs
- * up to a barrier. The environment variable GPUFEC_EMULATION_SEED changes their order. */
+/* Emulates the threads of a block on one CPU thread. Each emulated thread has its own
+ * stack and runs until it reaches a barrier. The environment variable
+ * GPUFEC_EMULATION_SEED changes the order of the threads. */
 
 #include "cuda_pipeline.h"
 #include <cuda_runtime.h>
@@ -22,7 +23,8 @@
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// The shared memory of kernels: one array, with an alias for each of their declarations.
+// Shared memory of kernels: one array, with an alias for each name under which kernels
+// declare it.
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
@@ -57,7 +59,7 @@ struct thread {
     std::vector<copy> copies;  // asynchronous copies that have not arrived
 };
 
-// Two sets of values, because some threads can be one exchange ahead of others.
+// Values of two exchanges, because some threads can be one exchange ahead of others.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };
@@ -65,7 +67,7 @@ struct warp {
 thread_local std::vector<thread> threads;
 thread_local std::vector<warp> warps;
 thread_local std::array<bool, 3> votes;
-thread_local std::array<unsigned, 16> arrived; // threads at numbered barriers
+thread_local std::array<unsigned, 16> arrived; // threads at each numbered barrier
 thread_local ucontext_t scheduler;
 thread_local const std::function<void()>* kernel_of_block;
 
@@ -97,7 +99,7 @@ void release(std::size_t first, std::size_t count, barrier at)
 {
     const auto begin = threads.begin() + first;
     const auto end = begin + std::min(count, threads.size() - first);
-    // Threads that have returned do not take part.
+    // Threads that have returned take no part in barriers.
     if (std::all_of(
             begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
         std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });

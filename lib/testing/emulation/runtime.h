@@ -10,14 +10,15 @@
 
 namespace gr::gpufec::cuda::emulation {
 
-//! Selects whether a thread runs the work of streams, delayed and in random order across
-//! streams; else each call runs its work at once. All streams must be empty.
+//! Selects whether a thread runs the work of streams with delays and in random order
+//! across streams. Otherwise each call runs its work before it returns. All streams must
+//! be empty.
 void set_asynchronous(bool on);
 void set_devices(int count);
-void set_memory(std::size_t bytes); //!< sum over all devices
+void set_memory(std::size_t bytes); //!< total of all devices
 std::size_t used_memory();
-std::size_t refused_allocations(); //!< device allocations that lacked memory
-std::size_t registered_ranges();   //!< pinned ranges of host memory
+std::size_t refused_allocations(); //!< number of device allocations that failed
+std::size_t registered_ranges();   //!< number of pinned ranges of host memory
 
 } // namespace gr::gpufec::cuda::emulation
 

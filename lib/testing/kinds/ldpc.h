@@ -17,7 +17,7 @@ namespace qa {
 
 enum class ldpc_gives { packed, bits, llrs };
 
-//! Pulls bits or extrinsic LLRs, the latter with positive values for bit 0.
+//! Pulls bits or extrinsic LLRs. LLRs are pulled with positive values for bit 0.
 template <ldpc_gives Form>
 std::size_t pull_ldpc(ldpc_decoder& decoder,
                       unsigned positive_bit,
@@ -45,7 +45,7 @@ struct ldpc_frames_of {
     {
         ldpc_options o;
         static_cast<run_options&>(o) = run;
-        // A batch has frames of both codes, as with ACM.
+        // A batch has frames of both codes, as with adaptive coding and modulation (ACM).
         o.codes = { ldpc::qa::regular_code(120, 60, 1),
                     ldpc::qa::regular_code(96, 32, 2) };
         o.max_iterations = 6;

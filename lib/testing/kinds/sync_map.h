@@ -25,7 +25,7 @@ sync_kind(const run_options& run, sync_mode mode, unsigned positive_bit)
     return o;
 }
 
-//! Pulls the output of a frame, if one is ready; returns its bytes.
+//! Pulls the output of a frame if one is ready; returns the number of bytes pulled.
 inline std::size_t
 pull_frame(sync_decoder& decoder, std::uint8_t* to, std::size_t capacity)
 {
@@ -103,7 +103,7 @@ struct sync_borrowed {
             most = std::max(most, frame.count + gap(f));
         }
         auto ring = std::make_shared<input_ring<Item>>(items);
-        auto ended = std::make_shared<bool>(false); // end_frame() took the frame
+        auto ended = std::make_shared<bool>(false); // end_frame() returned true
         return { std::move(d),
                  [=](unsigned f, std::size_t first) -> std::size_t {
                      if (f == 0 && first == 0) {
@@ -132,7 +132,7 @@ struct sync_borrowed {
     }
 
 private:
-    // Returns the number of items between frames.
+    // Returns the number of items between two frames.
     static unsigned gap(unsigned f) { return Mode == sync_mode::framed ? f % 3 : 0; }
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The user of a decoder in tests, and rings like those of GNU Radio for its input and
- * output. */
+/* A test's user of a decoder: pushes input, pulls output, and provides ring buffers like
+ * those of GNU Radio for both. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_KINDS_USER_H
 #define INCLUDED_GPUFEC_TESTING_KINDS_USER_H
@@ -30,18 +30,18 @@ using bytes = std::vector<std::uint8_t>;
 
 class output_ring;
 
-//! A decoder with input for it, in portions of one or more work items. The input has the
-//! same meaning for both values of positive_bit.
+//! A decoder and its input, in portions of one or more work items. The input encodes the
+//! same bits for both values of positive_bit.
 struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    ~user() { engine.reset(); } // first, because it may still use borrowed memory
+    ~user() { engine.reset(); } // may still use borrowed memory, so is destroyed first
 
     std::unique_ptr<decoder> engine;
-    //! Pushes items of portion number f from item \p first on; returns how many it took.
+    //! Pushes portion number f from item \p first on; returns how many items were taken.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
-    //! Pulls available output to \p to; returns how many bytes.
+    //! Pulls available output to \p to; returns the number of bytes.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
     std::size_t portion;                    //!< items per portion
     std::shared_ptr<output_ring> ring = {}; //!< ring of output in place, or null
@@ -51,10 +51,10 @@ struct user {
 template <class Item>
 constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 
-//! Whether rings are leaked, because abandoned devices may still use them.
+//! Whether to leak rings, because abandoned devices may still use them.
 inline bool borrowed_is_kept = false;
 
-//! Ring of borrowed input, overwritten once it is released.
+//! Ring of borrowed input. Released items are overwritten at once.
 template <class Item>
 class input_ring
 {
@@ -106,13 +106,13 @@ private:
     std::size_t d_kept = 0, d_taken = 0;
 };
 
-//! Ring of output in place, mapped twice like GNU Radio's, with a reader that lags
-//! behind.
+//! Ring of output in place, mapped twice like GNU Radio's, whose reader lags behind the
+//! decoder.
 class output_ring
 {
 public:
     static constexpr std::size_t size = 4096;
-    static constexpr std::size_t min_capacity = 600; // the largest frame fits
+    static constexpr std::size_t min_capacity = 600; // bytes of the largest frame
 
     //! Pins the ring for \p d. The first output is pulled to byte \p first.
     //! \p replaceable tells whether its pages can be replaced.
@@ -155,7 +155,7 @@ public:
         }
     }
 
-    //! Pulls to \p some and copies output that was written in place from the ring.
+    //! Pulls output to \p some; output that was written in place is copied from the ring.
     std::size_t pull(user& u, bytes& some)
     {
         EXPECT_TRUE(is_as_written());
@@ -181,7 +181,7 @@ public:
         return n;
     }
 
-    //! Returns whether the ring still holds the output that was written and not read.
+    //! Returns whether the ring still holds the output that was written but not read.
     bool is_as_written()
     {
         d_unread.erase(d_unread.begin(),
@@ -189,8 +189,8 @@ public:
         return std::equal(d_unread.begin(), d_unread.end(), at(d_read));
     }
 
-    unsigned replaced = 0;    //!< how often the decoder requested other pages
-    std::size_t in_place = 0; //!< bytes that devices wrote in place
+    unsigned replaced = 0;    //!< number of times the decoder had the pages replaced
+    std::size_t in_place = 0; //!< number of bytes that devices wrote in place
 
 private:
     std::uint8_t* at(std::size_t place) const

@@ -12,7 +12,7 @@
 namespace gr::gpufec {
 namespace qa {
 
-//! Streams, pulled as bits or packed.
+//! Streams, pulled as one bit per byte or as packed bits.
 template <bool Bits>
 struct viterbi_streams_of {
     static constexpr unsigned portions = 24;
@@ -123,8 +123,8 @@ struct viterbi_frames {
     }
 };
 
-//! Frames; before those of the second half, items that belong to no frame and beginnings
-//! of frames are dropped. With borrowed input these end the open batch.
+//! Frames. Before each frame of the second half, items outside frames and the beginning
+//! of a frame are pushed and then dropped. With borrowed input this ends the open batch.
 enum class cut_frames { copied, in_place, left_out };
 template <cut_frames Form>
 struct viterbi_cut_frames {
