@@ -96,7 +96,8 @@ private:
               n * d_setup.frame_output_bytes());
     }
 
-    // Divides the stream into the same parallel blocks as viterbi_decoder does.
+    // Submits the \p n parallel blocks from block \p first on; viterbi_decoder divides a
+    // stream into the same blocks.
     void fill_stream(viterbi_array_slot& s,
                      unsigned number,
                      const device_call& call,

@@ -29,8 +29,7 @@ public:
         if (bytes == 0) {
             return;
         }
-        // Linux may grant more memory than exists and later kill the process for using
-        // it.
+        // Linux may grant more memory than exists and kill the process that uses it.
         if (bytes > physical_memory()) {
             throw std::bad_alloc();
         }

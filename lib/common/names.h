@@ -20,8 +20,7 @@ using name_list = std::vector<std::string>;
 //! Returns \p name in lower case, without '-' and '_' after its first character.
 GPUFEC_API std::string folded(const std::string& name);
 
-//! Returns the index of the element of \p names that equals \p name after folded(), if
-//! any.
+//! Returns the index in \p names of the name that equals \p name after folded(), if any.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 

@@ -39,8 +39,8 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
     return bad ? 0 : size;
 }
 
-//! Returns the concatenated results of \p write, which is called with true and the bytes
-//! of each valid character, and with false and each byte of an invalid one.
+//! Calls write(true, character) for each valid UTF-8 character and write(false, byte) for
+//! each other byte. Returns the concatenated results.
 template <class Write>
 std::string by_characters(const std::string& text, const Write& write)
 {

@@ -20,8 +20,7 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text; for floating point the shortest text that converts back to
-//! it.
+//! Returns \p value as text; for floating point the shortest that converts back exactly.
 template <class Value>
 std::string value_text(const Value& value)
 {

@@ -31,15 +31,13 @@ public:
     static constexpr unsigned long_batches = 2; //!< limit per device
     //! A decoder counts as active for this time after its latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
-    //! A woken decoder has precedence for this time over decoders that wait for less
-    //! long.
+    //! A woken decoder has precedence for this time over decoders that waited less.
     static constexpr std::chrono::milliseconds kept{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.
     static std::shared_ptr<device_admission> of(int device);
 
-    //! Membership of one decoder. Only one thread may begin batches; any thread may end
-    //! them.
+    //! Membership of one decoder. One thread begins batches; any thread may end them.
     class place
     {
     public:

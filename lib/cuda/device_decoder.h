@@ -296,7 +296,7 @@ private:
         });
     }
 
-    // Starts queued batches as far as they are admitted, or regardless of it if \p all.
+    // Starts the queued batches that are admitted; if \p all, starts all of them.
     void put_waiting(bool all = false)
     {
         while (!d_waiting.empty() && (all || d_admission.begin())) {
@@ -359,8 +359,7 @@ private:
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission
-    device_admission::place d_admission; // last member, because other threads call wake()
-                                         // until it is destroyed
+    device_admission::place d_admission; // last: any thread may call wake()
 };
 
 } // namespace cuda

@@ -17,7 +17,8 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! Throws device_error with \p what failed, unless \p error is cudaSuccess.
+//! Throws device_error unless \p error is cudaSuccess. \p what names the failed
+//! operation.
 inline void check(cudaError_t error, const char* what)
 {
     if (error == cudaSuccess) {
@@ -187,8 +188,7 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "shared memory of a kernel");
 }
 
-//! Pins host memory and returns whether it succeeded. Copies of unpinned memory are
-//! slower.
+//! Pins host memory, for faster copies; returns whether it succeeded.
 inline bool page_lock(void* memory, std::size_t bytes)
 {
     if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {

@@ -97,8 +97,7 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                 const auto got = decoders.back()->limits().work_items;
                 least = least ? std::min(least, got) : got;
             }
-            // Devices take batches in rotation, so all use the smallest batch size of
-            // any.
+            // Devices take batches in rotation, so all use the smallest batch size.
             for (std::size_t i = 0; i < decoders.size(); ++i) {
                 if (decoders[i]->limits().work_items != least) {
                     decoders[i].reset();

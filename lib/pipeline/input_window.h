@@ -39,8 +39,8 @@ public:
     std::uint64_t end() const { return d_end; }
     bool borrowing() const { return d_borrowing; }
 
-    //! Returns where the open batch's input begins. When input is copied, it first copies
-    //! the items shared with the previous batch to \p slot.
+    //! Returns the address of the open batch's input. If input is copied to slots, copies
+    //! the items that the previous batch shares with this batch to \p slot first.
     const std::byte* open(std::byte* slot)
     {
         if (d_borrowing) {
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    //! Removes the last \p items copied items from the open batch.
+    //! Removes the last \p items items from the open batch. They must not be borrowed.
     void forget(std::size_t items) { d_end -= items; }
 
     //! Discards the open batch's items so far.

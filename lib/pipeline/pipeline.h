@@ -110,8 +110,7 @@ public:
                 try {
                     d_hooks.abandoned(abandon(*d));
                 } catch (const std::exception&) {
-                    // A destructor cannot report the error. The device is abandoned
-                    // anyway.
+                    // A destructor cannot throw. The device is abandoned anyway.
                 }
             }
         }

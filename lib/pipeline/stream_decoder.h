@@ -349,8 +349,7 @@ protected:
     }
 
     //! Returns whether the slot's output was written in place. \throws std::logic_error
-    //! if the user pulls output in place in another form (bits or packed) than it was
-    //! written
+    //! if it was and \p bits (one bit per byte instead of packed) differs from its form
     bool in_place(const slot& s, bool bits) const
     {
         if (s.borrowed.to && bits != borrows_bits()) {

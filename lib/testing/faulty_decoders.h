@@ -60,8 +60,8 @@ protected:
         refusals::allocations_left = refusals::threads_left = -1;
     }
 
-    // Returns whether streams are asynchronous. Those of a real device are; the
-    // emulation's are on request.
+    // Returns whether streams are asynchronous: always on a real device, and on request
+    // in the emulation.
     static bool asynchronous()
     {
 #ifdef GPUFEC_EMULATED

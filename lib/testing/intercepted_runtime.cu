@@ -239,7 +239,7 @@ void forget_errors()
 void release()
 {
     stop_hanging();
-    if (released()) { // null without a device
+    if (released()) { // released() is null without a device
         *released() = 1;
         cudaDeviceSynchronize();
         *released() = 0;

@@ -394,8 +394,7 @@ TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     const auto decode_with_few = [&] {
-        // The limit on threads applies per user but not to root, so the process changes
-        // user.
+        // The limit on threads does not apply to root, so the process changes its user.
         rlimit most{ 3, 3 };
         if (setrlimit(RLIMIT_NPROC, &most) != 0 || setuid(65534) != 0) {
             std::_Exit(77);
@@ -607,8 +606,8 @@ TEST(borrowed_output, is_pulled_in_one_form_only)
     }
 }
 
-// A change of channel waits for the frames in flight. Until then the decoder cannot take
-// borrowed frames, and full() must return true.
+// The decoder changes the channel only after the frames in flight have finished. Until
+// then it cannot take borrowed frames, and full() must return true.
 TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
 {
     run_options run;

@@ -17,8 +17,7 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-// A borrowed ring of unpacked bits needs device memory. If it is lacking, output is
-// copied.
+// A borrowed ring of unpacked bits needs device memory; without it, output is copied.
 TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_borrowed)
 {
     const auto expected = this->decode(this->run(backend::cpu));
@@ -59,8 +58,7 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
 #ifdef GPUFEC_EMULATED
-        // Allocations cannot be refused in emulated threads or a thread that runs
-        // streams.
+        // Allocations by emulated threads and by a thread of streams cannot be refused.
         const bool possible = !TypeParam::emulated && !this->asynchronous();
 #else
         const bool possible = false; // the refusal would hit the driver's allocations

@@ -104,7 +104,7 @@ TEST_F(device_admission_test, SeveralWaiting_LongestWaitBeginsFirst)
     EXPECT_EQ(a.begin(1, start + 7us), 0u);
     // b's precedence ends after \c kept.
     EXPECT_EQ(a.begin(1, start + 2 * device_admission::kept), 1u);
-    // With no batch running, no end would wake a waiting decoder, so a begins at once.
+    // With no batch running, nothing would wake decoder a, so it begins at once.
     a.place.end(start + 8us);
     b.place.end(start + 9us);
     EXPECT_EQ(a.begin(1, start + 10us), 1u);
@@ -117,7 +117,7 @@ TEST_F(device_admission_test, DecoderIdleOrDestroyed_WaitingDecoderIsWoken)
     a.place.leave_queue();
     EXPECT_EQ(woken, "b");
     EXPECT_EQ(b.begin(3, start), 2u);
-    a.place.end(); // no effect, because leave_queue() has ended all batches of a
+    a.place.end(); // no effect, because leave_queue() has ended all of a's batches
     EXPECT_EQ(b.begin(1, start), 0u);
 
     auto d = std::make_unique<decoder>(admission, true, woken, 'd');

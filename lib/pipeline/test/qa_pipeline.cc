@@ -493,7 +493,7 @@ TEST(pipeline, AbandonedDevice_BorrowedOutputMemoryIsReplaced)
         } else {
             EXPECT_THROW(late(), device_timeout_error);
         }
-        cpu.finish(2); // if it was submitted there
+        cpu.finish(2); // no effect unless the batch moved to the CPU
         EXPECT_EQ(wanted, 1u);
         EXPECT_EQ(told, unsigned(replaced));
         EXPECT_EQ(cpu.submitted, replaced ? std::vector<int>{ 2 } : std::vector<int>());

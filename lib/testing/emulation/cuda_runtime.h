@@ -73,8 +73,7 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
-// The PTX instructions bar.sync and bar.arrive for barrier \p number of \p threads
-// threads.
+// The PTX instructions bar.sync and bar.arrive, which number the barriers of a block.
 void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
