@@ -19,7 +19,7 @@ constexpr std::size_t max_hypotheses = 1024;
 constexpr unsigned control_frames = 32;
 
 // Constants of the change point between two locks.
-constexpr std::size_t grain = 8;
+constexpr std::size_t grain = 8; // values that are rated together
 // Maximum number of values to search backwards.
 constexpr std::uint64_t farthest = 1u << 22;
 // Error rate of the weakest accepted signal, relative to the chance level.
