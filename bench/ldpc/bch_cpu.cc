@@ -1,11 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rates of the BCH encoder and decoder on one core, in bits of codewords per
- * second.
- *
- * decode/CODE/ERRORS/VARIANT has that many errors in every frame, at positions that
- * differ from frame to frame; "t + 1" is a frame that cannot be corrected.
+/* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
+ * second. decode/CODE/ERRORS/VARIANT has that many errors in every frame, at positions
+ * that differ from frame to frame; "t + 1" is a frame that cannot be corrected.
  */
 
 #include "common/cpu_variant.h"

@@ -15,8 +15,8 @@ namespace gr::gpufec::sync_map {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \param frames frames of framed mode that are repeated to fill the slots \throws
-    //! std::invalid_argument, or std::runtime_error if CUDA is not available
+    //! \param frames frames of framed mode that are repeated to fill the slots
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is not available
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
 

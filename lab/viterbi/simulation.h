@@ -98,8 +98,8 @@ public:
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Simulates the first \p bits bits and passes them, in order, to \p take. \throws
-    //! device_error
+    //! Simulates the first \p bits bits and passes them, in order, to \p take.
+    //! \throws device_error
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 

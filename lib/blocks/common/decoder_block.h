@@ -35,8 +35,7 @@ namespace gr::gpufec {
 class ring_borrower
 {
 public:
-    //! Returns whether the block may read its input in place; known after
-    //! check_topology().
+    //! Whether the block may read its input in place; known after check_topology().
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -90,7 +89,7 @@ public:
         return Block::start();
     }
 
-    // Lock() calls stop() too, and the scheduler may replace the buffers afterwards.
+    // lock() also calls stop(); the scheduler may then replace the buffers.
     bool stop() override
     {
         return_rings();
@@ -221,8 +220,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far.
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Returns the number of frames that must fail before a verdict on frames is
-    //! published.
+    //! Returns how many frames must fail before a verdict on frames is published.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
@@ -242,15 +240,13 @@ protected:
     virtual bool all_pushed() { return true; }
     //! Returns whether all items pulled from the decoder have been emitted.
     virtual bool all_emitted() { return true; }
-    //! Sets the number of input items that a call of general_work() needs; all are 0
-    //! before the call.
+    //! Sets how many input items general_work() needs; all are initially 0.
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the number of borrowed items of input 0 plus one, limited by the buffer's
-    //! size.
+    //! Returns the borrowed items of input 0 plus one, limited by the buffer's size.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -259,9 +255,8 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns the number of batches that the input's ring holds in addition to those in
-    //! flight. The upstream block may write half the ring at a time, and a slow decoder
-    //! waits for it.
+    //! Returns how many batches the input's ring holds besides those in flight. The block
+    //! upstream may write half the ring at a time, and a slow decoder waits for it.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
@@ -295,15 +290,14 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                // A newer action of the same name takes precedence.
-                d_changes.try_emplace(name, std::move(action));
+                d_changes.try_emplace(name, std::move(action)); // unless it was replaced
             }
         }
     }
 
     input look_at(unsigned port, const void* items) const
     {
-        // Done() is read before items_available(), so that the last items are not missed.
+        // Reads done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(port);
         gr::thread::scoped_lock guard(*reader->mutex());
         input in;
@@ -369,8 +363,7 @@ protected:
         this->add_item_tag(0, d_tag);
     }
 
-    //! Stores a tag for the later output item \p item of the stream. This block is the
-    //! tag's source.
+    //! Stores a tag of this block for the later output item \p item of the stream.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -391,8 +384,7 @@ protected:
     const std::size_t d_input_size, d_output_size;
     const pmt::pmt_t d_source; // source of the tags that this block adds
 
-    // Counts for the current stream, because GNU Radio's own counts restart with
-    // unlock().
+    // Counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0; // including borrowed items
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // engine().finish() has been called
@@ -417,8 +409,8 @@ protected:
         }
     }
 
-    //! Passes at most \p limit items to the decoder, either borrowed in place or by \p
-    //! copy(items, count); returns their number.
+    //! Passes at most \p limit items to the decoder, borrowed in place or by
+    //! \p copy(items, count); returns their number.
     template <class Copy>
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
@@ -443,8 +435,7 @@ protected:
     }
 
 private:
-    // Pending actions by setting.
-    using changes = std::map<std::string, std::function<bool()>>;
+    using changes = std::map<std::string, std::function<bool()>>; // by setting
 
     // Longest sleep in work(), because tb.stop() has to wait for it.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
@@ -545,8 +536,7 @@ private:
         publish_verdict();
         if (ended) {
             publish_status("ended", "all input is decoded");
-            // Without produce(), WORK_DONE would discard the output.
-            this->produce(0, given);
+            this->produce(0, given); // WORK_DONE would discard output
             return Block::WORK_DONE;
         }
         return given;
@@ -611,8 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The ring holds the output of every slot, and half as much again that downstream
-        // reads meanwhile.
+        // Space for the output of every slot, and half as much that downstream reads.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(

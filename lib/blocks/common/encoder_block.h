@@ -133,7 +133,7 @@ private:
     //! Returns whether the input ends with the available items.
     bool ended_after(std::size_t available) const
     {
-        // Done() is read before items_available(), so that the last items are not missed.
+        // Reads done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(0);
         gr::thread::scoped_lock guard(*reader->mutex());
         return reader->done() && std::size_t(reader->items_available()) <= available;

@@ -38,7 +38,7 @@ template <class Public>
 class fec_decoder_base : public Public
 {
 public:
-    // Which of the two functions is virtual depends on the release of GNU Radio.
+    // The release of GNU Radio decides which of the two functions is virtual.
     void generic_work(void* in, void* out)
     {
         generic_work(static_cast<const void*>(in), out);

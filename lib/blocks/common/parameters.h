@@ -26,8 +26,8 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! Sets the run options from the parameters that every decoder block has. \throws
-//! std::invalid_argument
+//! Sets the run options from the parameters that every decoder block has.
+//! \throws std::invalid_argument
 inline void set_run_options(run_options& run,
                             int batch,
                             int slots,

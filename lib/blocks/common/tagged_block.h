@@ -40,7 +40,7 @@ public:
         return Block::start();
     }
 
-    // Lock() calls stop() too, but the input continues afterwards.
+    // stop() is also called by lock(), but the input continues afterwards.
     bool stop() override
     {
         if (const auto detail = this->detail(); detail && detail->input(0)->done()) {

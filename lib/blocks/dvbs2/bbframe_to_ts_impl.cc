@@ -167,7 +167,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
 // Returns whether the input ends with the available items.
 bool bbframe_to_ts_impl::all_arrived(std::size_t available) const
 {
-    // Done() is read before items_available(), so that the last items are not missed.
+    // Reads done() before items_available(), so that the last items are not missed.
     const auto reader = detail()->input(0);
     gr::thread::scoped_lock guard(*reader->mutex());
     return reader->done() && std::size_t(reader->items_available()) <= available;

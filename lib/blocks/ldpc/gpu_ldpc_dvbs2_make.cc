@@ -63,8 +63,8 @@ struct code_names {
     std::string standard, frame_size, rate, constellation;
 };
 
-// Returns the names in the notation of the standards. \p rate may be a MODCOD. \throws
-// std::invalid_argument if there is no such code
+// Returns the names in the notation of the standards. \p rate may be a MODCOD.
+// \throws std::invalid_argument if there is no such code
 code_names named_code(const std::string& standard,
                       const std::string& frame_size,
                       const std::string& rate,

@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the exclusion probability per symbol that corresponds to the probability \p
-//! exclusion over \p symbols symbols.
+//! Returns the exclusion probability per symbol that corresponds to the probability
+//! \p exclusion over \p symbols symbols.
 double exclusion_per_symbol(double exclusion, unsigned symbols);
 
 //! Weights of the steps of a lattice path.

@@ -133,7 +133,7 @@ private:
         }
     }
 
-    // Clean_bits: an item weighs 1 for the bit it equals and 0 for the other bit.
+    // clean_bits: an item weighs 1 for the bit it equals and 0 for the other bit.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>

@@ -10,7 +10,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Symbol_at(D, d) is the channel symbol of word D that leads from depth d to d + 1.
+// symbol_at(D, d) is the channel symbol of word D that leads from depth d to d + 1.
 using symbol_at = std::function<std::uint8_t(unsigned D, unsigned d)>;
 
 class trie_builder

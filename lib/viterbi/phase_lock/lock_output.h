@@ -101,8 +101,8 @@ public:
     //! Ends the use of the batch's slot: copies the bits that were not pulled yet or that
     //! are at or after stage \p needed.
     void end_batch(std::uint64_t needed);
-    //! Adds the next frame, packed. Drops bits that were pulled and are older than \p
-    //! needed.
+    //! Adds the next frame, packed. Drops bits that were pulled and are older than
+    //! \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
     //! Returns whether so much output waits that no more should be collected.
     bool full() const;

@@ -55,8 +55,8 @@ struct check_plan {
         std::uint8_t stage, inverted;
     } value[max_values] = {};
 
-    //! Returns the number of checks after stage \p first, up to and including stage \p
-    //! end.
+    //! Returns the number of checks after stage \p first, up to and including stage
+    //! \p end.
     GPUFEC_HOST_DEVICE std::uint64_t count(std::uint64_t first, std::uint64_t end) const
     {
         return every ? end / every - first / every : 0;

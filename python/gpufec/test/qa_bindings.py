@@ -166,8 +166,8 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
     def test_polynomials_of_gr_fec_are_doubted(self):
-        """A block with an unusual code logs that and works; with a known code it logs
-        nothing."""
+        """A block with doubtful polynomials logs a warning and works; with those of a
+        known code it logs nothing."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"

@@ -329,7 +329,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_a_new_llr_scale_has_an_effect(self):
-        """Values scaled to a quarter step all round to zero at the default scale."""
+        """A wrong scale changes the output, and set_llr_scale() restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         lost, _ = self.decode(block)
