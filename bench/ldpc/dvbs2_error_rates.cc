@@ -89,7 +89,7 @@ struct settings {
     bool loss = false;
     float outlier = 0; // multiple of the mean magnitude
     unsigned outliers = 1;
-    std::string impairment; // its name; empty: none
+    std::string impairment; // name of the impairment; empty if there is none
     double impairment_size = 0;
 };
 

@@ -80,7 +80,7 @@ public:
     bool complete() const { return d_complete; }
     //! Returns the number of items of the frame so far.
     std::size_t count() const { return d_count; }
-    //! Returns the number of these items that are stored.
+    //! Returns the number of stored items of the frame.
     std::size_t kept() const { return d_items.size() / d_item_size; }
     const std::byte* items() const { return d_items.data(); }
     //! Begins the next frame.

@@ -22,7 +22,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Makes the decoder under test for batches of a number of frames.
+//! Makes the decoder under test. The argument is the number of frames in a batch.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 

@@ -239,7 +239,8 @@ private:
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
     std::uint64_t d_until = never; // stage at which the segment ends, if known
-    // Stages between checks: of a young lock, and later.
+    // Number of stages between checks of a young lock, and between those of an older
+    // lock.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0;      // last stage that was checked
     std::uint64_t d_finely_until = 0; // stage up to which batches were cut short

@@ -387,8 +387,8 @@ TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
     }
 }
 
-// A wrong sign inverts the bits of a transparent code, and looks like noise for any
-// other.
+// If positive_bit is wrong, a transparent code decodes to inverted bits, and the input of
+// any other code looks like noise.
 TEST(viterbi_decoder, WrongSign_InvertsOrLooksLikeNoise)
 {
     const auto decode = [](const conv_code& code, unsigned positive_bit) {
