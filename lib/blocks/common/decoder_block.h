@@ -676,7 +676,7 @@ private:
     }
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
     std::uint64_t d_first = 0;                // number of the first available item
     std::size_t d_consumed = 0;               // number of items consumed in this call
     std::string d_failure;                    // error that ended decoding

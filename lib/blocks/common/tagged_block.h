@@ -129,7 +129,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
 };
 
 } // namespace gr::gpufec

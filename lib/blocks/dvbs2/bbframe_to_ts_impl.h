@@ -82,7 +82,7 @@ private:
     // Counts for the current stream, because GNU Radio's own counts restart with
     // unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
     input_tags d_input_tags;
     tag_queue d_tags;
 

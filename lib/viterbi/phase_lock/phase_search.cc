@@ -414,7 +414,7 @@ double phase_search::chance_of(const run& found, const value_span& values)
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    // Allocates all now, because pointers into the vector must stay valid.
+    // Allocates all elements now, because pointers to them must stay valid.
     m.frame(control_frames);
     lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();

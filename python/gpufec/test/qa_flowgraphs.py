@@ -295,7 +295,7 @@ class qa_live(unittest.TestCase):
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
         """Packets from gr-dvbs2rx's transmitter come out once its receiver is locked. Until its
-        synchronisation has settled some 90 frames are lost, also of gr-dvbs2rx's decoders."""
+        synchronisation has settled about 90 frames are lost, as with gr-dvbs2rx's decoders."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
         packets = [bytes([0x47, 1, 0, 16 + number % 16]) + source.bytes(184)
