@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# What CPack makes a Debian package of; packaging/make-deb says how.
+# Settings of the Debian package that CPack makes; packaging/make-deb says how to make it.
 
 set(CPACK_PACKAGE_NAME gr-gpufec)
 set(CPACK_PACKAGE_VERSION ${GPUFEC_VERSION})
@@ -20,7 +20,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION hamradio)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# The library is used by the module beside it.
+# The Python module finds the library in the package itself.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "gnuradio (>= 3.10), python3, python3-numpy")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-matplotlib")

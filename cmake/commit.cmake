@@ -1,7 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Writes the commit that is being built to FILE: cmake -DSOURCE=... -DFILE=... -P commit.cmake
+# Writes the commit of the source tree to FILE:
+# cmake -DSOURCE=... -DFILE=... -P commit.cmake
 
 cmake_minimum_required(VERSION 3.22)
 set(commit "unknown")

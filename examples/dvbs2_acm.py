@@ -5,11 +5,12 @@
 
 """A transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
 
-BBFRAMEs are cut here, as long as each frame's MODCOD takes; gr-dtv scrambles, encodes,
-interleaves and modulates each. Its symbols get noise, so many decibels above the Es/N0 that
-the standard asks for, and a tag XFECFRAME as gr-dvbs2rx's PL synchronisation sets it: what
-lies between modulator and receiver, pulse shaping and synchronisation, is left out. One
-block, dvbs2_fec_receiver, makes packets of them, and the packets are compared.
+This script divides the packets into BBFRAMEs, each of the length that its MODCOD
+requires; gr-dtv scrambles, encodes, interleaves and modulates them. Noise is added to
+the symbols, at an Es/N0 that lies --margin dB above the standard's threshold. Each
+frame gets a tag XFECFRAME, as gr-dvbs2rx's PL synchronisation sets it. Pulse shaping
+and synchronisation are left out. One block, dvbs2_fec_receiver, turns the symbols into
+packets, which are compared with the sent ones.
 
 Usage: dvbs2_acm.py [--frames N] [--margin DB] [--backend auto|cuda|cpu] [--threads N]
 """
@@ -43,7 +44,7 @@ K_BCH = {"1/4": 3072, "1/3": 5232, "2/5": 6312, "1/2": 7032, "3/5": 9552, "2/3":
 
 
 def crc8(data):
-    """EN 302 307-1, 5.1.4: x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
+    """Returns the CRC-8 of EN 302 307-1, 5.1.4: x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
     value = 0
     for byte in data:
         value ^= int(byte)
@@ -57,14 +58,15 @@ class framer:
     """Cuts packets into BBFRAMEs of any length (5.1)."""
 
     def __init__(self, packets):
-        # Each synchronisation byte becomes the CRC-8 of the packet before.
+        # Each synchronisation byte is replaced by the CRC-8 of the previous packet.
         field = packets.copy()
         field[1:, 0] = [crc8(p[1:]) for p in packets[:-1]]
         field[0, 0] = 0
         self.field, self.at = field.ravel(), 0
 
     def frame(self, size):
-        """The next BBFRAME of so many bytes, or None where the packets end."""
+        """Returns the next BBFRAME of the given number of bytes, or None at the end of
+        the packets."""
         n = size - 10
         if self.at + n > len(self.field):
             return None
@@ -78,7 +80,7 @@ class framer:
 
 
 def modulated(frame, constellation, rate):
-    """The symbols of a BBFRAME of a short frame, by gr-dtv."""
+    """Returns the symbols of a short frame with the given BBFRAME, made by gr-dtv."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     size, modulation = dtv.FECFRAME_SHORT, getattr(dtv, "MOD_" + constellation)
     sink = blocks.vector_sink_c()
@@ -106,7 +108,7 @@ def main():
     packets[:, 0] = 0x47
     frames, tags, at = [], [], 0
     cut = framer(packets)
-    # There is no 9/10 in short frames.
+    # Short frames have no rate 9/10.
     modcods = [(i, m) for i, m in enumerate(MODCODS, 1) if m[1] != "9/10"]
     for number in range(options.frames):
         modcod, (constellation, rate, es_n0) = modcods[number % len(modcods)]

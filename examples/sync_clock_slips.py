@@ -3,11 +3,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bit slips of a clock recovery, and what gpu_sync_map makes of them.
+"""Shows how gpu_sync_map decodes a stream in which the clock recovery loses or repeats
+bits.
 
-BPSK at low SNR goes through GNU Radio's own symbol synchroniser, which now and then gives
-a bit too many or too few. The frames behind the first slip are lost for a decoder that
-counts bits; gpu_sync_map finds them in the stream of bits, without a mark.
+BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally
+outputs one bit too many or too few. A decoder that counts bits loses all frames after
+the first such slip. gpu_sync_map finds the frames in the stream without any marker.
 """
 
 import argparse
@@ -21,7 +22,8 @@ CLOCK_ERROR = 50e-6
 
 
 def transmit(bits, es_n0_db, random):
-    """BPSK with rectangular pulses, sampled by a clock that is off, with noise."""
+    """Returns noisy BPSK with rectangular pulses, sampled by a clock with a frequency
+    error."""
     signal = np.repeat(2.0 * bits - 1.0, SAMPLES)
     at = np.arange(0, len(signal) - 2, 1 + CLOCK_ERROR)
     before = at.astype(int)
@@ -31,7 +33,8 @@ def transmit(bits, es_n0_db, random):
 
 
 def receive(samples, decoder):
-    """The bits of a synchroniser with a wide loop, and the decoder's symbols of them."""
+    """Returns the output bits of a synchroniser with a wide loop, and the symbols
+    decoded from them."""
     clock = digital.symbol_sync_ff(
         digital.TED_GARDNER, SAMPLES, 0.1, 1.0, 1.0, 0.1, 1,
         digital.constellation_bpsk().base(), digital.IR_MMSE_8TAP, 128, [])
@@ -46,7 +49,8 @@ def receive(samples, decoder):
 
 
 def nearest_words(bits, words):
-    """The symbols if there were no slips: of each n bits the nearest word."""
+    """Returns the symbols under the assumption of no slips: the nearest word to each n
+    bits."""
     n = CODE["n"]
     rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
     index = np.arange(len(rows)) % CODE["frame_symbols"]
@@ -54,7 +58,7 @@ def nearest_words(bits, words):
 
 
 def wrong(symbols, sent):
-    """The part of the symbols that are wrong or missing."""
+    """Returns the fraction of the symbols that are wrong or missing."""
     count = min(len(symbols), len(sent))
     return 1 - np.count_nonzero(symbols[:count] == sent[:count]) / len(sent)
 
@@ -72,7 +76,7 @@ def main():
     words = book.reshape(210, 32, 10)
     sent = random.integers(0, 32, 210 * options.frames)
     bits = words[np.arange(len(sent)) % 210, sent].ravel()
-    # Slips of the loop, and bits that noise has flipped; it need not be exact.
+    # The model of slips and flipped bits that the decoder uses need not be exact.
     decoder = gpufec.gpu_sync_map(book, **CODE, p_insert=1e-3, p_delete=2e-3,
                                   p_substitute=0.1, mode="stream", acquire=30,
                                   backend=options.backend)

@@ -3,8 +3,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An LDPC code around a synchronisation code, decoded in turns: the decisions of the LDPC
-decoder go back to gpu_sync_map, which knows more about where it is, and so about the bits.
+"""Decodes an outer LDPC code and an inner synchronisation code iteratively. The
+decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve its
+estimates of the drift and of the bits.
 
     bits - ldpc_encoder - interleaver - sync_encoder - channel_bsid -+-----------+- ...
                                                                      |           |
@@ -16,7 +17,8 @@ decoder go back to gpu_sync_map, which knows more about where it is, and so abou
                                              |
                                              +- weights of symbols, for the next turn
 
-All turns are in one flowgraph, one behind the other, so that frames stream through it.
+All iterations ("turns") are in one flowgraph, one after the other, so that frames
+stream through it.
 """
 
 import argparse
@@ -41,7 +43,8 @@ COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # of the LDPC code, of rate 1/2
 
 
 def gallager_code(bits, random):
-    """The columns of each row of a random regular parity-check matrix."""
+    """Returns the columns of the ones in each row of a random regular parity-check
+    matrix."""
     sockets = random.permutation(np.repeat(np.arange(bits), COLUMN_WEIGHT))
     rows = sockets.reshape(-1, ROW_WEIGHT)
     while True:
@@ -68,10 +71,10 @@ def write_alist(rows, bits, path):
 
 
 class feedback(gr.interp_block):
-    """Decided symbols in, the weights of all symbols in their places out.
+    """Converts decided symbols to weights of all symbols, which serve as priors.
 
-    A decided bit is wrong with the probability e that makes as many checks of its frame
-    fail as did: one of w bits fails with (1 - (1 - 2e)^w) / 2.
+    The error probability e of a decided bit is estimated from the fraction of failed
+    checks in its frame: a check of w bits fails with probability (1 - (1 - 2e)^w) / 2.
     """
 
     def __init__(self, checks):
@@ -107,7 +110,7 @@ class feedback(gr.interp_block):
 
 
 class concatenation(gr.top_block):
-    """Transmitter, channel and as many turns of the receiver."""
+    """Connects the transmitter, the channel and the given number of receiver turns."""
 
     def __init__(self, options, p, turns):
         gr.top_block.__init__(self, "Synchronisation code within an LDPC code")
@@ -159,7 +162,7 @@ class concatenation(gr.top_block):
                     blocks.pack_k_bits_bb(Q_BITS), weights)
 
     def error_counts(self):
-        """Wrong frames and wrong bits after each turn."""
+        """Returns the numbers of wrong frames and wrong bits after each turn."""
         sent = np.array(self.sent.data(), np.uint8).reshape(-1, self.frame_bits)
         counts = []
         for sink in self.decided:

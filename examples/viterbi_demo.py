@@ -3,11 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The module's main job, seen from outside: GNU Radio's own encoder, a noisy channel, and
-gpu_viterbi_pbvd.
+"""Demonstrates gpu_viterbi_pbvd with GNU Radio's own encoder and a noisy channel.
 
-Prints bit error rates beside theory (the union bound, from `gpufec ber`), throughput beside
-gr-fec's decoder in the same flowgraph, and which backend ran; draws the error rates.
+Prints bit error rates with the union bound (from `gpufec ber`) for comparison, the
+throughput with that of gr-fec's decoder in the same flowgraph, and the backend that was
+used. Plots the error rates.
 """
 
 import argparse
@@ -29,7 +29,7 @@ except ImportError as error:
 FRAME_BITS = 8192
 GR_FEC_POLYNOMIALS = [79, 109]  # 171, 133 octal as gr-fec wants them: bits reversed
 
-# Name, puncturing, rate, Eb/N0 in dB.
+# Each entry has a name, the puncturing pattern, the rate, and Eb/N0 in dB.
 CODES = [("K=7 rate 1/2", "", 1 / 2, [2.0, 3.0, 4.0]),
          ("K=7 rate 3/4, punctured", "101,110", 3 / 4, [3.0, 4.0, 5.0])]
 
@@ -40,18 +40,20 @@ def encoder():
 
 
 def sent_order(puncturing):
-    """The pattern as the coded bits come: "101,110" is 11 01 10."""
+    """Returns the pattern in the order of the coded bits: "101,110" becomes 11 01
+    10."""
     return "".join(a + b for a, b in zip(*puncturing.split(",")))
 
 
 def receive(bits, puncturing, rate, ebn0_db, backend, seed):
-    """Bits through encoder, channel and our decoder; the decoded bits, and who decoded."""
+    """Sends bits through encoder, channel and decoder; returns the decoded bits and the
+    backend."""
     top = gr.top_block()
     chain = [blocks.vector_source_b(bits.tolist()), fec.encoder(encoder(), 1, 1)]
     if puncturing:
         pattern = sent_order(puncturing)
         chain.append(fec.puncture_bb(len(pattern), fec.read_bitlist(pattern), 0))
-    # Bit 0 becomes -1 and bit 1 becomes +1: positive means bit 1.
+    # Maps bit 0 to -1 and bit 1 to +1, so that a positive value means 1.
     chain += [blocks.char_to_float(), blocks.multiply_const_ff(2), blocks.add_const_ff(-1)]
     adder = blocks.add_ff()
     sigma = (2 * rate * 10**(ebn0_db / 10))**-0.5
@@ -69,7 +71,7 @@ def receive(bits, puncturing, rate, ebn0_db, backend, seed):
 
 
 def theory(tool, puncturing, levels):
-    """The union bound at each of the levels, as the command line tool computes it."""
+    """Returns the union bound at each Eb/N0, computed by the command line tool."""
     found = []
     for level in levels:
         command = [tool, "ber", "viterbi", "--puncturing", puncturing, "--backend", "cpu",
@@ -80,12 +82,12 @@ def theory(tool, puncturing, levels):
 
 
 def error_rates(tool, bits_a_point, backend):
-    """Rows of (code, Eb/N0, errors, bits, BER, theory)."""
+    """Returns rows of (code, Eb/N0, errors, bits, BER, theory)."""
     rows, used = [], None
     for name, puncturing, rate, levels in CODES:
         bounds = theory(tool, puncturing, levels)
         for number, (level, bound) in enumerate(zip(levels, bounds)):
-            # Whole frames of the encoder and whole periods of puncturing.
+            # Uses a whole number of encoder frames and of puncturing periods.
             count = max(1, bits_a_point // (3 * FRAME_BITS)) * 3 * FRAME_BITS
             bits = numpy.random.default_rng(number).integers(0, 2, count, numpy.uint8)
             decoded, used = receive(bits, puncturing, rate, level, backend, 100 + number)
@@ -99,7 +101,8 @@ def error_rates(tool, bits_a_point, backend):
 
 
 def rate_of(items, decoder_of, bits):
-    """Decoded bits per second of a flowgraph: source, decoder, null sink."""
+    """Returns the decoded bits per second of a flowgraph of source, decoder and null
+    sink."""
     top = gr.top_block()
     source = blocks.vector_source_b(items, True)
     head = blocks.head(gr.sizeof_char, bits * 2)
@@ -111,7 +114,8 @@ def rate_of(items, decoder_of, bits):
 
 
 def throughput(bits, backend, rounds=3):
-    """Medians, taken in turns: gr-fec's decoder, and ours."""
+    """Returns the median rates of gr-fec's decoder and gpu_viterbi_pbvd, measured
+    alternately."""
     generator = numpy.random.default_rng(7)
     bytes_ = generator.integers(0, 256, 2 * (FRAME_BITS + 6) * 16, dtype=numpy.uint8).tolist()
 
@@ -131,7 +135,7 @@ def throughput(bits, backend, rounds=3):
 
 
 def draw(rows, png):
-    """Whether it could be drawn."""
+    """Plots the error rates; returns whether that was possible."""
     try:
         import matplotlib
     except ImportError:

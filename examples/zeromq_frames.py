@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A stream of frames that many hosts decode, by gr-zeromq: a pair of flowgraphs.
+"""Distributes the frames of a stream to decoders on many hosts by gr-zeromq, with a
+pair of flowgraphs.
 
     zeromq_frames.py worker --deal tcp://HOST:5801 --collect tcp://HOST:5802    on every host
     zeromq_frames.py deal --frames 100000 --out bits                            on HOST
@@ -9,9 +10,10 @@
     stream ─► deal ─► ledger ─► rep_msg_sink ┄┄► req_msg_source ─► decode ─► push_msg_sink ┄┄┐
     stream ◄─ collect ◄─ ledger ◄─ pull_msg_source ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘
 
-A worker asks for a packet of frames when it can take one. The ledger keeps each packet until its
-bits are back, which acknowledges it, and deals it again where that takes too long: a worker may
-die with what it holds. What comes back twice counts once, and the output has the input's order.
+A worker requests a packet of frames when it has capacity for one. The ledger keeps each
+packet until its decoded bits arrive, which acknowledges it. If they do not arrive in
+time, for example because the worker died, the ledger sends the packet again. Duplicate
+results are dropped, and the output is in the order of the input.
 """
 
 import argparse
@@ -38,8 +40,8 @@ NUMBER = pmt.intern("number")
 
 
 def packet(number, data):
-    """A PDU with its number. Soft values and bits travel eight bytes per element: Python spends
-    its time per element."""
+    """Makes a PDU with its number. Each element holds eight bytes of soft values or
+    bits, because the cost in Python is per element."""
     meta = pmt.dict_add(pmt.make_dict(), NUMBER, pmt.from_uint64(number))
     data = data.view(np.uint64)
     return pmt.cons(meta, pmt.init_u64vector(len(data), data.tolist()))
@@ -55,8 +57,9 @@ def unpacked(message):
 
 
 def tolerant(handler):
-    """Has a handler of messages ignore what is no packet: GNU Radio ends a block whose handler
-    raises an exception. The first one of a block is printed."""
+    """Makes a message handler ignore messages that are not packets, because GNU Radio
+    ends a block whose handler raises an exception. The first such message of a block is
+    reported."""
     @functools.wraps(handler)
     def handle(self, message):
         try:
@@ -69,10 +72,10 @@ def tolerant(handler):
 
 
 class ledger(gr.basic_block):
-    """Keeps account of packets: those that are with a worker, and results not yet given out."""
+    """Keeps track of the packets sent to workers and of the results not yet output."""
 
     def __init__(self, window, timeout, size=None):
-        """`size`: bytes of a packet of bits; None: any."""
+        """`size` is the number of bytes in a packet of bits; None allows any size."""
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
@@ -85,7 +88,8 @@ class ledger(gr.basic_block):
         self.set_msg_handler(pmt.intern("bits"), self.acknowledge)
 
     def deal(self, values):
-        """Deals a packet, as soon as not too many are out."""
+        """Sends a packet once the number of unacknowledged packets is below the
+        limit."""
         with self.changed:
             self.changed.wait_for(lambda: self.next_in - self.next_out < self.window)
             number, self.next_in = self.next_in, self.next_in + 1
@@ -103,7 +107,7 @@ class ledger(gr.basic_block):
                 self.changed.notify_all()
 
     def deal_again(self):
-        """Deals what is out for too long."""
+        """Sends again the packets that have been unacknowledged for too long."""
         now, late = time.monotonic(), []
         with self.changed:
             while self.dealt and now - next(iter(self.dealt.values()))[0] > self.timeout:
@@ -115,7 +119,7 @@ class ledger(gr.basic_block):
             self.message_port_pub(pmt.intern("frames"), packet(number, values))
 
     def take(self):
-        """The next packet's bits in order, or None at the end."""
+        """Returns the bits of the next packet in order, or None at the end."""
         while True:
             with self.changed:
                 if self.next_out in self.back:
@@ -135,7 +139,7 @@ class ledger(gr.basic_block):
 
 
 class deal(gr.sync_block):
-    """Packets of soft values to the ledger."""
+    """Passes packets of soft values to the ledger."""
 
     def __init__(self, book, frames):
         gr.sync_block.__init__(self, "deal", in_sig=[(np.int8, frames * ITEMS)], out_sig=None)
@@ -152,7 +156,7 @@ class deal(gr.sync_block):
 
 
 class collect(gr.sync_block):
-    """Packets of bits from the ledger."""
+    """Outputs packets of bits from the ledger."""
 
     def __init__(self, book, frames):
         gr.sync_block.__init__(self, "collect", in_sig=None, out_sig=[(np.uint8, frames * BYTES)])
@@ -167,7 +171,7 @@ class collect(gr.sync_block):
 
 
 class decode(gr.basic_block):
-    """Packets of soft values to packets of bits."""
+    """Decodes packets of soft values to packets of bits."""
 
     def __init__(self, **options):
         gr.basic_block.__init__(self, "decode", in_sig=None, out_sig=None)
@@ -196,7 +200,8 @@ def worker(args):
 
 
 def dealer(args, values, sink):
-    """The flowgraph of the host that has the stream: `values` go in, bits to `sink`."""
+    """The flowgraph on the host of the stream: it reads soft values from `values` and
+    writes bits to `sink`."""
     top = gr.top_block()
     book = ledger(args.window, args.timeout, args.packet * BYTES)
     out = zeromq.rep_msg_sink(args.deal, 100, True)
@@ -213,7 +218,7 @@ def dealer(args, values, sink):
 
 
 def random_frames(count, ebn0_db=3.0, seed=1):
-    """Soft values of random frames, and their bits, packed."""
+    """Returns the soft values of random frames, and their packed bits."""
     bits = np.packbits(gpufec.random_bits((count, FRAMES["frame_bits"]), seed), axis=1)
     coded = gpufec.conv_encode(bits, **FRAMES, packed_output=False)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed), bits

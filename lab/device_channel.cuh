@@ -15,8 +15,8 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks: not more than keep a device busy, because each
-// copies tables to shared memory.
+// Returns the number of thread blocks, at most as many as keep a device busy, because
+// each block copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));
@@ -43,7 +43,7 @@ __device__ inline void take_tables(const std::uint64_t* from, unsigned words)
     __syncthreads();
 }
 
-//! Returns the received value of a coded bit; \p random chooses it from the distribution,
+//! Returns the received value of a coded bit. \p random selects it from the distribution,
 //! which is that of bit 0.
 __device__ inline int received(std::uint64_t random, unsigned bit)
 {
@@ -51,8 +51,8 @@ __device__ inline int received(std::uint64_t random, unsigned bit)
     return bit ? -value : value;
 }
 
-//! Returns x / by. Positions in a batch nearly always fit 32 bits, whose division takes a
-//! quarter of the time.
+//! Returns x / by. Positions in a batch nearly always fit into 32 bits, and 32-bit
+//! division takes a quarter of the time.
 __device__ inline std::uint64_t quotient(std::uint64_t x, unsigned by)
 {
     return x >> 32 ? x / by : unsigned(x) / by;
@@ -66,13 +66,13 @@ __device__ inline std::uint32_t bits_of(float x)
     return std::uint32_t(__float_as_int(x));
 }
 
-//! Values that a thread gathers in registers and writes as whole vectors where it can.
+//! Values that a thread collects in registers and writes as whole vectors where possible.
 template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Adds value \p i, which the compiler must know. Bits of a value can be added one by
-    //! one.
+    //! Adds value \p i, which must be a compile-time constant. Bits of a value can be
+    //! added one by one.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));
@@ -114,8 +114,9 @@ std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
     return std::make_unique<cuda::buffer<T>>(cuda::uploaded(table, "copy of a table"));
 }
 
-//! Makes a device channel with batches eight times as large as the host's, because they
-//! need no pinned memory; or as large as the host's if the device lacks memory.
+//! Makes a device channel with batches eight times as large as the host's, which is
+//! possible because they need no pinned memory. If the device lacks memory, the batches
+//! are as large as the host's.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {

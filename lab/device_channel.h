@@ -17,23 +17,24 @@
 namespace gr::gpufec {
 
 enum class channel_place {
-    automatic, //!< on a device if possible, else on the host
+    automatic, //!< on a device if possible, otherwise on the host
     host,
     device
 };
 
-//! Options of that choice. A \p Link sends, receives and decodes on a device.
+//! The place of the simulation and its hooks. A \p Link sends, receives and decodes on a
+//! device.
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;
     //! Makes a device channel, or nullptr in a program without CUDA. If empty, the host
     //! is used.
     std::function<std::unique_ptr<Link>(const Options&)> make;
-    //! Called with the reason when the host takes over from a device that failed.
+    //! Called with the reason when a device fails and the host continues.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-//! Returns why input for \p run cannot be made on a device; "": it can.
+//! Returns the reason why input for \p run cannot be made on a device; "" if it can.
 inline std::string needs_host(const run_options& run)
 {
     return run.where == backend::cpu ? "the CPU decodes"

@@ -24,7 +24,7 @@ protected:
         }
     }
 
-    // Simulates on the host and on a device, with the same options.
+    // Runs a simulation on the host and on a device, with the same options.
     template <class Options, class Make, class Simulate>
     static auto both(Options options, Make make, Simulate simulate)
     {

@@ -43,7 +43,7 @@ public:
     const slot& first() { return *d_pipeline.ready(); }
 
     //! Measures batches per second over \p duration seconds, from pinned slots to pinned
-    //! slots: with transfers, without filling and emptying slots.
+    //! slots. Includes transfers, but not the filling and emptying of slots.
     double batches_per_second(double duration)
     {
         d_pipeline.drain();
@@ -61,8 +61,8 @@ public:
         return batches / since(begin);
     }
 
-    //! Measures the seconds from the submission of a batch to its completion, alone on
-    //! the device.
+    //! Measures the seconds from the submission of a batch to its completion, while no
+    //! other batch is in flight.
     double latency()
     {
         d_pipeline.drain();
@@ -73,8 +73,8 @@ public:
         return since(begin);
     }
 
-    //! Measures the steps of a batch: medians over \p rounds batches, one at a time per
-    //! device, all devices at once. CUDA only.
+    //! Measures the steps of a batch: medians over \p rounds batches. Each device has one
+    //! batch at a time, and all devices run at once. CUDA only.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
@@ -123,7 +123,7 @@ private:
     job d_job;
 };
 
-//! Returns the time in ms of a step, or of all steps but the copies ("kernels").
+//! Returns the time in ms of a step, or of all steps except the copies ("kernels").
 inline double step_ms(const std::vector<timed_step>& steps, const std::string& name)
 {
     double ms = 0;

@@ -10,7 +10,8 @@ import numpy as np
 from gnuradio import blocks, dtv, gr
 
 BITS = {"8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64apsk": 6, "128apsk": 7, "256apsk": 8}
-# What is sent of which rates: EN 302 307-2, table 17a; at some the LDPC codes are those of S2.
+# Constellations and rates of EN 302 307-2, table 17a. For some of the rates the LDPC
+# codes are those of DVB-S2.
 SETS = [
     ("8psk", "8PSK", "normal", ["23/36", "25/36", "13/18"]),
     ("8psk", "8PSK", "short", ["7/15", "8/15", "26/45", "32/45"]),
@@ -45,7 +46,7 @@ def arguments(size, rate, modulation):
 
 
 def points(size, rate, modulation, bits):
-    """By label, mean energy 1."""
+    """Returns the points by label, scaled to mean energy 1."""
     labels = np.arange(1 << bits, dtype=np.uint8)
     count = 9270 if bits == 7 else FRAMES[size][1] // bits
     items = np.resize(labels, count)
@@ -57,7 +58,8 @@ def points(size, rate, modulation, bits):
 
 
 def columns(size, rate, modulation, bits):
-    """The column that each bit of a label is from, as digits."""
+    """Returns, as digits, the interleaver column that each bit of a label comes
+    from."""
     rows = -(-FRAMES[size][1] // bits)
     of_bit = {}
     for column in range(bits):

@@ -44,10 +44,10 @@ def encode(size, rate, n, messages):
 
 
 def addresses(size, rate, n, k):
-    """The addresses of each group of 360 information bits."""
+    """Returns the addresses of each group of 360 information bits."""
     messages = np.zeros((k // GROUP, k), dtype=np.uint8)
     messages[np.arange(k // GROUP), np.arange(k // GROUP) * GROUP] = 1
-    # A flowgraph's encoder holds back a frame at the end of a stream.
+    # At the end of a stream, an encoder in a flowgraph does not output the last frame.
     padded = np.vstack([messages, np.zeros((4, k), dtype=np.uint8)])
     words = encode(size, rate, n, padded)[: len(messages)]
     assert (words[:, :k] == messages).all()
@@ -57,7 +57,7 @@ def addresses(size, rate, n, k):
 
 
 def table(name, rate, n, k, rows):
-    """A C++ initialiser: rows of addresses, each with its length before it."""
+    """Returns a C++ initialiser: rows of addresses, each preceded by its length."""
     numbers = [str(x) for row in rows for x in (len(row), *row)]
     body = textwrap.fill(", ".join(numbers), 88, initial_indent="    ",
                          subsequent_indent="    ")

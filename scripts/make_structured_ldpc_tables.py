@@ -33,8 +33,9 @@ NR_SIZES = [[a << j for j in range(8) if a << j <= 384]
             for a in (2, 3, 5, 7, 9, 11, 13, 15)]
 RATES = ["1/2", "2/3", "3/4", "5/6"]
 
-# First rows of circulants of C2's generator, 511 bits behind a zero (CCSDS 131.0-B,
-# annex on the generator matrix): (message block, parity block).
+# Each entry belongs to a (message block, parity block) and is the first row of a
+# circulant of C2's generator matrix: 511 bits after a zero (CCSDS 131.0-B, annex on the
+# generator matrix).
 C2_GENERATOR = {
     (0, 0): "55BF56CC55283DFEEFEA8C8CFF04E1EBD9067710988E25048D67525426939E20"
             "68D2DC6FCD2F822BEB6BD96C8A76F4932AAE9BC53AD20A2A9C86BB461E43759C",
@@ -54,7 +55,7 @@ def numbers(text):
 
 
 def wifi(sources):
-    """{(n, rate): rows of 24 shifts}."""
+    """Returns {(n, rate): rows of 24 shifts}."""
     text = (sources / "tavildar_wifi.h").read_text()
     first = {}
     for n, a, b, body in re.findall(r"int H_(\d+)_(\d)_(\d)\[\d+\]\[24\] = \{(.*?)\};", text,
@@ -74,7 +75,7 @@ def wifi(sources):
 
 
 def nr(sources):
-    """{1 or 2: rows (row, column, shifts of the eight sets)}."""
+    """Returns {1 or 2: rows (row, column, shifts of the eight sets)}, by base graph."""
     text = (sources / "toolbox_nr5g.rs").read_text()
     graphs = {}
     for g in (1, 2):
@@ -99,7 +100,8 @@ def nr(sources):
 
 
 def ar4ja(sources):
-    """θ of 26 permutations, and φ by quarter, permutation and size 128 … 8192."""
+    """Returns θ of 26 permutations, and φ by quarter, permutation and size 128 …
+    8192."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     theta = numbers(re.search(r"THETA_K: \[u8; 26\] = \[(.*?)\];", text, re.S)[1])
     body = re.sub(r"//.*", "", re.search(r"PHI_K: .*? = \[(.*?)\n\];", text, re.S)[1])
@@ -113,7 +115,7 @@ def ar4ja(sources):
 
 
 def solve(matrix, right):
-    """x with matrix · x = right over GF(2), one column at a time."""
+    """Returns x that solves matrix · x = right over GF(2), one column at a time."""
     m = np.concatenate([matrix, right], axis=1).astype(np.uint8)
     columns, row, pivots = matrix.shape[1], 0, []
     for c in range(columns):
@@ -133,8 +135,8 @@ def solve(matrix, right):
 
 
 def c2(sources):
-    """Shifts of the 2 x 16 blocks, and for each message block whether the first row of its
-    generator has odd weight in each parity block."""
+    """Returns the shifts of the 2 x 16 blocks and, for each message block, whether the
+    first row of its generator has odd weight in each parity block."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     body = re.search(r"C2_CIRCULANTS: .*? = \[(.*?)\n\];", text, re.S)[1]
     shifts = np.array(numbers(body)).reshape(2, 16, 2)
@@ -146,7 +148,7 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # The last bit of each first row is 0: it settles which of the solutions is meant.
+    # The last bit of each first row is known to be 0, which makes the solution unique.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)
@@ -160,7 +162,7 @@ def c2(sources):
 
 
 def addresses_of(text):
-    """{structure: (n, k, rows of addresses)} of a file of xdsopl/LDPC."""
+    """Returns {structure: (n, k, rows of addresses)} from a file of xdsopl/LDPC."""
     tables = {}
     for name, body in re.findall(r"struct (\w+)\s*\{(.*?)\n\};", text, re.S):
         def values(what):
@@ -178,7 +180,7 @@ def addresses_of(text):
 
 
 def encode(n, k, rows, message):
-    """EN 302 307-1, 5.3.2."""
+    """Encodes by the rule of EN 302 307-1, 5.3.2."""
     q = (n - k) // GROUP
     parity = np.zeros(n - k, np.uint8)
     for g, row in enumerate(rows):
@@ -198,8 +200,8 @@ def dtv_encode(standard, size, code, modulation, messages):
 
 
 def agrees(standard, size, code, n, k, rows):
-    """Whether gr-dtv encodes random messages as the table says. A wrong address shows,
-    since each group has bits that are one."""
+    """Returns whether gr-dtv encodes random messages as the table does. A wrong address
+    would change the result, because each group has bits that are one."""
     messages = np.random.default_rng(k).integers(0, 2, (8, k), np.uint8)
     words = dtv_encode(standard, size, code, dtv.MOD_OTHER, messages)
     words = words[: len(words) // n * n].reshape(-1, n)
@@ -207,8 +209,8 @@ def agrees(standard, size, code, n, k, rows):
     return all((w == encode(n, k, rows, m)).all() for w, m in zip(words, messages))
 
 
-# Of VL-SNR: (size of the code, rate, shortened bits, a parity bit of how many is left
-# out, how many are), and gr-dtv's name.
+# Codes of VL-SNR by gr-dtv's names: frame size, rate, number of shortened bits, period of
+# the punctured parity bits, and their number.
 VLSNR = {
     "C2_9_VLSNR": ("NORMAL", 14400, 0, 15, 3240),
     "C1_5_MEDIUM": ("MEDIUM", 6480, 640, 25, 980),
@@ -247,7 +249,7 @@ def vlsnr_agrees(name, n, k, rows):
 
 
 def dvbs2x(sources):
-    """{size: {rate: (k, rows)}}."""
+    """Returns {size: {rate: (k, rows)}}."""
     tables = addresses_of((sources / "xdsopl_s2x.hh").read_text())
     known = addresses_of((sources / "xdsopl_s2.hh").read_text())
     by_k = {(n, k): rows for n, k, rows in [*tables.values(), *known.values()]}
@@ -275,7 +277,8 @@ def dvbs2x(sources):
 
 
 def dvbt2(sources):
-    """{size: {rate: (k, rows)}}, of all and of those that DVB-S2 has not."""
+    """Returns {size: {rate: (k, rows)}} twice: for all codes, and for those that DVB-S2
+    lacks."""
     tables = addresses_of((sources / "xdsopl_t2.hh").read_text())
     known = {(n, k, str(rows)) for n, k, rows in
              addresses_of((sources / "xdsopl_s2.hh").read_text()).values()}

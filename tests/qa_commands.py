@@ -34,7 +34,7 @@ PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "packaging/REA
                                   "bench/results/README.md")] + sorted((ROOT / "docs").rglob("*.md"))
 OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 
-# Beginnings of commands that do not run here, and the reasons.
+# Beginnings of commands that are not run, with the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
@@ -66,7 +66,7 @@ def commands():
 
 
 def receiver_of_dvbs2rx():
-    """Stands for the program dvbs2-rx, with the attributes that the examples use."""
+    """Replaces the program dvbs2-rx; it has the attributes that the examples use."""
     return mock.Mock(frame_size="normal", code_rate="1/2", constellation="QPSK",
                      ldpc_iterations=25)
 

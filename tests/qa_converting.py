@@ -27,7 +27,7 @@ import qa_support as support # noqa: E402
 PAGE = (ROOT / "docs" / "converting.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: ([\w ]+) -->\n```\w+\n(.*?)```", PAGE))
 used = set()
-# A code that gr-fec installs.
+# An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
 if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 looks for it there
@@ -425,7 +425,7 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
     def test_monitoring_of_dvbs2rx(self):
-        """The methods that the page names in place of gr-dvbs2rx's exist."""
+        """The methods that the page gives as replacements for gr-dvbs2rx's exist."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
         llr[:64800] = llr[64800:2 * 64800][::-1] # one frame fails

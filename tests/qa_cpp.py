@@ -67,7 +67,8 @@ class qa_cpp(unittest.TestCase):
         self.assertLessEqual(found, COMMON, said)
 
     def test_InstalledHeaders_AreComplete(self):
-        """They include one another and headers of the C++ library, but none of GNU Radio."""
+        """Installed headers include each other and standard headers, but none of GNU
+        Radio."""
         headers = self.prefix / "include" / "gnuradio" / "gpufec"
         self.assertEqual({h.name for h in headers.iterdir()}, set(qa_core.PUBLIC))
         for header in headers.iterdir():
@@ -89,7 +90,8 @@ class qa_cpp(unittest.TestCase):
                 self.assertEqual(said.splitlines()[-1], line)
 
     def test_Stream_IsThatOfTheDownstreamProgram(self):
-        """It runs in the downstream test too; here it uses the library without GNU Radio."""
+        """The example of the downstream test also works with the library without GNU
+        Radio."""
         lines = textwrap.indent(EXAMPLES["stream"], "    ", lambda line: line.strip())
         self.assertIn(lines, STREAM)
         run(COMPILER, "-std=c++17", ROOT / "tests" / "downstream" / "main.cc",
@@ -124,7 +126,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, [" ".join(text.split()) for text in quoted])
 
     def test_CoreOnlyBuild_LooksForNothingElse(self):
-        """It is only configured, not compiled: its objects are those of this build."""
+        """The build without GNU Radio is only configured; its objects are those of this
+        build."""
         build = self.folder / "core only"
         run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
             "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")

@@ -90,7 +90,7 @@ class qa_docs(unittest.TestCase):
                         self.assertTrue(any((ROOT / "bench" / "results").rglob(name)))
 
     def test_QuestionsOfNewcomers_AreAnsweredWithinTwoClicks(self):
-        """They are reached from the README, by links alone."""
+        """All pages can be reached from the README by links."""
         clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
         for page in reached: # grows in the loop
             for path, _ in links(page):

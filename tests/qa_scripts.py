@@ -153,7 +153,8 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(len(VERSION), 4)
 
     def test_Packages_NeedWhatTheModuleImports(self):
-        """They need the packages that importing the module, and drawing in the tool, needs."""
+        """Packages depend on those needed to import the module and to plot with the
+        tool."""
         modules = set()
         for path in [ROOT / "python" / "gpufec" / "__init__.py",
                      *(path for path in (ROOT / "python" / "arrays").glob("*.py")

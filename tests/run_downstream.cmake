@@ -32,7 +32,7 @@ foreach(file IN LISTS exported)
   endif()
 endforeach()
 
-# The program of the page for C++ is built too.
+# Also builds the program of docs/cpp.md.
 file(READ ${PAGE} page)
 string(REGEX MATCH "<!-- example: program -->\n```cpp\n([^`]*)```" program "${page}")
 file(WRITE ${WORK}/page.cc "${CMAKE_MATCH_1}")
@@ -48,7 +48,8 @@ if(NOT output MATCHES "Viterbi true, LDPC true, synchronisation true")
   message(FATAL_ERROR "The program of the page does not decode")
 endif()
 
-# A moved prefix still works: Python finds the library relative to the module.
+# The installation still works if its prefix is moved: Python finds the library relative
+# to the module.
 set(moved ${WORK}/moved)
 file(RENAME ${prefix} ${moved})
 file(GLOB_RECURSE modules ${moved}/*/gnuradio/gpufec/__init__.py)

@@ -122,8 +122,8 @@ def _row(value):
 
 
 def rows_of(value, **labels):
-    """Returns the rows of any nested value. Values that are too deep become rows of their own, in
-    which `table` and `name` are their place."""
+    """Returns the rows of any nested value. Deeply nested values become separate rows,
+    in which `table` and `name` give their position."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):
@@ -168,7 +168,7 @@ def save(path, benchmark, found, what=None, command=None, build=None):
 
 
 def replace(path, text):
-    """Writes a file, and keeps the old one until the new one is complete."""
+    """Writes a file; the old file stays in place until the new one is complete."""
     if not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

@@ -58,7 +58,8 @@ public:
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
         d_size = (least_bytes + whole - 1) / whole * whole;
-        set_min_output_buffer(long(d_size)); // more than downstream blocks ask for
+        // Larger than the multiple that downstream blocks request.
+        set_min_output_buffer(long(d_size));
     }
 
     //! Returns the items produced since the stream began.
@@ -67,11 +68,11 @@ public:
     //! Stops production while \p rests is true.
     void set_rests(bool rests) { d_rests = rests; }
 
-    //! Prepares for a restart of the flowgraph, which makes new buffers.
+    //! Prepares for a restart of the flowgraph, which allocates new buffers.
     void reset()
     {
         d_emitted = 0;
-        set_max_output_buffer(-1); // GNU Radio has set it, and would keep that size
+        set_max_output_buffer(-1); // GNU Radio has set the size, and would keep it
     }
 
     //! Returns the time at which an item is due. The source must have a rate and have
@@ -134,8 +135,8 @@ private:
         }
     }
 
-    // Returns how many items may be produced, at least one: if a source produces none,
-    // GNU Radio calls it again only after a quarter of a second.
+    // Returns the number of items that may be produced, at least one. If a source
+    // produces none, GNU Radio calls it again only after a quarter of a second.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {

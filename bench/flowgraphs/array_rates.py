@@ -129,8 +129,8 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Compares arrays with the kernels and slots of `gpufec bench`, where every frame is the same
-    work. Returns Mb/s."""
+    """Measures the kernels and slots of `gpufec bench`, with the same work per frame,
+    for comparison. Returns Mb/s."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)

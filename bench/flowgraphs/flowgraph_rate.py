@@ -89,7 +89,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of a block's threads. GNU Radio cuts names and adds a number."""
+    """Returns the CPU seconds of a block's threads. GNU Radio truncates a block's name
+    and appends a number to name its thread."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):

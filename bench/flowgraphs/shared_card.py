@@ -11,8 +11,8 @@ alone. The sum of the parts is 1 if all blocks are limited by the same resource,
 share is then one over the number of blocks. Memory is measured for a block with its defaults: on
 the device by nvidia-smi, and of the process (resident, with pinned buffers).
 
-With --leave-mib, the device's memory is allocated except for so much, as on a small card; the
-result then has the blocks' batches.
+With --leave-mib, all of the device's memory except N MiB is allocated, to simulate a
+small card; the result then has the blocks' batches.
 
 Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--leave-mib N] [--json FILE]
 """
@@ -87,7 +87,8 @@ def resident_bytes():
 
 
 def memory(kind):
-    """Measures the memory of a running block, without that of the process's first one."""
+    """Measures the memory that a running block adds to a process that already has
+    one."""
     device, resident = device_bytes(), resident_bytes()
     block, head = KINDS[kind][0](), source(kind)
     graph = gr.top_block()

@@ -105,7 +105,8 @@ WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
 def ring_bytes(backend):
-    """Returns a source's minimum buffer size: more than any block asks for."""
+    """Returns the minimum buffer size of a source, which exceeds that of every
+    block."""
     return (32 if backend == "cpu" else 384) << 20
 
 
@@ -126,7 +127,8 @@ class stream:
         getattr(self.block, f"set_{self.setting}")(value)
 
     def missing(self):
-        """Returns the bytes that the sink has not yet received of the source's items."""
+        """Returns the number of bytes that the sink has yet to receive from the
+        source."""
         return self.decoded(self.source.given()) - self.sink.at()
 
 

@@ -1,12 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rates of the BCH encoder and decoder on one core, in bits of codewords per
- * second.
- *
- * decode/CODE/ERRORS/VARIANT has that many errors in every frame, at positions that
- * differ from frame to frame; "t + 1" is a frame that cannot be corrected.
- */
+/* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
+ * second. In the case decode/CODE/ERRORS/VARIANT every frame has ERRORS errors, at
+ * different positions in each frame; with "t + 1" errors a frame cannot be corrected. */
 
 #include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>

@@ -60,7 +60,7 @@ All frames are one stream with ACM. They depend on nothing but their number.
 
 struct modcod {
     const char *constellation, *rate;
-    double esn0_db; // EN 302 307-1, table 13
+    double esn0_db; // Es/N0 thresholds of EN 302 307-1, table 13.
 };
 const std::vector<modcod> modcods = {
     { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },
@@ -89,7 +89,7 @@ struct settings {
     bool loss = false;
     float outlier = 0; // multiple of the mean magnitude
     unsigned outliers = 1;
-    std::string impairment; // its name; empty: none
+    std::string impairment; // name of the impairment; empty if there is none
     double impairment_size = 0;
 };
 

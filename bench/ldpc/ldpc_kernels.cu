@@ -76,7 +76,7 @@ __global__ void transmit(std::uint8_t* input,
 __global__ void compare(const std::uint8_t* output,
                         const ldpc::frame_place* table,
                         const std::uint8_t* sent,
-                        const std::uint8_t* counts, // 1 for message bits
+                        const std::uint8_t* counts, // mask with 1 for message bits
                         unsigned bytes,
                         unsigned stride, // bytes per codeword in sent
                         unsigned t,

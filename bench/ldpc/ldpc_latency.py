@@ -5,8 +5,9 @@
 
 """Measures the delay of a frame in gpu_ldpc_dvbs2, in a flowgraph that is slower than it.
 
-A whole frame of normal 1/2 arrives every --interval ms. Its delay lasts from then until its
-bits leave, and includes decoding. It is measured for several values of batch and max_latency_ms.
+A whole frame of normal 1/2 arrives every --interval ms. The delay is the time from the
+frame's arrival until its bits leave the block, including decoding. It is measured for
+several values of batch and max_latency_ms.
 
 Usage: ldpc_latency.py [--frames N] [--interval MS] [--backend B] [--json FILE]
 """

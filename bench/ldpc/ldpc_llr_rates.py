@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the cost of soft output: LDPC kernels and slots of DVB-S2 codes on a GPU with bits,
-with posterior and with extrinsic LLRs, in turn. Takes two minutes, and writes JSON.
+"""Measures the cost of soft output: alternately runs the LDPC kernels and slots of
+DVB-S2 codes on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Runs for
+two minutes and writes JSON.
 
     bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 

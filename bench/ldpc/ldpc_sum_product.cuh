@@ -18,7 +18,7 @@ using namespace ldpc;
 constexpr unsigned checks = 360; // per layer, one per thread
 constexpr unsigned max_edges = 32;
 
-// Edges of a layer's checks, contiguous for each edge: bit | round << 24, or none.
+// Edges of a layer's checks, stored edge by edge: bit | round << 24, or none.
 struct tables {
     const std::uint32_t* edges;
     const std::uint32_t* first; // first edges of layers, and the end
@@ -57,7 +57,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // all threads have read
+    __syncthreads(); // all threads have read their values
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {
@@ -68,7 +68,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         if (x >> 24 == 0) {
             posterior[x] = in[e] + r;
         }
-        in[e] = r - kept[e * checks]; // the change by deferred edges
+        in[e] = r - kept[e * checks]; // adds the changes of deferred edges
         kept[e * checks] = r;
     }
     for (unsigned round = 1; round <= t.rounds[layer]; ++round) {

@@ -102,8 +102,8 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // The batch repeats some frames, enough that the share of frames decoded twice is
-        // representative.
+        // The batch repeats a few frames. There are enough of them for a representative
+        // share of frames that are decoded twice.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),

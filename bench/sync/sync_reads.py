@@ -5,8 +5,8 @@
 with one, two and three passes, and the distance of posteriors from the joint posteriors.
 
 The joint posteriors are computed by enumeration for a very small code: the probability of a
-read given a message is that of a frame whose priors leave no other message. Writes JSON and
-a plot, which --only-plot draws again."""
+read given a message is that of a frame whose priors exclude all other messages. Writes
+JSON and a plot, which --only-plot draws again."""
 
 import argparse
 import itertools

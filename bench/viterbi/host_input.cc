@@ -145,7 +145,7 @@ void four_pages(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to, from, n);
 }
 
-// Threads that share each copy.
+// Threads that each copy a part of every transfer.
 class copiers
 {
 public:
@@ -344,7 +344,7 @@ double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double durat
 
 constexpr std::size_t MiB = 1u << 20;
 
-// Memory of large pages, as of NumPy's large arrays, or of small ones.
+// An array in large pages, like NumPy's large arrays, or in small ones.
 class array
 {
 public:

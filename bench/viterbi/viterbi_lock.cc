@@ -96,7 +96,7 @@ void share(unsigned threads, std::uint64_t count, Work&& work)
     }
 }
 
-// A signal without end.
+// An endless signal.
 class transmitter
 {
 public:
@@ -441,7 +441,7 @@ pace pace_of(viterbi_decoder& decoder,
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
     auto last = begin;
-    // After that, batches in flight are drained, so that they do not burden the next run.
+    // Then waits for batches in flight, so that they do not slow down the next run.
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {
@@ -472,7 +472,7 @@ json paces(const settings& s, double seconds)
         while (values.size() < 20000000 || values.size() % n != 0) {
             sender.more(values, bits);
         }
-        // The repeated stream has a slip at its end, once in 20 million values.
+        // The repeated stream has a slip where it repeats, once in 20 million values.
         auto o = options_of(s);
         o.code = conv_code::preset(r.preset);
         auto plain = o;

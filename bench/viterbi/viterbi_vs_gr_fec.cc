@@ -144,7 +144,7 @@ std::vector<kernel> kernels_of(const std::string& path)
     std::vector<kernel> found;
     for (std::size_t i = 0; i < described.n_impls; ++i) {
         const char* const name = described.impl_names[i];
-        if (std::strcmp(name, "generic") != 0) { // ten times slower
+        if (std::strcmp(name, "generic") != 0) { // the generic kernel is ten times slower
             found.push_back({ std::string("VOLK ") + version(), name, call });
         }
     }

@@ -44,7 +44,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
 endif()
 set(CMAKE_CUDA_STANDARD 17)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-# With static cudart a CUDA build imports and runs on a machine without a driver.
+# With the CUDA runtime linked statically, a CUDA build also loads and runs on a machine
+# without a driver.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 enable_language(CUDA)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.1)

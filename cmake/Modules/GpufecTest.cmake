@@ -1,11 +1,13 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# gpufec_test(DECODER SOURCE [gpu]): GoogleTest of SOURCE, a qa_NAME.cc; DECODER is its label
+# gpufec_test(DECODER SOURCE [gpu]) adds a GoogleTest from SOURCE, a file qa_NAME.cc.
+# DECODER becomes the label of the test.
 include(GoogleTest)
 
-# Programs that a test starts keep settings and caches below the build folder, and leave the
-# user's own alone. Python packages that the user installed for himself are still found.
+# Programs that a test starts keep settings and caches in the build folder, so that they
+# do not touch those of the user. Python still finds packages that the user installed with
+# --user.
 set(gpufec_test_home ${PROJECT_BINARY_DIR}/home)
 file(MAKE_DIRECTORY ${gpufec_test_home})
 set(GPUFEC_TEST_HOME "HOME=set:${gpufec_test_home}")
@@ -16,7 +18,7 @@ if(NOT DEFINED ENV{PYTHONUSERBASE})
   list(APPEND GPUFEC_TEST_HOME "PYTHONUSERBASE=set:$ENV{HOME}/.local")
 endif()
 
-# The tests that use a GPU, by name, for scripts/gpu-test.
+# The names of the tests that use a GPU, for scripts/gpu-test.
 set(gpufec_gpu_tests ${PROJECT_BINARY_DIR}/lib/gpu_tests)
 file(WRITE ${gpufec_gpu_tests} "")
 
@@ -25,12 +27,14 @@ function(gpufec_test decoder source)
   string(REGEX REPLACE "^qa_" "" name ${name})
   set(target qa_${decoder}_${name})
   add_executable(${target} ${source})
-  # Where reference data may lie beside the sources; __FILE__ may be relative.
+  # Reference data may lie beside the source tree. __FILE__ cannot be used to find them,
+  # because it may be relative.
   target_compile_definitions(${target} PRIVATE GPUFEC_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} gpufec_core gpufec_lab gpufec_options GTest::gtest_main)
   gtest_discover_tests(${target} TEST_PREFIX ${decoder}. DISCOVERY_TIMEOUT 60
                        NO_PRETTY_VALUES TEST_LIST ${target}_tests)
-  # As a property given above, all labels but the first would be lost.
+  # The labels are set here, because as a property in the call above, only the first one
+  # would be kept.
   set(labels ${decoder} ${ARGN})
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
   file(WRITE ${labels_file}

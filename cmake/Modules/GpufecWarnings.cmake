@@ -5,7 +5,7 @@ option(GPUFEC_WERROR "Treat warnings as errors" OFF)
 option(GPUFEC_ASSERTIONS "The standard library checks indices and the like" OFF)
 set(GPUFEC_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 
-# What every target of ours is compiled with.
+# Sets the compiler options of every target of this project.
 add_library(gpufec_options INTERFACE)
 target_compile_options(
   gpufec_options

@@ -24,16 +24,17 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Sources of a codeword position's value other than the index of a sent bit.
+// Sources of codeword positions that do not take the value of a sent bit.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
 // The data from which frames are made.
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
-    const std::uint32_t* bits;    // sent bits of each codeword, the first lowest
-    unsigned words;               // 32-bit words per codeword
-    const std::uint32_t* sources; // source of each position; null: all are sent in order
+    const std::uint32_t* bits; // sent bits of each codeword, the first in the lowest bit
+    unsigned words;            // number of 32-bit words per codeword
+    // Source of each position; null if all bits are sent in order.
+    const std::uint32_t* sources;
 };
 
 /* Writes the channel values of \p frames frames from \p first on, in the steps of the
@@ -59,7 +60,7 @@ __global__ void receive(frames_sent s,
         const auto frame = first + f;
         const auto noise = frame * s.sent;
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
-        // If bits are sent in order, those of a group are in one word.
+        // If bits are sent in order, the bits of a group are in one word.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
         group<Value, group_values> made;
 #pragma unroll
@@ -113,7 +114,8 @@ struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
-    std::size_t tabled = 0; // frames in the table in the input
+    // Number of frames that the table of frames in the input holds.
+    std::size_t tabled = 0;
     ldpc::job job;
     std::uint64_t first = 0; // first frame of the batch in flight
     std::size_t frames = 0;
@@ -175,7 +177,7 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // A short simulation allocates less memory.
+    // A short simulation needs less memory.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -196,7 +198,7 @@ private:
         for (unsigned value = 0; value < 256; ++value) {
             received.push_back(std::int8_t(value));
         }
-        // 256 entries for bytes, two for bits that are not sent.
+        // The table has 256 entries for bytes and two for bits that are not sent.
         std::vector<std::byte> steps((received.size() + 2) * size + 8);
         input_format(rule, llr_format::int8, options.llr_scale, options.positive_bit)
             .convert(received.data(), 0, received.size(), steps.data());
@@ -220,7 +222,7 @@ private:
         return tables;
     }
 
-    // Makes the sent bits and the right decisions of all codewords, and the mask of
+    // Makes the sent bits and the correct decisions of all codewords, and the mask of
     // message bits.
     void take_codewords(const frame_source& source)
     {

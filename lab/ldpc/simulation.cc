@@ -17,7 +17,7 @@ namespace {
 
 constexpr double nats_without_noise = 20;
 
-// Returns the LLR of an amplitude of 1.
+// Returns the LLR of a received amplitude of 1.
 double nats_of(double sigma)
 {
     const double variance = sigma * sigma;
@@ -115,7 +115,7 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // Enough frames for every thread, in bounded memory.
+        // The batch has enough frames for every thread, but bounded memory.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =
@@ -156,7 +156,7 @@ private:
                  "host" };
     }
 
-    // Distributes work on frames from \p first on to the threads.
+    // Distributes the work on frames from number \p first on to the threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -224,7 +224,7 @@ private:
         return n > 0;
     }
 
-    // Counts one frame; decided(i, p) returns message bit i, which is at codeword
+    // Counts one frame. decided(i, p) returns message bit i, which lies at codeword
     // position p.
     template <class Decided>
     error_counts counted(const std::uint8_t* sent,
@@ -314,7 +314,7 @@ private:
     ldpc_decoder d_decoder;
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
-    std::vector<std::uint8_t> d_bits; // bits of the frame that is being pulled
+    std::vector<std::uint8_t> d_bits; // bits pulled so far of the current frame
     std::size_t d_have = 0;
     ldpc_decoder::report d_report;
     error_counts d_counts, d_reference;

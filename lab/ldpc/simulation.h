@@ -13,8 +13,7 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Noisy frames of a code. Frame f does not depend on batches or the place where noise is
-//! made.
+//! Noisy frames of a code. Frame f does not depend on batches or on where noise is made.
 class frame_source
 {
 public:
@@ -24,13 +23,13 @@ public:
     //! Makes frames of the first code of \p options. \throws std::invalid_argument
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
-    //! Returns the bytes of a frame's channel values.
+    //! Returns the size in bytes of a frame's channel values.
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f in the format of the options.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! Returns the channel of int8 values, in which frame f begins with value f · sent().
+    //! Returns the channel of int8 values, in which frame f begins at value f · sent().
     const awgn_channel& int8_channel() const { return d_int8; }
-    //! Returns the sent bits of codeword \p w, one per byte, 0 where a value is positive.
+    //! Returns the sent bits of codeword \p w, one per byte; 0 means a positive value.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
     //! Returns the codeword of frame \p f, one bit per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
@@ -44,14 +43,14 @@ private:
     const llr_format d_format;
     const unsigned d_positive_bit;
     const awgn_channel d_unit;
-    const double d_nats; // the LLR of +1
+    const double d_nats; // LLR of the amplitude +1
     const awgn_channel d_int8;
     std::vector<std::uint8_t> d_codewords;
 };
 
 //! The result of decoding one frame.
 struct frame_result {
-    std::uint32_t errors; //!< wrong message bits
+    std::uint32_t errors; //!< number of wrong message bits
     std::uint32_t iterations;
     std::uint32_t unsatisfied;
 };
@@ -62,7 +61,7 @@ struct simulation_options;
 class device_channel
 {
 public:
-    //! Receives the results of the next frames; returns whether to go on.
+    //! Receives the results of the next frames; returns whether to continue.
     using taker = std::function<bool(const std::vector<frame_result>&)>;
 
     virtual ~device_channel() = default;
@@ -73,13 +72,13 @@ public:
 };
 
 struct simulation_options {
-    ldpc_options decoder; //!< has one code that can be encoded
-    double ebn0_db = 1;   //!< per information bit; infinity for no noise
+    ldpc_options decoder; //!< must have one code that can be encoded
+    double ebn0_db = 1;   //!< Eb/N0 in dB per information bit; infinity for no noise
     std::uint64_t seed = 1;
-    std::uint64_t min_frame_errors = 20; //!< a point ends after so many wrong frames
-    std::uint64_t max_frames = 100000;   //!< or after so many frames
-    bool reference = false; //!< run sum-product in double on the same noise, too
-    unsigned threads = 1;   //!< threads for noise and for the reference
+    std::uint64_t min_frame_errors = 20; //!< a point ends after this many wrong frames
+    std::uint64_t max_frames = 100000;   //!< or after this many frames
+    bool reference = false; //!< also decode the same noise by sum-product in double
+    unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! The place where noise is made; on a device only for int8 values without a
     //! reference.
     channel_options<device_channel, simulation_options> simulated_channel = {};
@@ -92,11 +91,11 @@ std::unique_ptr<device_channel> make_device_channel(const simulation_options& op
 //! The error counts of the frames that were sent.
 struct error_counts {
     std::uint64_t frames = 0;
-    std::uint64_t frame_errors = 0; //!< frames with a wrong message bit
-    std::uint64_t bits = 0;         //!< message bits
+    std::uint64_t frame_errors = 0; //!< number of frames with a wrong message bit
+    std::uint64_t bits = 0;         //!< number of wrong message bits
     std::uint64_t errors = 0;
-    std::uint64_t undetected = 0; //!< wrong frames that satisfy every check
-    std::uint64_t iterations = 0; //!< sum over all frames
+    std::uint64_t undetected = 0; //!< number of wrong frames that satisfy every check
+    std::uint64_t iterations = 0; //!< sum of the iterations of all frames
 
     void add(const error_counts& more);
     double bit_error_rate() const { return bits ? double(errors) / bits : 0; }

@@ -19,14 +19,14 @@ public:
     //! used
     slot_benchmark(const ldpc_options& options, const std::vector<std::byte>& items);
 
-    //! Returns the frames per second, see batches_per_second().
+    //! Returns the rate in frames per second; see batches_per_second().
     double host_to_host(double duration)
     {
         return batches_per_second(duration) * work_items();
     }
-    //! Returns the mean iterations of the frames in a slot.
+    //! Returns the mean number of iterations of the frames in a slot.
     double iterations() const { return d_iterations; }
-    //! Returns the frames per batch.
+    //! Returns the number of frames per batch.
     std::size_t frames() const { return work_items(); }
 
 private:

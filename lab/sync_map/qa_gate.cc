@@ -14,9 +14,9 @@ namespace gr::gpufec::sync_map {
 namespace {
 
 struct point {
-    bool sparse; // a Davey-MacKay code, else random words at each index
+    bool sparse; // true: a Davey-MacKay code; false: random words at each index
     double p, p_substitute;
-    double rate, rounding; // known symbol error rate, half of its last digit
+    double rate, rounding; // known symbol error rate, and half of its last digit
 };
 
 // Points with n = 10, q = 32, N = 210.

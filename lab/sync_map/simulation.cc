@@ -72,7 +72,7 @@ double error_counts::deviation() const
 
 namespace {
 
-// Simulation with a sync_decoder or a sync_reads_decoder.
+// A simulation with a sync_decoder or a sync_reads_decoder.
 template <class Decoder>
 class simulation
 {
@@ -98,7 +98,7 @@ public:
                 d_decoder.wait(std::chrono::milliseconds(100));
             }
         }
-        // Frames missing at the end of a stream count as wrong.
+        // Frames that are missing at the end of a stream count as wrong.
         while (!enough() && !d_sent.empty()) {
             const auto symbols = d_sent.front().size();
             d_counts.add(symbols, symbols);
@@ -178,7 +178,7 @@ private:
         for (std::size_t i = 0; i < sent.size(); ++i) {
             std::uint16_t symbol = 0;
             std::memcpy(
-                &symbol, out + i * size, size); // every supported host is little-endian
+                &symbol, out + i * size, size); // Every supported host is little-endian.
             errors += symbol != sent[i];
         }
         d_counts.add(sent.size(), errors);
@@ -192,9 +192,9 @@ private:
     Decoder d_decoder;
     std::deque<std::vector<std::uint16_t>> d_sent; // messages not yet decoded
     frame_source::frame d_frame{ {}, {}, 0 };
-    std::size_t d_taken = 0;  // items of d_frame already pushed
-    std::uint64_t d_made = 0; // frames whose reads are all made
-    unsigned d_read = 0;      // next read of the frame after them
+    std::size_t d_taken = 0;  // number of items of d_frame already pushed
+    std::uint64_t d_made = 0; // number of frames whose reads have all been made
+    unsigned d_read = 0;      // next read of the frame after these
     bool d_finished = false;
     error_counts d_counts;
 };

@@ -28,7 +28,7 @@ public:
 private:
     const sync_code d_code;
     const bsid_model d_channel;
-    const std::size_t d_soft_values; // per item; 0: items are hard
+    const std::size_t d_soft_values; // likelihoods per item; 0: items are hard
     const std::uint64_t d_seed;
 };
 
@@ -36,26 +36,27 @@ struct simulation_options {
     //! Options of the decoder, without priors; their channel is simulated.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
-    std::uint64_t min_errors = 2000; //!< a point ends after so many errors; 0: no limit
-    std::uint64_t max_frames = 3000; //!< or after so many frames
+    std::uint64_t min_errors = 2000; //!< a point ends after this many errors; 0: no limit
+    std::uint64_t max_frames = 3000; //!< or after this many frames
 };
 
 //! Counts of frames, symbols and errors.
 struct error_counts {
     std::uint64_t frames = 0;
-    std::uint64_t frame_errors = 0; //!< frames with a wrong symbol
+    std::uint64_t frame_errors = 0; //!< number of frames with a wrong symbol
     std::uint64_t symbols = 0;
-    std::uint64_t errors = 0;        //!< wrong symbols
-    std::uint64_t error_squares = 0; //!< sum over frames of their squared errors
-    std::uint64_t invalid = 0;       //!< frames that could not be decoded
-    std::uint64_t unlocked = 0;      //!< streams: frames decoded without lock
+    std::uint64_t errors = 0; //!< number of wrong symbols
+    //! Sum over all frames of the squared number of errors.
+    std::uint64_t error_squares = 0;
+    std::uint64_t invalid = 0;  //!< number of frames that could not be decoded
+    std::uint64_t unlocked = 0; //!< number of stream frames decoded without lock
 
     //! Counts a frame of \p frame_symbols symbols.
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }
-    //! Standard deviation of symbol_error_rate(), computed over frames because errors
-    //! come in bursts; infinite for fewer than two frames.
+    //! Returns the standard deviation of symbol_error_rate(). It is computed over frames,
+    //! because errors come in bursts; infinite for fewer than two frames.
     double deviation() const;
 };
 

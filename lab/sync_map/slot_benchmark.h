@@ -15,19 +15,19 @@ namespace gr::gpufec::sync_map {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \param frames repeated to fill the slots, in framed mode
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA cannot be had
+    //! \param frames frames of framed mode that are repeated to fill the slots
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is not available
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
 
-    //! Frames per second, see batches_per_second().
+    //! Returns the rate in frames per second; see batches_per_second().
     double host_to_host(double duration)
     {
         return batches_per_second(duration) * work_items();
     }
-    //! Frames per batch.
+    //! Returns the number of frames per batch.
     std::size_t frames() const { return work_items(); }
-    //! Drifts considered.
+    //! Returns the number of drifts considered.
     unsigned window() const { return d_window; }
 
 private:

@@ -29,7 +29,7 @@ struct message {
     bool tailbiting;
 };
 
-// Returns 64 bits of the data from number `first` on, the first lowest.
+// Returns 64 bits of the data from number `first` on, the first in the lowest bit.
 __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
     const auto word = first / 64;
@@ -37,8 +37,8 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
     return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
 }
 
-// Returns 64 bits that enter the register of the stream, or of a frame, from K−1 stages
-// before `stage` on, the first lowest.
+// Returns 64 input bits of the stream or of a frame, from K−1 stages before `stage` on,
+// the first in the lowest bit.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -49,7 +49,7 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     if (m.frame_bits) {
         const auto known = m.frame_bits + before - stage;
         if (known < 64) {
-            bits &= (std::uint64_t(1) << known) - 1; // the tail is zeros
+            bits &= (std::uint64_t(1) << known) - 1; // the bits of the tail are zeros
         }
     }
     if (m.tailbiting && missing) {
@@ -59,8 +59,8 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     return bits;
 }
 
-// Values per thread. Each stage sends at least one, so that 64 bits hold the bits of
-// their stages and the register before.
+// Number of values per thread. Each stage sends at least one value, so that 64 bits hold
+// the bits of all stages of the thread and the register before them.
 constexpr unsigned group_values = 16;
 
 /* Makes soft values of rows. These are frames from \p first_row on, or one row: the
@@ -106,7 +106,7 @@ __global__ void receive(message m,
                 (unsigned(__popc(entered & sent & newest)) & 1u) ^ sent >> flipped_at;
             const int soft = received(m.noise(noise + i), bit);
             if (Packed) {
-                // If the count is odd, the last nibble stays 0.
+                // If the count is odd, the last nibble is 0.
                 made.put(i / 2,
                          std::uint8_t(i < count ? (soft & 15) << (i % 2 ? 0 : 4) : 0));
             } else {
@@ -125,8 +125,9 @@ __global__ void receive(message m,
     }
 }
 
-// Lists the wrong bits among the `bits` bits of each row, as words: the number of a group
-// of 32 bits above, a mask of the wrong ones below, the first lowest.
+// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper half
+// is the index of a group of 32 bits, the lower half a mask of its wrong bits, the first
+// lowest.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -214,7 +215,7 @@ public:
     }
 
 private:
-    // Limits the batch of a short simulation, to avoid a large allocation.
+    // A short simulation uses a smaller batch, to avoid a large allocation.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -261,7 +262,7 @@ private:
         return tables;
     }
 
-    // Makes a batch as viterbi_decoder does from a stream of `bits` bits.
+    // Makes a batch in the same way as viterbi_decoder does for a stream of `bits` bits.
     void fill_stream(channel_slot& s,
                      unsigned number,
                      std::uint64_t first,

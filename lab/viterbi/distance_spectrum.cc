@@ -15,7 +15,7 @@ struct path_count {
     double bits = 0;
 };
 
-// Paths by state and Hamming weight, up to a largest weight.
+// Number of paths by state and Hamming weight, up to a largest weight.
 using front = std::vector<std::vector<path_count>>;
 
 unsigned
@@ -36,7 +36,7 @@ void move(const path_count& from, unsigned bit, path_count& to)
     to.bits += from.bits + bit * from.paths;
 }
 
-// Returns the output weight of a single set bit that enters at `stage`, an upper bound on
+// Returns the output weight of a single 1 that enters at `stage`. It is an upper bound on
 // the free distance.
 unsigned impulse_weight(const conv_code& code, unsigned stage)
 {
@@ -49,7 +49,7 @@ unsigned impulse_weight(const conv_code& code, unsigned stage)
     return weight;
 }
 
-// Whether a path outside state 0 can continue forever without a set output.
+// Returns whether a path outside state 0 can continue forever with all outputs 0.
 bool catastrophic(const conv_code& code)
 {
     std::vector<bool> now(code.states(), true);

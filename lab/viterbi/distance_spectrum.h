@@ -23,8 +23,8 @@ public:
     //! One Hamming distance of the spectrum.
     struct line {
         unsigned distance;
-        double paths; //!< paths that leave the all-zero path in one period
-        double bits;  //!< information bits set on those paths
+        double paths; //!< number of paths that leave the all-zero path in one period
+        double bits;  //!< number of information bits that are 1 on those paths
     };
 
     /*!

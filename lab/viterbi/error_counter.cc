@@ -21,7 +21,8 @@ void error_counter::compare(const std::uint8_t* sent,
                             const std::uint8_t* decoded,
                             std::size_t count)
 {
-    constexpr std::size_t stride = 256; // bits compared at once, as most are right
+    // Compares many bits at once, because most are correct.
+    constexpr std::size_t stride = 256;
     for (std::size_t first = 0; first < count; first += stride) {
         const auto n = std::min(stride, count - first);
         if (std::memcmp(sent + first, decoded + first, n) == 0) {
@@ -76,7 +77,8 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
 {
     const auto& at = counter.events_at();
     const std::size_t positions = at.size();
-    // Blocks per frame that have each position; the last block may be shorter.
+    // Number of blocks per frame that contain each position; the last block may be
+    // shorter.
     std::vector<double> blocks(positions, 1);
     double total = positions;
     if (frame_bits) {
@@ -85,7 +87,7 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
         }
         total = frame_bits;
     }
-    // Enough events in each bin for the statistic to follow its law.
+    // Each bin needs enough events for the statistic to follow the chi-square law.
     const auto bins = std::min<std::size_t>(
         { 32, positions, std::max<std::size_t>(2, counter.events() / 20) });
     position_test test;

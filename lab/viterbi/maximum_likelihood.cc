@@ -10,8 +10,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Larger than any path metric. Between two renormalisations a path adds at most
-// (8 + 1024)·6·127, so that nothing overflows from here either.
+// Larger than any path metric. Between two renormalisations a path adds at most (8 +
+// 1024)·6·127, so that adding to this value does not overflow either.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 
@@ -72,7 +72,7 @@ void maximum_likelihood_decoder::branch_metrics(const std::int8_t* values,
     }
 }
 
-// Add-compare-select of a stage; stores one decision bit per state.
+// Performs add-compare-select for a stage; stores one decision bit per state.
 void maximum_likelihood_decoder::step(std::uint8_t* decisions)
 {
     const unsigned N = d_states;
@@ -82,7 +82,7 @@ void maximum_likelihood_decoder::step(std::uint8_t* decisions)
     const std::uint8_t* odd_word = d_word[1].data();
     metric* next = d_next.data();
     std::uint8_t* odd = d_odd.data();
-    for (unsigned half = 0; half < N; half += N / 2) { // the new bit is 0, then 1
+    for (unsigned half = 0; half < N; half += N / 2) { // new bit 0, then new bit 1
         for (unsigned i = 0; i < N / 2; ++i) {
             const unsigned j = half + i;
             const metric even = now[2 * i] + cost[even_word[j]];

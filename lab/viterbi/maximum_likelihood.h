@@ -56,11 +56,12 @@ private:
     termination d_ends;
     value_map d_map;
     unsigned d_states;
-    std::vector<std::uint8_t> d_word[2]; // output word into state j from the even, odd
-    std::vector<metric> d_cost;          // branch metric of each output word
+    // Output words into state j from the even and from the odd predecessor.
+    std::vector<std::uint8_t> d_word[2];
+    std::vector<metric> d_cost; // branch metric of each output word
     std::vector<metric> d_metrics, d_next;
-    std::vector<std::uint8_t> d_odd;       // decisions of a stage, one per byte
-    std::vector<std::uint8_t> d_decisions; // of all stages, one per bit
+    std::vector<std::uint8_t> d_odd;       // decisions of one stage, one per byte
+    std::vector<std::uint8_t> d_decisions; // decisions of all stages, one per bit
     std::size_t d_stages = 0;
 };
 

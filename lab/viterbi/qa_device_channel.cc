@@ -146,7 +146,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     o = conv(k7, 1);
     o.decoder.where = backend::cpu;
     refused(o, "CPU");
-    // The same device twice counts as several devices.
+    // The same device is listed twice and counts as two devices.
     o = conv(k7, 1);
     o.decoder.devices = { 0, 0 };
     o.simulated_channel.make = make_device_channel;
@@ -156,8 +156,8 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
 
 TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
 {
-    // Errors on both sides of a segment boundary, and at the last bit of each batch. The
-    // first batch ends inside the second segment.
+    // Errors occur on both sides of a segment boundary and at the last bit of each batch.
+    // The first batch ends inside the second segment.
     struct two_segments : device_channel {
         std::string device() const override { return "none"; }
         void run(std::uint64_t bits, const taker& take) override

@@ -24,10 +24,10 @@ std::vector<std::uint8_t> wrong_at(std::size_t count, std::vector<std::size_t> p
 TEST(error_counter, Errors_CountEventsFramesAndPositions)
 {
     const std::vector<std::uint8_t> sent(1000);
-    // Three events of 3, 1 and 2 bits; two of five frames are wrong.
+    // The input has three events of 3, 1 and 2 bits; two of five frames are wrong.
     const auto decoded = wrong_at(1000, { 5, 6, 36, 68, 411, 412 });
     error_counter counter(30, 200, 64);
-    for (std::size_t i = 0; i < 1000; i += 50) { // in pieces
+    for (std::size_t i = 0; i < 1000; i += 50) { // counts the bits in pieces
         counter.compare(&sent[i], &decoded[i], 50);
     }
     EXPECT_EQ(counter.bits(), 1000u);
@@ -39,7 +39,8 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     EXPECT_DOUBLE_EQ(counter.confidence(), 1.96 * std::sqrt(9.0 + 1 + 4) / 1000);
     EXPECT_EQ(counter.events_at()[5], 1u);
     EXPECT_EQ(counter.events_at()[68 - 64], 1u);
-    EXPECT_EQ(counter.events_at()[11], 1u); // in the frame that begins at 400
+    // An error in the frame that begins at bit 400.
+    EXPECT_EQ(counter.events_at()[11], 1u);
 }
 
 TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)

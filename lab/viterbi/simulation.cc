@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t usual_segment = 1u << 16; // bits
 
-// Returns the most right bits between errors of one event.
+// Returns the largest number of correct bits between two errors of one event.
 unsigned event_gap(const simulation_options& options)
 {
     return 5 * (options.decoder.code.constraint_length() - 1);
@@ -29,11 +29,12 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-// A part of the stream, or whole frames.
+// A segment: a part of the stream, or whole frames.
 struct segment {
-    std::vector<std::uint8_t> bits;      // sent bits, one per byte
-    std::vector<std::byte> items;        // soft values for the decoder
-    std::vector<std::uint8_t> reference; // decoded by maximum likelihood, if wanted
+    std::vector<std::uint8_t> bits; // sent bits, one per byte
+    std::vector<std::byte> items;   // soft values for the decoder
+    // Bits decoded by maximum likelihood, if requested.
+    std::vector<std::uint8_t> reference;
 };
 
 // Makes any segment of a simulation, in any order, from any thread.
@@ -53,7 +54,7 @@ public:
         d_margin = round_up(16 * plan.overlap, segment_unit(options));
     }
 
-    // Returns the bits of a segment; a simulation ends after a whole one.
+    // Returns the number of bits of a segment; a simulation ends after a whole segment.
     static std::uint64_t segment_bits(const simulation_options& options)
     {
         const auto wanted =
@@ -90,7 +91,8 @@ private:
     // Encodes `count` information bits of the stream from number `first` on.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
-        // Encodes earlier bits too: at least K−1 for the register, in whole periods.
+        // Also encodes earlier bits, in whole periods: at least K−1, to fill the
+        // register.
         const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
         std::vector<std::uint8_t> bits(before + count);
         d_data.bits(first - before, bits.size(), bits.data());
@@ -110,7 +112,7 @@ private:
         if (!d_options.reference) {
             return;
         }
-        // Decodes more than the segment, so that its bits are far from both ends.
+        // Decodes beyond the segment, so that its bits are far from both ends.
         const auto lead = std::min(first, d_margin);
         const auto all = lead + count + d_margin;
         const auto wide = encode(first - lead, all);
@@ -150,7 +152,7 @@ private:
     {
         const auto end = items.size();
         const auto n = coded.size();
-        std::vector<std::uint8_t> sent(n); // the channel makes 0 positive
+        std::vector<std::uint8_t> sent(n); // the channel maps 0 to positive values
         std::transform(coded.begin(), coded.end(), sent.begin(), [this](auto bit) {
             return bit ^ d_decoder.positive_bit;
         });
@@ -181,7 +183,7 @@ private:
         }
     }
 
-    // Returns the same values as the decoder quantises them; positive means bit 0.
+    // Returns the same values as the decoder's quantiser; positive means bit 0.
     std::vector<std::int8_t> as_int8(std::uint64_t first,
                                      const std::vector<std::uint8_t>& coded) const
     {
@@ -375,15 +377,16 @@ private:
     std::size_t d_item_bytes;
     simulation_result d_result;
     ratio_estimator d_ratio;
-    std::deque<segment> d_waiting; // segments pushed and not wholly compared
+    // Number of segments pushed and not yet compared completely.
+    std::deque<segment> d_waiting;
     std::vector<std::uint8_t> d_buffer;
-    std::size_t d_offset = 0; // compared bits of the first one
+    std::size_t d_offset = 0; // number of compared bits of the first of these
     std::uint64_t d_segment_errors = 0;
     std::uint64_t d_compared = 0; // segments compared
     bool d_stop = false;
 };
 
-// Counts the errors of a simulation on a device as `simulation` counts its own.
+// Counts the errors of a simulation on a device in the same way as `simulation`.
 class device_simulation
 {
 public:
@@ -419,7 +422,8 @@ public:
     }
 
 private:
-    // Counts up to the end of a segment at a time, because the simulation may end there.
+    // Counts up to the end of one segment at a time, because the simulation may end
+    // there.
     bool take(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)
     {
         auto& counted = d_result.decoded;

@@ -36,8 +36,8 @@ public:
     //! Compares the next \p count bits, one per byte.
     void
     compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
-    //! Counts the next \p count bits, of which the ones from \p wrong to \p wrong_end are
-    //! wrong: ascending indices, where \p first is the index of the first bit.
+    //! Counts the next \p count bits. \p wrong to \p wrong_end are the ascending indices
+    //! of the wrong ones; the first bit has index \p first.
     void add(std::uint64_t count,
              const std::uint64_t* wrong,
              const std::uint64_t* wrong_end,
@@ -52,7 +52,7 @@ public:
     //! Returns half of the 95 % confidence interval of rate(). Events follow a compound
     //! Poisson law, whose variance is the sum of their squared sizes.
     double confidence() const;
-    //! Returns the events that begin at each position of a parallel block.
+    //! Returns the number of events that begin at each position of a parallel block.
     const std::vector<std::uint64_t>& events_at() const { return d_events_at; }
 
 private:
@@ -73,8 +73,8 @@ private:
 
 //! A chi-square test whether events are distributed evenly over a parallel block.
 struct position_test {
-    std::vector<std::uint64_t> events; //!< per bin; all bins are equally wide
-    std::vector<double> expected;      //!< the same if all positions were alike
+    std::vector<std::uint64_t> events; //!< events per bin; all bins are equally wide
+    std::vector<double> expected; //!< expected events per bin if all positions were alike
     double chi_square = 0;
     unsigned degrees = 0;
     double p_value = 1; //!< probability of a chi-square at least this large
@@ -91,29 +91,30 @@ struct simulation_options;
 class device_channel
 {
 public:
-    //! Takes a number of further information bits, and the ascending indices among them
-    //! of those that are wrong. Returns whether to continue.
+    //! Takes the number of further information bits, and the ascending indices of the
+    //! wrong ones among them. Returns whether to continue.
     using taker =
         std::function<bool(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)>;
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Simulates the first \p bits bits and passes them to \p take, in order.
+    //! Simulates the first \p bits bits and passes them, in order, to \p take.
     //! \throws device_error
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 
 struct simulation_options {
     viterbi_options decoder;
-    double ebn0_db = 3;             //!< infinity: no noise
-    double amplitude = 32;          //!< int8 steps; packed4 in proportion
-    std::uint64_t seed = 1;         //!< of data and noise
-    std::uint64_t min_errors = 100; //!< stops once reached (by both decoders); 0: never
+    double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
+    double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
+    std::uint64_t seed = 1; //!< seed of data and noise
+    //! Number of errors (of both decoders) to stop at; 0: never.
+    std::uint64_t min_errors = 100;
     std::uint64_t max_bits = 100'000'000;
-    unsigned threads = 1;   //!< make noise and decode by maximum likelihood
+    unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
     bool reference = false; //!< also decode by maximum likelihood, on the same noise
-    //! Where data and noise are made. A device makes only int8 and packed4 values, and no
-    //! reference.
+    //! The place where data and noise are made. A device makes only int8 and packed4
+    //! values, and no reference.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
@@ -136,14 +137,15 @@ struct simulation_result {
     }
     error_counter decoded;
     error_counter reference;
-    //! Errors of the decoder in each tenth of max_bits.
+    //! Number of the decoder's errors in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
     std::string backend, device;  //!< of the decoder
     std::string channel = "host"; //!< "host" or "device": where data and noise were made
     unsigned decode_length = 0;   //!< D
     unsigned overlap = 0;         //!< L
-    double ratio = 0;            //!< error rate of the decoder over that of the reference
-    double ratio_confidence = 0; //!< half of its 95 % interval, for common noise
+    double ratio = 0; //!< error rate of the decoder divided by that of the reference
+    //! Half of the 95 % interval of this ratio, for common noise.
+    double ratio_confidence = 0;
 };
 
 /*!

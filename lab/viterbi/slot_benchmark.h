@@ -14,10 +14,10 @@ namespace gr::gpufec::viterbi {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! Fills the slots with \p items of int8 or packed4 values, repeatedly.
+    //! Fills the slots with \p items, int8 or packed4 values that are repeated.
     slot_benchmark(const viterbi_options& options, const std::vector<std::byte>& items);
 
-    //! Returns the decoded bits per batch.
+    //! Returns the number of decoded bits per batch.
     double bits() const { return d_bits; }
     //! Measures decoded bits per second, see batches_per_second().
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }

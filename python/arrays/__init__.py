@@ -4,10 +4,10 @@
 
 viterbi_decode, ldpc_decode and sync_decode decode NumPy arrays, or arrays on a CUDA device,
 which stay there. conv_encode, ldpc_encode and sync_encode encode; awgn and bsid are channels.
-viterbi_decoder, ldpc_decoder and sync_decoder are decoders to be used again and again.
-conv_presets() lists the convolutional codes of the standards, ldpc_code() is an LDPC code,
-codebook_*() make those of sync_decode. pinned_empty() makes arrays that a GPU reads at full
-speed.
+viterbi_decoder, ldpc_decoder and sync_decoder are decoder objects for repeated use.
+conv_presets() lists the convolutional codes of the standards, ldpc_code() describes an
+LDPC code, and codebook_*() make codebooks for sync_decode. pinned_empty() makes arrays
+that a GPU reads at full speed.
 
 gnuradio.gpufec, GNU Radio's module, has the same functions beside its blocks.
 """

@@ -1,6 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments of functions: their kinds and names, and errors that name them."""
+"""Checks the kinds and names of function arguments, and raises errors that name
+them."""
 
 import collections.abc
 import fractions
@@ -24,7 +25,7 @@ def refuse(name, what, allowed):
 
 
 def integer(name, value, allowed="integers", least=-math.inf, most=math.inf):
-    """Returns an integer of Python, NumPy or the like as one of Python."""
+    """Converts an integer of Python, NumPy or a similar type to a Python int."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -41,7 +42,8 @@ def brief(value):
 
 
 def _meant(name, value, default):
-    """Returns the string that a number stands for: "1/2" for rate 0.5, a name for a frame size."""
+    """Returns the string for a number: "1/2" for rate 0.5, or the name of a frame
+    size."""
     if name == "rate" and math.isfinite(value):
         return str(fractions.Fraction(float(value)).limit_denominator(180))
     return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)
@@ -78,7 +80,7 @@ def check_kind(name, value, default):
                        "" if name == "lock_presets" else 0)
 
 
-# Names in other programs, with those here.
+# Parameter names of other programs, and the corresponding names here.
 _ALIASES = {"modcod": "rate"}
 
 

@@ -1,6 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts that all decoders of arrays share: status, options, formats, streams in parts."""
+"""Functions that all array decoders share: status, options, formats, divided
+streams."""
 
 import os
 import sys
@@ -37,11 +38,12 @@ def warn_of(verdict):
 
 
 def run_options(batch, slots, backend, device, devices, threads, most=0):
-    """Returns the options of a decoder that say where it runs."""
+    """Returns the options that select where a decoder runs."""
     backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
             "devices": list(devices), "threads": threads, "most": most,
-            # One thread copies less than the bus of a GPU carries.
+            # Several threads copy the input, because one thread copies less than a GPU's
+            # bus can carry.
             "copy_threads": min(4, len(os.sched_getaffinity(0)))}
 
 
@@ -91,7 +93,7 @@ _OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
 
 
 def _refuse_complex(view, known):
-    """Says what a complex array of soft values is as real ones."""
+    """Explains how to convert a complex array of soft values to real values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: for its parts as soft values, "
@@ -108,7 +110,7 @@ def warn_unused(why, **differs):
 
 
 class _Streaming:
-    """Streams that come in several arrays."""
+    """A stream that is passed in several arrays."""
 
     _stream = None # the format of a stream that has not ended
     _verdict = "" # the last one that a warning told

@@ -15,11 +15,12 @@ from ._gpufec import ldpc_code
 
 
 class ldpc_decoder:
-    """A decoder of LDPC codes, to be used again and again.
+    """A decoder of LDPC codes for repeated use.
 
-    It keeps its memory and its threads, which ldpc_decode() makes anew with each call. Its
-    parameters are those of ldpc_decode(). Threads of Python take turns. Each call takes whole
-    frames, and does not depend on earlier calls.
+    The decoder keeps its memory and threads between calls; ldpc_decode() creates them
+    in each call. The parameters are those of ldpc_decode(). If several Python threads
+    use one decoder, their calls run one after the other. Each call takes whole frames
+    and does not depend on earlier calls.
     """
 
     @named_arguments
@@ -53,7 +54,7 @@ class ldpc_decoder:
         return self._decoders[soft_input]
 
     def decode(self, values, out=None):
-        """Decodes an array; ldpc_decode() says what it takes and gives."""
+        """Decodes an array; ldpc_decode() describes arguments and result."""
         view = view_of("values", values)
         with self._lock:
             soft_input = format_of(view, self._soft_input, LLR_FORMATS)

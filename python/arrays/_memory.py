@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays in memory of the host or a device: where they lie, and which of them are refused."""
+"""Views of arrays in memory of the host or a device, with checks."""
 
 import math
 import operator
@@ -13,7 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 with bindings whose arrays would have strides of 0 there."""
+    """Refuses NumPy 2 if the bindings were built with a pybind11 that reads strides of
+    0."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -27,8 +28,9 @@ _CUDA, _CUDA_MANAGED = 2, 13 # device types of DLPack
 class device_array:
     """An array in the memory of a CUDA device.
 
-    CuPy, PyTorch, JAX and Numba take it as it is, by DLPack or __cuda_array_interface__:
-    cupy.asarray(a), torch.from_dlpack(a). What it holds is complete, so no stream need wait.
+    CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or
+    __cuda_array_interface__: cupy.asarray(a), torch.from_dlpack(a). Its contents are
+    complete, so no CUDA stream has to wait for them.
     """
 
     def __init__(self, shape, dtype, device=0):
@@ -52,11 +54,11 @@ class device_array:
 
     @property
     def device(self):
-        """Number of the device."""
+        """The number of the CUDA device."""
         return self._memory.device
 
     def numpy(self):
-        """A copy in ordinary memory."""
+        """Returns a copy in ordinary host memory."""
         to = np.empty(self.shape, self.dtype)
         _core.copy(to.ctypes.data, self._memory.address, self.nbytes)
         return to
@@ -79,7 +81,7 @@ class device_array:
 
 
 def to_device(array, device=0):
-    """A copy of a NumPy array on a CUDA device."""
+    """Returns a copy of a NumPy array in the memory of a CUDA device."""
     refuse_mask("array", array)
     array = np.ascontiguousarray(array)
     there = device_array(array.shape, array.dtype, device)
@@ -88,10 +90,11 @@ def to_device(array, device=0):
 
 
 def pinned_empty(shape, dtype=np.int8):
-    """A NumPy array, not initialised, in page-locked memory.
+    """Returns an uninitialised NumPy array in page-locked memory.
 
-    A CUDA device reads it by itself, at the full speed of its bus. Where there is no device it
-    is as other arrays are. Making one takes time, so make few and use them again.
+    A CUDA device reads such an array directly, at the full speed of its bus. Without a
+    device, the array is in ordinary memory. Allocation is slow, so allocate few and
+    reuse them.
     """
     dtype = np.dtype(dtype)
     if dtype.hasobject:
@@ -106,7 +109,7 @@ def pinned_empty(shape, dtype=np.int8):
 
 
 def shape_and_size(shape, item=1):
-    """Returns a shape as a tuple, and the number of its elements, of `item` bytes each."""
+    """Returns a shape as a tuple, and its number of elements of `item` bytes each."""
     shape = (shape,) if np.isscalar(shape) else tuple(shape)
     shape = tuple(integer("shape", n) for n in shape)
     size = math.prod(shape)
@@ -116,7 +119,7 @@ def shape_and_size(shape, item=1):
 
 
 class array_view:
-    """Place, shape and type of an array, which it keeps alive."""
+    """Location, shape and type of an array. The view keeps the array alive."""
 
     read_only = False # True only for arrays whose __cuda_array_interface__ says so
 
@@ -134,7 +137,7 @@ class array_view:
         return math.prod(self.shape)
 
     def overlaps(self, other):
-        """Tells whether both have some memory in common."""
+        """Returns whether two views overlap in memory."""
         return max(self.address, other.address) < min(self.address + self.nbytes,
                                                       other.address + other.nbytes)
 
@@ -146,7 +149,7 @@ def _type_name(array):
 
 
 def _is_dense(shape, strides):
-    """Tells whether items follow one another; strides in items."""
+    """Returns whether the items are contiguous; strides are in items."""
     if strides is None or 0 in shape:
         return True
     if len(strides) != len(shape):
@@ -161,8 +164,8 @@ def _is_dense(shape, strides):
 
 def _from_dlpack(name, array):
     """Returns address, shape, strides in items, dtype, stream and device of a DLPack array."""
-    # With the legacy default stream, work that was begun on the array's own stream is complete
-    # before ours begins.
+    # The legacy default stream is requested, so that earlier work on the array's own
+    # stream is complete before the decoder reads the array.
     capsule = array.__dlpack__(stream=1)
     try:
         address, shape, strides, code, bits, device = _core.read_dlpack(capsule)
@@ -176,7 +179,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Returns the same for an array with __cuda_array_interface__, and whether it is read-only."""
+    """Like _from_dlpack(), for __cuda_array_interface__; also returns whether it is
+    read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -271,7 +275,8 @@ def require_type(view, *dtypes):
 
 
 def host_array(name, array, *dtypes):
-    """Returns a NumPy array, or the one that shares memory with another array of the host."""
+    """Returns a NumPy array, or a NumPy array that shares memory with another host
+    array."""
     view = require_type(view_of(name, array), *dtypes)
     if view.device is not None:
         refuse(name, "on a CUDA device", "arrays of the host (.get(), .cpu(), .numpy())")
@@ -289,7 +294,7 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """The output of a call: `out`, or a new array in the memory of the first input `view`."""
+    """Returns the output of a call: `out`, or a new array where the input `view` is."""
 
     def __init__(self, out, shape, dtype, view, *others):
         self.device = view.device

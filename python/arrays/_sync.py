@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Codes for channels that insert and delete: decoder and encoder of arrays."""
+"""Decodes and encodes arrays for channels that insert and delete symbols."""
 
 import threading
 
@@ -23,13 +23,14 @@ def _mode(mode):
 
 
 class sync_decoder(_Streaming):
-    """A decoder for channels that insert and delete, to be used again and again.
+    """A decoder for channels that insert and delete symbols, for repeated use.
 
-    It keeps its memory and its threads, which sync_decode() makes anew with each call. Its
-    parameters are those of sync_decode(). Threads of Python take turns.
+    The decoder keeps its memory and threads between calls; sync_decode() creates them
+    in each call. The parameters are those of sync_decode(). If several Python threads
+    use one decoder, their calls run one after the other.
 
-    Each call of decode() takes whole frames, or in mode stream a whole stream. A stream that
-    comes in several arrays goes through push(), and flush() ends it.
+    Each call of decode() takes whole frames, or in mode stream a whole stream. A stream
+    that is divided into several arrays is passed to push(), and flush() ends it.
     """
 
     @named_arguments
@@ -67,14 +68,14 @@ class sync_decoder(_Streaming):
         return self._decoders[key]
 
     def _shape(self, frames):
-        """Returns shape and type of the output."""
+        """Returns the shape and type of the output."""
         if self._output == "symbols":
             return (frames, self._symbols), np.uint8 if self._q <= 256 else np.int16
         last = self._q.bit_length() - 1 if self._output == "llr" else self._q
         return (frames, self._symbols, last), _SYNC_OUTPUT[self._output]
 
     def decode(self, received, lengths=None, priors=None, out=None):
-        """Decodes an array; sync_decode() says what it takes and gives.
+        """Decodes an array; sync_decode() describes arguments and result.
 
         Raises:
             RuntimeError : also between push() and flush()
@@ -105,9 +106,9 @@ class sync_decoder(_Streaming):
         return view, soft_input
 
     def push(self, received):
-        """Mode stream: decodes the next items of a stream.
+        """Decodes the next items of a stream (mode stream).
 
-        What all calls up to flush() return is, one after the other, what decode() returns for
+        The results of all calls up to flush(), joined, equal the result of decode() for
         all items at once.
 
         Args:
@@ -130,7 +131,8 @@ class sync_decoder(_Streaming):
             return self._next(soft_input, view.address, view.size, False)
 
     def flush(self):
-        """Ends the stream that push() has begun; returns as push() the rest of its frames."""
+        """Ends the stream that push() has begun; returns its remaining frames as push()
+        does."""
         with self._lock:
             self._refuse_framed("flush()")
             return self._next(self._stream or self._soft_input or "hard", 0, 0, True)
@@ -189,7 +191,8 @@ class sync_decoder(_Streaming):
 
 
 def _of_likelihoods(view, alphabet):
-    """Returns the view of items without its last dimension, the likelihood of each symbol."""
+    """Returns the view without its last dimension, which holds the likelihoods of
+    symbols."""
     if view.ndim < 2 or view.shape[-1] != alphabet:
         refuse(view.name, f"of shape {view.shape}",
                f"(frames, items, {alphabet}) and (items, {alphabet})")
@@ -198,7 +201,8 @@ def _of_likelihoods(view, alphabet):
 
 
 def _frames_of(view, lengths, reads):
-    """Returns first items and lengths of the reads of an array's frames."""
+    """Returns the first items and the lengths of the reads of all frames in an
+    array."""
     if view.ndim not in (1, 2):
         refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:
@@ -240,7 +244,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
                 mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
                 start_first=0, start_prior=(), end_first=0, end_prior=(), devices=(),
                 positive_bit=0, out=None, reads=1, passes=2):
-    """Decodes an array of what was received over a channel that inserts and deletes.
+    """Decodes an array of items received over a channel that inserts and deletes
+    symbols.
 
     Parameters that are not described here are those of the block gpu_sync_map.
 

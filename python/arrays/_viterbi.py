@@ -39,13 +39,15 @@ def _conv_code_of(constraint_length, polynomials, puncturing, termination, prese
 
 
 class viterbi_decoder(_Streaming):
-    """A decoder of convolutional codes, to be used again and again.
+    """A decoder of convolutional codes for repeated use.
 
-    It keeps its memory and its threads, which viterbi_decode() makes anew with each call. Its
-    parameters are those of viterbi_decode(). Threads of Python take turns.
+    The decoder keeps its memory and threads between calls; viterbi_decode() creates
+    them in each call. The parameters are those of viterbi_decode(). If several Python
+    threads use one decoder, their calls run one after the other.
 
-    Each call of decode() takes a whole stream, or whole frames. A stream that comes in several
-    arrays goes through push(), and flush() ends it. With lock "auto" frames are a stream too.
+    Each call of decode() takes a whole stream, or whole frames. A stream that is
+    divided into several arrays is passed to push(), and flush() ends it. With lock
+    "auto", frames are also decoded as a stream.
     """
 
     @named_arguments
@@ -98,16 +100,18 @@ class viterbi_decoder(_Streaming):
 
     @property
     def decode_length(self):
-        """D: decoded stages of a parallel block, as chosen."""
+        """D, the number of stages that each parallel block decodes, given or
+        automatic."""
         return self._any().decode_length()
 
     @property
     def overlap(self):
-        """L: stages on either side of it, as chosen."""
+        """L, the number of extra stages on either side of a block, given or
+        automatic."""
         return self._any().overlap()
 
     def decode(self, values, out=None):
-        """Decodes an array; viterbi_decode() says what it takes and gives.
+        """Decodes an array; viterbi_decode() describes arguments and result.
 
         Raises:
             RuntimeError : also between push() and flush()
@@ -120,7 +124,7 @@ class viterbi_decoder(_Streaming):
     def push(self, values):
         """Decodes the next values of a stream.
 
-        What all calls up to flush() return is, one after the other, what decode() returns for
+        The results of all calls up to flush(), joined, equal the result of decode() for
         all values at once.
 
         Args:
@@ -147,7 +151,8 @@ class viterbi_decoder(_Streaming):
             return self._next(soft_input, view.address, view.size, False)
 
     def flush(self):
-        """Ends the stream that push() has begun; returns as push() the rest of its bits."""
+        """Ends the stream that push() has begun; returns its remaining bits as push()
+        does."""
         with self._lock:
             self._refuse_frames("flush()")
             return self._next(self._stream or self._soft_input or "int8", 0, 0, True)

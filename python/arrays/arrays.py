@@ -5,7 +5,8 @@
 Arrays are NumPy's, or any with the DLPack protocol or __cuda_array_interface__. One on a CUDA
 device is decoded there, and the result stays there, as a device_array. Nothing is copied or
 converted silently: an array of another type, one with gaps, or a masked one is refused.
-A signal's handler runs during a call: Ctrl-C ends it, and its decoder can be used again.
+Signal handlers run during a call: Ctrl-C ends the call, and its decoder can be used
+again.
 """
 
 from ._arguments import check_names
@@ -28,7 +29,7 @@ __all__ = ["awgn", "bsid", "codebook_davey_mackay", "codebook_from_file", "codeb
 
 
 def _publish(found):
-    """Names this module as that of a function or class, as help() and pickle see it."""
+    """Sets this module as the module of a function or class, for help() and pickle."""
     if getattr(found, "__module__", None) in _PARTS:
         found.__module__ = __name__
         for member in vars(found).values() if isinstance(found, type) else ():

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. Users call arrays.py, which checks arrays; here are
- * addresses. */
+ * encoders and channels. Users call arrays.py, which checks arrays and passes their
+ * addresses to this module. */
 
 #include "blocks/common/parameters.h"
 #include "blocks/ldpc/ldpc_code_of.h"
@@ -47,7 +47,7 @@ const char* name_of(memory_kind kind)
                                               : "ordinary";
 }
 
-// How a decoder runs: of all decoders the same, by name.
+// Options, by name, that select how any decoder runs.
 void set_run(run_options& run, const py::dict& given)
 {
     set_run_options(run,
@@ -63,7 +63,7 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
-// A decoder whose calls notice signals.
+// A decoder whose calls run pending signal handlers.
 template <class Decoder, class... Arguments>
 std::unique_ptr<Decoder> made(const Arguments&... arguments)
 {
@@ -197,7 +197,7 @@ void bind_viterbi_decoder(py::module& m)
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
 
-    // Rows of packed bits, to such rows.
+    // Input and output are rows of packed bits.
     m.def("conv_encode",
           [](const bytes_array& rows,
              std::size_t bits,
@@ -368,7 +368,7 @@ void bind_ldpc(py::module& m)
         .def("active_backend", &decoder::active_backend)
         .def("active_device", &decoder::active_device);
 
-    // Rows of packed bits, to such rows.
+    // Input and output are rows of packed bits.
     m.def("ldpc_encode", [](const bytes_array& messages, const ldpc_code& code) {
         const std::size_t rows = messages.shape(0), row = messages.shape(1);
         const ldpc_encoder_kernel encoder(code);

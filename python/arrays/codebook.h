@@ -23,7 +23,7 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
     return pybind11::array_t<std::uint8_t>(shape, code.word(0, 0));
 }
 
-//! The words of an array or nested lists, or of the file of that path.
+//! Converts an array or nested lists of words, or reads words from the file of that path.
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
@@ -31,7 +31,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // The constructor of the code reports negative values.
+        // Negative values are refused by the constructor of the code.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
@@ -58,9 +58,9 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
                                     ": frame_symbols * q rows of n = " +
                                     std::to_string(n) + " channel symbols are allowed");
     }
-    // Checked before they become bytes, of which 256 would be a 0.
+    // Checks values before they become bytes, because 256 would become 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
-    // The constructor of the code reports an invalid alphabet.
+    // An invalid alphabet is refused by the constructor of the code.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {

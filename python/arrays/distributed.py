@@ -7,8 +7,8 @@
     bits = decode(client, "ldpc", values, rate="3/4")
 
 Dask (the package distributed) is needed, and this package of the same version on every worker.
-A worker that dies changes nothing in a result: its tasks run again elsewhere. Nor does it matter
-how many workers there are, because what a task does depends on its number alone.
+The loss of a worker does not change a result, because its tasks run again elsewhere.
+The number of workers does not matter either, because a task depends only on its number.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from ._memory import view_of
 __all__ = ["decode", "decode_file", "error_rates"]
 
 _DECODERS = ("viterbi", "ldpc", "sync")
-# Information bits of a simulation task, roughly: some 0.1 s of one core.
+# Approximate number of information bits per simulation task: about 0.1 s of one core.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
 # Decoder parameters that these functions set themselves.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
@@ -133,7 +133,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file from number `first` on: bytes drop … drop + keep."""
+    """Decodes `count` items of a file from number `first` on; returns bytes drop to
+    drop + keep."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -152,7 +153,7 @@ def _threads(client):
 
 
 def _check(client, decoder, decoders, code, fixed, **numbers):
-    """Checks arguments that all functions here have.
+    """Checks the arguments that all functions of this module have in common.
 
     `fixed` are decoder parameters that the caller may not give, `numbers` are (value, least).
     """
@@ -226,10 +227,10 @@ def _in_order(client, calls):
 
 
 class _Replacement:
-    """A file to write that takes the place of the file at `path` when all is written.
+    """An output file that replaces the file at `path` once it is completely written.
 
-    Where something fails the file at `path` stays as it is. A pipe or a device is written
-    directly. It is a context manager.
+    If an error occurs, the file at `path` is not changed. A pipe or a device is written
+    directly. The class is a context manager.
     """
 
     def __init__(self, path):
@@ -264,7 +265,7 @@ class _Replacement:
             self.discard()
 
     def discard(self):
-        """Leaves the file at `path` as it is."""
+        """Discards the output and leaves the file at `path` unchanged."""
         with contextlib.suppress(OSError):
             self._file.close()
         if self._part:
@@ -274,10 +275,11 @@ class _Replacement:
 
 def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed=1,
                 task_size=0, progress=None, **code):
-    """Error rates over a simulated channel.
+    """Measures error rates over a simulated channel.
 
-    Tasks are counted in order, up to the one with which there are errors enough. So the counts
-    do not depend on how many workers there are, nor on which of them was first or died.
+    Tasks are counted in order, up to the one at which enough errors have occurred. The
+    counts therefore do not depend on the number of workers, on their speed, or on the
+    loss of a worker.
 
     Args:
         client : of Dask
@@ -329,7 +331,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Refuses here, by name, what a worker would refuse. Returns the size of a task."""
+    """Raises on the client the errors that a worker would raise. Returns the task
+    size."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -435,7 +438,8 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
 
 def _parts(decoder, items, bits, code):
-    """Yields first item, items, and output bytes to drop and to keep, of each task."""
+    """Yields for each task its first item, its items, and its output bytes to drop and
+    keep."""
     if decoder == "ldpc":
         known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))

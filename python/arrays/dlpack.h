@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arrays of other libraries, by the DLPack protocol of version 0, which all of them give
- * and take: https://dmlc.github.io/dlpack/latest/c_api.html */
+/* Exchanges arrays with other libraries by version 0 of the DLPack protocol, which all of
+ * them support: https://dmlc.github.io/dlpack/latest/c_api.html */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DLPACK_H
 #define INCLUDED_GPUFEC_ARRAYS_DLPACK_H
@@ -24,7 +24,7 @@ struct device_type {
 constexpr std::int32_t cuda = 2;
 
 struct data_type {
-    std::uint8_t code, bits; // 0 signed, 1 unsigned, 2 float
+    std::uint8_t code, bits; // 0: signed integer, 1: unsigned integer, 2: floating point
     std::uint16_t lanes;
 };
 
@@ -46,8 +46,8 @@ struct managed_tensor {
 
 } // namespace dlpack
 
-//! Contents of a capsule, which it keeps: address, shape, strides or None, kind and
-//! bits of the items, device.
+//! Returns the contents of a capsule, which keeps ownership: address, shape, strides or
+//! None, kind and bits of the items, device.
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
     namespace py = pybind11;
@@ -78,7 +78,7 @@ inline pybind11::tuple read_dlpack(const pybind11::object& object)
                           int(a.device.number));
 }
 
-//! A capsule of an array in memory of a device.
+//! Makes a capsule for an array in the memory of a device.
 inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory,
                                      const std::vector<std::int64_t>& shape,
                                      int code,

@@ -14,11 +14,12 @@ namespace gr::gpufec {
 
 namespace {
 
-// One interpreter per process, so one of each. No destructor: sleeping threads use them
-// until the process ends.
-std::atomic<unsigned> working{ 0 }; // threads without the lock, that will ask for it
+// Process-wide state, because there is one interpreter per process. It has no destructor,
+// because sleeping threads use it until the process ends. `working` counts the threads
+// that have released the lock and will request it again.
+std::atomic<unsigned> working{ 0 };
 std::atomic<bool> ending{ false };
-std::thread::id last; // the thread that ends the interpreter
+std::thread::id last; // thread that ends the interpreter
 
 // Returns whether Python would end the calling thread when it asks for the lock.
 bool must_sleep() { return ending && std::this_thread::get_id() != last; }
@@ -26,11 +27,12 @@ bool must_sleep() { return ending && std::this_thread::get_id() != last; }
 void end()
 {
     if (PyThreadState_Get()->interp != PyInterpreterState_Main()) {
-        return; // the others go on
+        return; // other threads continue
     }
     last = std::this_thread::get_id();
     ending = true;
-    py::gil_scoped_release unlocked; // the interpreter does not end before this returns
+    // The interpreter does not end before this function returns.
+    py::gil_scoped_release unlocked;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (working > 0 && std::chrono::steady_clock::now() < limit) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -68,7 +70,8 @@ void check_signals()
 
 void watch_interpreter()
 {
-    pthread_atfork(nullptr, nullptr, [] { working = 0; }); // those threads are not here
+    // Threads of the parent process do not exist after a fork.
+    pthread_atfork(nullptr, nullptr, [] { working = 0; });
     py::module_::import("atexit").attr("register")(py::cpp_function(end));
 }
 

@@ -41,8 +41,8 @@ class interrupted
 {
 };
 
-//! Returns what \p work returns, which runs without the lock and may call
-//! check_signals(). \throws pybind11::error_already_set of a signal's handler
+//! Runs \p work without the lock and returns its result; \p work may call
+//! check_signals(). \throws pybind11::error_already_set from a signal handler
 template <class Work>
 auto released(Work&& work)
 {
@@ -54,7 +54,7 @@ auto released(Work&& work)
     }
 }
 
-//! Calls check_signals() about every 50 ms, if asked more often.
+//! Calls check_signals() at most about once every 50 ms.
 class paced_signals
 {
 public:
@@ -72,8 +72,8 @@ private:
     clock::time_point d_next = clock::now() + interval;
 };
 
-//! Calls \p part(first, n) for parts of \p count items, as released() does, with a look
-//! at signals between them.
+//! Calls \p part(first, n) for parts of \p count items in released(), and checks signals
+//! between them.
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
@@ -87,7 +87,7 @@ void released_in_parts(std::size_t count, Part&& part)
     });
 }
 
-//! Has the end of the interpreter wait for work without the lock, up to two seconds.
+//! Makes the end of the interpreter wait up to two seconds for work without the lock.
 void watch_interpreter();
 
 } // namespace gr::gpufec

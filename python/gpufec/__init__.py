@@ -7,10 +7,10 @@
 
 Blocks: gpu_viterbi_pbvd decodes convolutional codes, conv_encoder encodes them;
 gpu_ldpc_dvbs2 decodes the LDPC codes of DVB-S2 and others, ldpc_encoder encodes them;
-gpu_sync_map decodes where bits were inserted or deleted, sync_encoder encodes for it and
-channel_bsid inserts and deletes. conv_presets() lists the codes of the standards,
-polynomials_from_gr_fec() converts polynomials,
-codebook_*() make those of gpu_sync_map.
+gpu_sync_map decodes streams in which bits were inserted or deleted, sync_encoder
+encodes for it, and channel_bsid simulates such a channel. conv_presets() lists the
+codes of the standards, polynomials_from_gr_fec() converts polynomials, and codebook_*()
+make codebooks for gpu_sync_map.
 
 positive_bit says which bit a positive soft value means: 1 for gpu_viterbi_pbvd, as in
 gr-fec, gr-digital, gr-satellites and SatDump, and 0 for gpu_ldpc_dvbs2, as in gr-dvbs2rx,
@@ -18,8 +18,8 @@ unless it is given.
 
 fec_viterbi_decoder and fec_ldpc_decoder are decoders for the blocks of gr-fec.
 
-For arrays, without a flowgraph: viterbi_decode, ldpc_decode, sync_decode, and what the
-package gpufec has beside them, which needs no GNU Radio.
+viterbi_decode, ldpc_decode, sync_decode and the other functions of the package gpufec,
+which needs no GNU Radio, process arrays without a flowgraph.
 """
 
 from . import _constructors, arrays, gpufec_python
@@ -27,7 +27,7 @@ from ._gpufec import __version__
 from .arrays import *
 from .gpufec_python import *
 
-# So that help() shows what is bound.
+# Sets __all__, so that help() shows the bound classes.
 __all__ = sorted({name for name in dir(gpufec_python) if not name.startswith("_")}
                  | set(arrays.__all__))
 
@@ -37,7 +37,8 @@ for _name, _bound in vars(gpufec_python).items():
 
 
 def __getattr__(name):
-    # They bring gnuradio.fec along, which takes its time.
+    # These classes are imported on first use, because they import gnuradio.fec, which
+    # takes time.
     if name in ("fec_ldpc_decoder", "fec_viterbi_decoder"):
         from . import gpufec_fec_python
         found = getattr(gpufec_fec_python, name)

@@ -1,8 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Has the constructors of bound classes answer wrong arguments in words.
+"""Makes the constructors of bound classes report wrong arguments in words.
 
-pybind11 answers them with the list of all parameters and their types.
+By default, pybind11 reports the list of all parameters and their types.
 """
 
 import ast
@@ -13,7 +13,7 @@ import numbers
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-# A value of the kind of each type, for check_kind(). Other types are not checked.
+# A sample value of each type, for check_kind(). Other types are not checked.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "List[int]": ()}
 _OTHERS = {"List[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, List[int]]": (lambda value: isinstance(value, str) or

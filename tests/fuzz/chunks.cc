@@ -22,7 +22,7 @@ struct event {
 
 ldpc_code small_code(unsigned number)
 {
-    // (7, 4) and (3, 1)
+    // Codes (7, 4) and (3, 1).
     std::istringstream text(number ? "3 2\n2 2\n1 2 1\n2 2\n1 0\n1 2\n2 0\n1 2\n2 3\n"
                                    : "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1\n2\n1 2\n3\n1 3\n"
                                      "2 3\n1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n");

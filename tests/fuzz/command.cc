@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iostream>
 
-int gpufec_main(int argc, char** argv); // the tool's
+int gpufec_main(int argc, char** argv); // main() of the tool
 
 using namespace gr::gpufec;
 
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***)
     for (unsigned i = 0; i < 3000; ++i) {
         in.put(char(i * 2654435761u >> 24));
     }
-    // The tool's output is not of interest.
+    // Discards the tool's output.
     const int nothing = open("/dev/null", O_WRONLY);
     dup2(nothing, STDOUT_FILENO);
     std::cerr.setstate(std::ios::failbit);
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (word.empty()) {
             break;
         }
-        // Skips files elsewhere, and long options.
+        // Skips options that name files elsewhere, and long options.
         const bool elsewhere = word.find('/') != std::string::npos && word[0] != '-' &&
                                word.find_first_not_of("0123456789/") != std::string::npos;
         if (!elsewhere && word.find("=/") == std::string::npos && word.size() < 60) {

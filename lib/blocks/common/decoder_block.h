@@ -35,7 +35,7 @@ namespace gr::gpufec {
 class ring_borrower
 {
 public:
-    //! Returns whether it may; known after check_topology().
+    //! Whether the block may read its input in place; known after check_topology().
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -89,7 +89,7 @@ public:
         return Block::start();
     }
 
-    // lock() calls it too; the scheduler may replace the buffers afterwards.
+    // lock() also calls stop(); the scheduler may then replace the buffers.
     bool stop() override
     {
         return_rings();
@@ -158,7 +158,7 @@ public:
     }
 
 protected:
-    //! Items available on an input, and how many of them are taken.
+    //! The available items of an input, and the number of them that are taken.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -212,7 +212,7 @@ protected:
     const decoder& engine() const { return const_cast<decoder_block*>(this)->engine(); }
     //! Returns the run options of the block's decoder.
     virtual const run_options& run() const = 0;
-    //! Called at the begin of a stream.
+    //! Called at the beginning of a stream.
     virtual void restart() {}
     //! Called at the end of the input, before the decoder's finish().
     virtual incomplete_frame incomplete() const { return {}; }
@@ -220,27 +220,27 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far.
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames that must fail before a verdict on frames is published.
+    //! Returns how many frames must fail before a verdict on frames is published.
     static constexpr std::uint64_t frames_before_verdict = 100;
-    //! Called when the stream goes on after lock() and unlock().
+    //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
-    //! Writes up to \p capacity output items, of which the first has number \p first in
-    //! the stream, and returns how many.
+    //! Writes at most \p capacity output items and returns their number. The first one
+    //! has number \p first in the stream.
     virtual std::size_t
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
-    //! Pushes the available items that the decoder can take; returns whether anything
+    //! Pushes as many available items as the decoder can take; returns whether anything
     //! changed.
     virtual bool push(input& in, input& second) = 0;
-    //! Called with each tag of the input once, before its item is pushed. Returns true if
-    //! the tag shall not be passed on.
+    //! Called once with each tag of the input, before its item is pushed. Returns true if
+    //! the tag must not be passed on.
     virtual bool on_tag(const tag_t&) { return false; }
-    //! Returns whether the decoder must decode something before it can take more.
+    //! Returns whether the decoder must decode something before it can take more input.
     virtual bool held_up() { return engine().full(); }
     //! Returns whether all items taken have been pushed to the decoder.
     virtual bool all_pushed() { return true; }
     //! Returns whether all items pulled from the decoder have been emitted.
     virtual bool all_emitted() { return true; }
-    //! Sets the input items that a call of general_work() needs; all are 0 before.
+    //! Sets how many input items general_work() needs; all are initially 0.
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
@@ -255,10 +255,10 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns the batches of input that the ring holds besides those in flight. The
-    //! block upstream may write half the ring at a time, and a slow decoder waits for it.
+    //! Returns how many batches the input's ring holds besides those in flight. The block
+    //! upstream may write half the ring at a time, and a slow decoder waits for it.
     virtual std::size_t spare_batches() const { return 1; }
-    //! Returns the bytes that were pulled from the decoder and not yet emitted.
+    //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
     // Functions for the derived block to call.
@@ -271,7 +271,7 @@ protected:
             return true;
         });
     }
-    //! Does the same, and repeats \p action until it returns true.
+    //! Runs \p action like the function above, and repeats it until it returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -290,14 +290,14 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                d_changes.try_emplace(name, std::move(action)); // unless there is a newer
+                d_changes.try_emplace(name, std::move(action)); // unless it was replaced
             }
         }
     }
 
     input look_at(unsigned port, const void* items) const
     {
-        // done() before items_available(), so that the last items are not missed.
+        // Reads done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(port);
         gr::thread::scoped_lock guard(*reader->mutex());
         input in;
@@ -307,7 +307,7 @@ protected:
         return in;
     }
 
-    //! Returns how many items input 0 can hold.
+    //! Returns the number of items that input 0 can hold.
     std::size_t max_available() const
     {
         return this->detail()->input(0)->max_possible_items_available();
@@ -341,7 +341,7 @@ protected:
     void publish_verdict()
     {
         const auto verdict = judgement();
-        if (verdict != d_verdict) { // no mutex, as only this thread writes it
+        if (verdict != d_verdict) { // no mutex, because only this thread writes it
             {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
                 d_verdict = verdict;
@@ -350,11 +350,11 @@ protected:
         }
     }
 
-    //! Returns the number in the stream of the next item of \p in, which is input 0.
+    //! Returns the number in the stream of the next item of \p in, which must be input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag by this block at output item \p item of the stream, which is being
-    //! pulled.
+    //! Adds a tag to output item \p item of the stream, which is being pulled. This block
+    //! is the tag's source.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -363,7 +363,7 @@ protected:
         this->add_item_tag(0, d_tag);
     }
 
-    //! Stores a tag by this block for the later output item \p item of the stream.
+    //! Stores a tag of this block for the later output item \p item of the stream.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -384,10 +384,10 @@ protected:
     const std::size_t d_input_size, d_output_size;
     const pmt::pmt_t d_source; // source of the tags that this block adds
 
-    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    // Counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0; // including borrowed items
     std::uint64_t d_emitted = 0;
-    bool d_finished = false; // engine().finish() was called
+    bool d_finished = false; // engine().finish() has been called
     incomplete_frame d_incomplete;
 
     input_tags d_input_tags; // input tags that are not converted yet
@@ -409,8 +409,8 @@ protected:
         }
     }
 
-    //! Passes up to \p limit items to the decoder, borrowed in place or by \p copy(items,
-    //! count); returns how many.
+    //! Passes at most \p limit items to the decoder, borrowed in place or by
+    //! \p copy(items, count); returns their number.
     template <class Copy>
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
@@ -424,7 +424,7 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Passes over items by \p skip(), which returns how many; returns the same.
+    //! Skips items by \p skip(), which returns their number; returns the same number.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -437,13 +437,13 @@ protected:
 private:
     using changes = std::map<std::string, std::function<bool()>>; // by setting
 
-    // Limit of the sleep in work(), because tb.stop() waits for it.
+    // Longest sleep in work(), because tb.stop() has to wait for it.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
-    // Least size of the input's ring if a GPU decodes.
+    // Smallest size of the input's ring if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // Limit of the output multiple.
+    // Largest output multiple.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
-    // Limit of a ring per device.
+    // Largest size of a ring per device.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
 
     std::size_t borrow(const input& in, std::size_t more)
@@ -490,7 +490,7 @@ private:
             const auto pulled =
                 pull(out + given * d_output_size, capacity - given, d_emitted + given);
             given += pulled;
-            d_consumed += engine().release_borrowed(); // pulling may free input
+            d_consumed += engine().release_borrowed(); // pulling may release input
             if (pulled > 0) {
                 has_capacity = borrow_output(out, given);
             }
@@ -504,7 +504,7 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // A ring full of borrowed items gets no more before some are released.
+            // A ring full of borrowed items gets no more input until some are released.
             const bool ring_full =
                 d_borrowed && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
@@ -536,7 +536,7 @@ private:
         publish_verdict();
         if (ended) {
             publish_status("ended", "all input is decoded");
-            this->produce(0, given); // WORK_DONE alone would discard it
+            this->produce(0, given); // WORK_DONE would discard output
             return Block::WORK_DONE;
         }
         return given;
@@ -587,8 +587,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // In place, the ring holds the input of every slot and spare batches that are
-        // filled meanwhile, or at least a sixteenth more.
+        // If input is read in place, the ring holds the input of every slot and spare
+        // batches that are filled meanwhile, or at least a sixteenth more.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,7 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The output of every slot, and half as much that downstream reads meanwhile.
+        // Space for the output of every slot, and half as much that downstream reads.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
@@ -648,7 +648,7 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pinned it; else logs the reason.
+    // Returns the ring if lock(base, bytes) pinned it; otherwise logs the reason.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,
@@ -675,10 +675,10 @@ private:
         return {};
     }
 
-    tag_t d_tag; // reused for each tag added, which GNU Radio copies
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    tag_t d_tag; // reused for each added tag, because GNU Radio copies it
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
     std::uint64_t d_first = 0;                // number of the first available item
-    std::size_t d_consumed = 0;               // items consumed in this call
+    std::size_t d_consumed = 0;               // number of items consumed in this call
     std::string d_failure;                    // error that ended decoding
     bool d_failure_logged = false;
 

@@ -74,13 +74,14 @@ protected:
         d_coded.clear();
         d_sent = 0;
     }
-    //! Appends the output of a frame, or of some items of a stream, to the empty \p
-    //! coded.
+    //! Appends the output of a frame, or of some items of a stream, to \p coded, which is
+    //! empty.
     virtual void encode(const std::vector<std::uint8_t>& items,
                         std::vector<std::uint8_t>& coded) = 0;
-    //! Returns whether bits are held back that do not fill an output item.
+    //! Returns whether some coded bits are not sent because they do not fill an output
+    //! item.
     virtual bool unsent() const { return false; }
-    //! Appends them to the empty \p coded at the end of the input.
+    //! Appends these bits to the argument, which is empty, at the end of the input.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the output item of input item \p item, both counted without dropped items.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
@@ -132,7 +133,7 @@ private:
     //! Returns whether the input ends with the available items.
     bool ended_after(std::size_t available) const
     {
-        // done() before items_available(), so that the last items are not missed.
+        // Reads done() before items_available(), so that the last items are not missed.
         const auto reader = this->detail()->input(0);
         gr::thread::scoped_lock guard(*reader->mutex());
         return reader->done() && std::size_t(reader->items_available()) <= available;

@@ -32,12 +32,13 @@
 
 namespace gr::gpufec {
 
-//! Implementation of gr-fec's interface for \p Public by the protected virtual functions.
+//! Implements gr-fec's interface for \p Public by means of the protected virtual
+//! functions.
 template <class Public>
 class fec_decoder_base : public Public
 {
 public:
-    // Depending on GNU Radio's release, one of the two is virtual.
+    // The release of GNU Radio decides which of the two functions is virtual.
     void generic_work(void* in, void* out)
     {
         generic_work(static_cast<const void*>(in), out);
@@ -61,7 +62,7 @@ public:
         }
     }
 
-    // Only async_decoder calls it, and then divides its MTU by the rate.
+    // Only async_decoder calls this function. It then divides its MTU by the rate.
     int get_history() override
     {
         d_async = true;
@@ -100,7 +101,8 @@ public:
     {
         const auto asked = std::exchange(d_asked, {});
         const bool derived = asked.rate;
-        if (!d_async) { // tagged_decoder, which first also sets its relative rate
+        // The caller is tagged_decoder, which also sets its relative rate first.
+        if (!d_async) {
             d_limits = derived ? 1 : 2;
         }
         const bool with_tail = derived && !asked.input;
@@ -161,11 +163,11 @@ public:
 protected:
     explicit fec_decoder_base(unsigned frame_size) : d_frame_size(frame_size) {}
 
-    //! Returns the information bits per soft value, without tails.
+    //! Returns the number of information bits per soft value, without tails.
     virtual double code_rate() const = 0;
-    //! Returns the tail bits of a frame.
+    //! Returns the number of tail bits per frame.
     virtual unsigned tail() const { return 0; }
-    //! Returns the soft values of a frame.
+    //! Returns the number of soft values per frame.
     virtual int values(unsigned frame_size) const = 0;
     //! Prepares decode() for a frame size. \throws std::invalid_argument, std::bad_alloc
     virtual void prepare(std::int64_t frame_size) = 0;
@@ -183,20 +185,20 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Rounds or truncates a product with the rate as gr-fec does.
+    // Multiplies by the rate, with the rounding or truncation that gr-fec applies.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
     }
-    // Returns the soft values of a frame. If gr-fec derived its size, it computes the
-    // tail of the next frame from them.
+    // Returns the number of soft values per frame. If gr-fec derived the frame size, it
+    // computes the tail of the next frame from this number.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())
                          : values(d_frame_size);
     }
-    // Returns the fewest values for which cut() yields so many bits; a whole number of
-    // puncturing periods if possible.
+    // Returns the smallest number of values for which cut() returns at least `bits`; a
+    // whole number of puncturing periods if possible.
     int fewest_values(std::int64_t bits) const
     {
         const double whole = std::min(double(bits) / code_rate(), double(INT_MAX));
@@ -207,17 +209,19 @@ private:
 
     struct {
         bool rate = false, input = false, output = false;
-    } d_asked;              // calls since set_frame_size() or generic_work()
-    unsigned d_frame_size;  // the last accepted one
-    bool d_derived = false; // gr-fec derived it from a number of values
-    int d_there = INT_MAX;  // values of the frame that the caller has
-    bool d_accepted = true; // the last size was accepted
-    bool d_refused = false; // it was refused, and get_output_size() returns 0
+    } d_asked;              // functions called since set_frame_size() or generic_work()
+    unsigned d_frame_size;  // the last accepted frame size
+    bool d_derived = false; // gr-fec derived the frame size from a number of values
+    int d_there = INT_MAX;  // number of values of the frame that the caller has
+    bool d_accepted = true; // the last frame size was accepted
+    // The last frame size was refused, and get_output_size() returns 0.
+    bool d_refused = false;
     std::optional<double> d_next_rate;
     std::int64_t d_untrimmed = 0; // output bits of a caller that subtracts no tail
     bool d_told = false;          // the warning was logged
     bool d_async = false;         // async_decoder is the caller
-    int d_limits = 0;             // next calls of rate() that are for limits
+    // Number of the next calls of rate() whose results are used for limits.
+    int d_limits = 0;
 };
 
 } // namespace gr::gpufec

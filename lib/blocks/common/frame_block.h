@@ -21,7 +21,8 @@ template <class Block>
 class frame_block : public tagged_block<Block>
 {
 public:
-    // All items are consumed at once, because lock() and unlock() lose the others.
+    // All items are consumed at once, because lock() and unlock() would lose unread
+    // items.
     void forecast(int, gr_vector_int& ninput_items_required) override
     {
         ninput_items_required[0] = 1;
@@ -80,8 +81,8 @@ public:
     }
 
 protected:
-    //! A frame has \p input items of \p item_size bytes and \p output items. See
-    //! tagged_block for the other parameters.
+    //! \p input: items per input frame, of \p item_size bytes each. \p output: items per
+    //! output frame. See tagged_block for the other parameters.
     frame_block(std::size_t input,
                 std::size_t item_size,
                 std::size_t output,
@@ -99,14 +100,15 @@ protected:
                                 std::uint64_t(input / common));
     }
 
-    //! Computes an output frame, whose first item has number \p first.
+    //! Computes an output frame whose first item has number \p first in the stream.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
-    //! Returns the output item of an input item, both counted in their frames.
+    //! Returns the index in the output frame for an item's index in the input frame.
     virtual std::size_t output_of_item(std::size_t item) const = 0;
 
-    const std::size_t d_input, d_output;       // items per frame
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // frames cut short, and wrong packets
+    const std::size_t d_input, d_output; // items per frame
+    // Number of frames cut short and of wrong packets.
+    std::atomic<std::uint64_t> d_skipped{ 0 };
 
 private:
     using tagged_block<Block>::d_taken;
@@ -134,7 +136,7 @@ private:
 
     const std::size_t d_item_size;
     std::vector<std::uint8_t> d_part; // input of an incomplete frame
-    std::size_t d_have = 0;           // items in it
+    std::size_t d_have = 0;           // number of items in d_part
 };
 
 } // namespace gr::gpufec

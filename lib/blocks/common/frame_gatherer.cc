@@ -55,7 +55,7 @@ std::size_t frame_gatherer::next(std::uint64_t first, std::size_t count)
             d_complete = true;
             return 0;
         }
-        do { // the last of several tags counts
+        do { // if an item has several tags, the last one counts
             d_missing = d_lengths.front().items;
             d_lengths.pop_front();
         } while (!d_lengths.empty() && d_lengths.front().item == first);

@@ -33,10 +33,10 @@ public:
                    std::size_t item_size,
                    std::function<void(const std::string&)> warn);
 
-    //! Sets a constant frame length in place of tags; 0: lengths are in tags.
+    //! Sets a constant frame length that replaces tags; 0: tags have the lengths.
     void set_length(std::size_t items) { d_every = items; }
 
-    //! Limits the items that are stored of a frame; further ones are only counted.
+    //! Limits the number of items stored per frame; further items are only counted.
     void keep(std::size_t max_items) { d_max_items = max_items; }
 
     /*!
@@ -50,17 +50,17 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! Returns how many of the \p count items from number \p first on belong to the
-    //! current frame, which is open then, or to none; 0 if a tag has ended the frame. For
-    //! callers that store the items themselves.
+    //! Returns the number of items, of \p count from number \p first on, that belong to
+    //! the current frame, which is open afterwards, or that belong to no frame; 0 if a
+    //! tag has ended the frame. For callers that store the items themselves.
     std::size_t next(std::uint64_t first, std::size_t count);
-    //! Records that the caller took \p count of the items of next().
+    //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
     //! Returns the length of the frame that begins with item \p first of the stream if it
     //! is complete within \p count items and no frame is open; else 0.
     std::size_t whole(std::uint64_t first, std::size_t count);
-    //! Records that the caller took the frame of whole().
+    //! Records that the caller took the frame that whole() found.
     void pass()
     {
         if (!d_every) {
@@ -80,7 +80,7 @@ public:
     bool complete() const { return d_complete; }
     //! Returns the number of items of the frame so far.
     std::size_t count() const { return d_count; }
-    //! Returns how many of them are stored.
+    //! Returns the number of stored items of the frame.
     std::size_t kept() const { return d_items.size() / d_item_size; }
     const std::byte* items() const { return d_items.data(); }
     //! Begins the next frame.

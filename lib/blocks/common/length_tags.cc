@@ -37,7 +37,8 @@ bool length_tags::cuts_frame(std::uint64_t item)
     return cuts;
 }
 
-// Begins a packet at its tag; returns whether its length is a multiple of the frame's.
+// Begins a packet at its tag; returns whether its length is a multiple of the frame
+// length.
 bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
 {
     while (begins_at(d_begun + 1, item)) {

@@ -18,12 +18,12 @@
 
 namespace gr::gpufec {
 
-//! Items of an incomplete frame, which the end of the input drops.
+//! The items of an incomplete frame that is dropped at the end of the input.
 struct incomplete_frame {
-    std::size_t have = 0;  //!< items of it
-    std::size_t items = 0; //!< items of a complete one
+    std::size_t have = 0;  //!< number of items in the incomplete frame
+    std::size_t items = 0; //!< number of items in a complete frame
 
-    //! Logs it, as a warning if there was no \p other output.
+    //! Logs the loss; as a warning if there was no \p other output.
     template <class Logger>
     void log(Logger& logger, bool other) const
     {
@@ -69,9 +69,9 @@ public:
 
     //! Consecutive items that all belong to frames or are all dropped.
     struct run {
-        std::size_t items; //!< their number
-        bool of_frames;    //!< false: the caller drops them
-        unsigned lost;     //!< wrong packets found, for the caller to count
+        std::size_t items; //!< number of items
+        bool of_frames;    //!< false: the caller drops the items
+        unsigned lost;     //!< number of wrong packets found, for the caller to count
     };
     //! Returns the run that begins with \p item, of \p count available items. \p frame is
     //! the length of a frame. If a frame is open, cuts_frame(item) must have returned
@@ -128,8 +128,8 @@ public:
 
     //! Discards length tags of items before \p end.
     void forget(std::uint64_t end);
-    //! Continues the stream after lock() and unlock(), by which GNU Radio loses the tags
-    //! of items not read yet. Frames follow one another up to the next tag.
+    //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
+    //! of unread items. Frames follow one another up to the next tag.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Begins another stream.
     void restart();
@@ -137,7 +137,7 @@ public:
 private:
     struct entry {
         std::uint64_t item;
-        std::uint64_t length; // 0: not valid
+        std::uint64_t length; // 0 if not valid
         pmt::pmt_t value;
     };
 
@@ -156,14 +156,14 @@ private:
     void pop();
     void warn_once(bool& warned, const std::string& text) const;
 
-    const pmt::pmt_t d_key; // null: none
+    const pmt::pmt_t d_key; // null if there is none
     const std::function<void(const std::string&)> d_warn;
-    std::deque<entry> d_tags;  // length tags not yet converted
-    std::size_t d_begun = 0;   // tags at the front whose packets have begun
-    std::uint64_t d_end = 0;   // end of the packet that has begun
-    bool d_seen = false;       // a packet has begun
-    bool d_refused = false;    // its length is not a multiple of the frame's
-    bool d_dropping = false;   // the last run returned is dropped
+    std::deque<entry> d_tags; // length tags not yet converted
+    std::size_t d_begun = 0;  // number of tags at the front whose packets have begun
+    std::uint64_t d_end = 0;  // end of the packet that has begun
+    bool d_seen = false;      // a packet has begun
+    bool d_refused = false;   // the packet's length is not a multiple of the frame length
+    bool d_dropping = false;  // the last run returned is dropped
     bool d_superseded = false; // another tag on the item replaces the last one moved
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_two = false;

@@ -26,8 +26,8 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! Sets the run options from the parameters that every decoder block has. \throws
-//! std::invalid_argument
+//! Sets the run options from the parameters that every decoder block has.
+//! \throws std::invalid_argument
 inline void set_run_options(run_options& run,
                             int batch,
                             int slots,
@@ -51,7 +51,7 @@ inline void set_run_options(run_options& run,
     run.device_timeout_ms = device_timeout_ms;
 }
 
-//! The frames for which a block writes status tags.
+//! Selects the frames for which a block writes status tags.
 enum class status_tags { all, failures, none };
 
 //! \throws std::invalid_argument

@@ -16,8 +16,8 @@
 
 namespace gr::gpufec {
 
-//! A tag that can be moved. GNU Radio's can only be copied, which would be the largest
-//! cost of a block that passes a tag per frame.
+//! A tag that can be moved. GNU Radio's tags can only be copied, and copying would be the
+//! largest cost of a block that passes one tag per frame.
 struct held_tag {
     held_tag(const tag_t& tag)
         : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)
@@ -39,7 +39,7 @@ struct held_tag {
 class tag_queue
 {
 public:
-    //! Sorts tags by item, because get_tags_in_range() does not.
+    //! Sorts tags by item, because get_tags_in_range() does not sort them.
     static void sort(std::vector<tag_t>& tags)
     {
         std::stable_sort(tags.begin(), tags.end(), tag_t::offset_compare);
@@ -134,7 +134,7 @@ public:
     }
 
 private:
-    std::uint64_t d_read = 0;     // items whose tags have been read
+    std::uint64_t d_read = 0;     // number of items whose tags have been read
     std::vector<tag_t> d_fetched; // a member, so that its memory is reused
 };
 

@@ -40,7 +40,7 @@ public:
         return Block::start();
     }
 
-    // lock() calls it too, but then the input goes on.
+    // stop() is also called by lock(), but the input continues afterwards.
     bool stop() override
     {
         if (const auto detail = this->detail(); detail && detail->input(0)->done()) {
@@ -63,7 +63,7 @@ protected:
         this->set_tag_propagation_policy(gr::block::TPP_CUSTOM);
     }
 
-    //! Called at the begin of a stream.
+    //! Called at the beginning of a stream.
     virtual void restart() {}
     virtual incomplete_frame incomplete() const { return {}; }
 
@@ -105,7 +105,7 @@ protected:
             [&](std::uint64_t item) { return output_of_end(item - d_dropped); });
     }
 
-    //! Ends a call of general_work() that took and emitted these numbers of items.
+    //! Ends a call of general_work() that took and emitted the given numbers of items.
     int leave(std::size_t taken, std::size_t given)
     {
         this->consume_each(taken);
@@ -117,7 +117,8 @@ protected:
         return given;
     }
 
-    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    // Counts for the current stream, because GNU Radio's own counts restart with
+    // unlock().
     std::uint64_t d_taken = 0;
     std::uint64_t d_emitted = 0;
     std::uint64_t d_dropped = 0; // included in d_taken
@@ -128,7 +129,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
 };
 
 } // namespace gr::gpufec

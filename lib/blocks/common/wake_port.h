@@ -22,7 +22,7 @@ public:
     explicit wake_port(gr::block& block) : d_block(block), d_port(pmt::mp("wake"))
     {
         block.message_port_register_in(d_port);
-        // The message has no content.
+        // The content of the message does not matter.
         block.set_msg_handler(d_port, [this](const pmt::pmt_t&) { d_waking = false; });
     }
 
@@ -31,8 +31,8 @@ public:
         if (d_waking.exchange(true)) {
             return;
         }
-        // The calling threads expect no exception, and a block that is not woken sleeps
-        // for ever, so a lack of memory is retried.
+        // The calling threads expect no exception, and a block that is not woken would
+        // sleep for ever. Posting is therefore retried if memory is short.
         for (unsigned tries = 0; tries < 1000; ++tries) {
             try {
                 d_block._post(d_port, pmt::PMT_NIL);

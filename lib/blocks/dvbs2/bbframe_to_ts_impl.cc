@@ -167,7 +167,7 @@ int bbframe_to_ts_impl::general_work(int noutput_items,
 // Returns whether the input ends with the available items.
 bool bbframe_to_ts_impl::all_arrived(std::size_t available) const
 {
-    // done() before items_available(), so that the last items are not missed.
+    // Reads done() before items_available(), so that the last items are not missed.
     const auto reader = detail()->input(0);
     gr::thread::scoped_lock guard(*reader->mutex());
     return reader->done() && std::size_t(reader->items_available()) <= available;
@@ -181,8 +181,8 @@ std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)
     return n;
 }
 
-// Processes a frame, whose items end before item \p end of the stream. All packets made
-// before must have been emitted.
+// Processes a frame whose items end before item \p end of the stream. All packets made
+// earlier must have been emitted.
 void bbframe_to_ts_impl::take_frame(std::uint64_t end)
 {
     const auto first = d_made_before;
@@ -255,7 +255,8 @@ void bbframe_to_ts_impl::count()
     d_errors = now.errors;
 }
 
-// Finds out whether frames without a right header are descrambled already, or not yet.
+// If no frame has a valid header, finds out whether frames are already descrambled, or
+// not yet.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;
@@ -267,8 +268,8 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
         first[i] = received[i] ^ (d_descramble ? 0 : d_scrambling[i]);
     }
     const auto header = bbframe::read_header(first, d_crc, d_high_efficiency);
-    d_otherwise += header && header->dfl > 0; // zeros have a right CRC-8 too
-    // By chance one header in 256 is right.
+    d_otherwise += header && header->dfl > 0; // the CRC-8 of zeros is also valid
+    // One header in 256 is valid by chance.
     if (d_frames >= 3 && d_otherwise == d_frames) {
         d_judged = true;
         d_logger->warn("the headers of BBFRAMEs are wrong, and right {}",

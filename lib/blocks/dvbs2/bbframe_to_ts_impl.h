@@ -31,7 +31,8 @@ public:
                      const std::string& length_tag,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame; 0: the tags of \p length_tag have it.
+    //! \p frame_bits is the length of each frame; 0: tags of \p length_tag have the
+    //! lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
                        bool descramble,
@@ -69,28 +70,29 @@ private:
     const std::size_t d_frame_bits;
     const bool d_high_efficiency, d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
-    const pmt::pmt_t d_other_key; // null: none
+    const pmt::pmt_t d_other_key; // null if there is none
 
     bbframe::packets d_extractor;
     frame_gatherer d_gatherer;
     std::vector<std::uint8_t> d_scrambling, d_frame;
-    std::vector<std::uint8_t> d_made; // packets that are being emitted
+    std::vector<std::uint8_t> d_made; // packets that are currently emitted
     std::size_t d_sent = 0;
     std::vector<bbframe::packets::remark> d_remarks;
 
-    // Items of this stream so far; GNU Radio's own counts restart with unlock().
+    // Counts for the current stream, because GNU Radio's own counts restart with
+    // unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // detail of the current stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
     input_tags d_input_tags;
     tag_queue d_tags;
 
-    // Until a frame has a right header, frames that have one with and without
-    // descrambling exchanged.
+    // Counts frames whose header is valid only if descrambling is switched the other way;
+    // used until a frame has a valid header.
     std::uint64_t d_otherwise = 0;
     bool d_judged = false;
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // as last published
+    bool d_synchronised = false, d_ended = false; // as published last
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

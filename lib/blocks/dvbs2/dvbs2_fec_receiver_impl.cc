@@ -28,7 +28,7 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                                   const std::string& standard,
                                                   const std::string& length_tag)
 {
-    // gpu_ldpc_dvbs2 accepts more values, which are not for receivers of DVB-S2.
+    // gpu_ldpc_dvbs2 accepts more values, but these are not meant for DVB-S2 receivers.
     choose<int>("soft_input",
                 soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });

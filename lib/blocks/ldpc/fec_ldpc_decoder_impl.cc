@@ -24,7 +24,7 @@ public:
         if (!d_code.warning().empty()) {
             d_logger->warn("{}", d_code.warning());
         }
-        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates now, or throws
+        d_decoder.decode(nullptr, 0, nullptr, nullptr); // allocates memory now, or throws
     }
 
     std::string active_backend() const override { return d_decoder.active_backend(); }
@@ -56,7 +56,8 @@ private:
 
     const ldpc_code d_code;
     ldpc_array_decoder d_decoder;
-    std::vector<ldpc_array_decoder::status> d_statuses; // frames of the last call
+    // Number of frames in the last call.
+    std::vector<ldpc_array_decoder::status> d_statuses;
 };
 
 } // namespace
@@ -78,7 +79,8 @@ fec_ldpc_decoder::make(const std::string& standard,
     options.codes = { ldpc_code_of(
         standard, frame_size, rate, code_file, {}, {}, message_positions) };
     options.format = llr_format::float32;
-    options.watch = false; // gr-fec has no way to report a verdict
+    // Verdicts are not computed, because gr-fec has no way to report them.
+    options.watch = false;
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.max_iterations = not_negative("max_iterations", max_iterations, "1 to 1000");

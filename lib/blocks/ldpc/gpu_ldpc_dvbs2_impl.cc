@@ -141,7 +141,7 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t fi
     return given;
 }
 
-// Pulls items of one frame; sets \p begun if it is the frame's first call.
+// Pulls items of one frame; sets \p begun on the first call for a frame.
 std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
                                             std::size_t capacity,
                                             std::optional<ldpc_decoder::report>& begun)
@@ -151,7 +151,7 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
         return d_bbframes->pull(out, capacity);
     }
     if (d_bbframes) {
-        auto& message = d_bbframes->message(); // holds the longest message
+        auto& message = d_bbframes->message(); // the buffer holds the longest message
         n = d_decoder.pull_packed(message.data(), message.size());
     } else if (d_soft) {
         n = d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);
@@ -235,7 +235,7 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
     return n > 0;
 }
 
-// Drops the incomplete frame, which ends before \p item.
+// Drops the incomplete frame, which ends before item \p item.
 void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
 {
     d_decoder.drop_incomplete();
@@ -282,7 +282,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     return true;
 }
 
-// Tags the next output frame with the number of frames that are missing before it.
+// Tags the next output frame with the number of frames missing before it.
 void gpu_ldpc_dvbs2_impl::tag_skipped()
 {
     const auto missing = d_skipped - d_skipped_before;
@@ -292,7 +292,7 @@ void gpu_ldpc_dvbs2_impl::tag_skipped()
     d_skipped_before = d_skipped;
 }
 
-// Returns how many items of the incomplete frame were pushed.
+// Returns the number of items of the incomplete frame that were pushed.
 std::size_t gpu_ldpc_dvbs2_impl::have() const
 {
     const auto missing = d_decoder.missing();
@@ -305,12 +305,12 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
-// Returns the output item, counted in its frame, that holds a sent bit of a frame.
+// Returns the output item that holds a sent bit, as an index within the frame.
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
     const auto& sent = d_decoder.code(code).sent_positions();
-    if (!sent.empty()) { // filler bits count as the last one
+    if (!sent.empty()) { // filler bits belong to the last bit
         in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);
     }
     auto bit = in_frame;
@@ -332,7 +332,7 @@ bool gpu_ldpc_dvbs2_impl::on_tag(const tag_t& tag)
     if ((d_acm && names_code) || gives_esn0) {
         d_code_tags.hold(tag);
     }
-    return false; // it is passed on like other tags
+    return false; // the tag is passed on like other tags
 }
 
 void gpu_ldpc_dvbs2_impl::apply_tags_at(std::uint64_t item)
@@ -395,14 +395,14 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
             (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
 }
 
-// Makes the next tag with a code take effect even if it repeats the last one.
+// Makes the next code tag take effect even if it repeats the last one.
 void gpu_ldpc_dvbs2_impl::forget_applied()
 {
     d_applied.reset();
     d_repeated = 0;
 }
 
-// Selects a code; returns false if it does not exist or lacks the constellation.
+// Selects a code; returns false if the code does not exist or lacks the constellation.
 bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
 {
     const auto code = d_index.find(kind.code);
@@ -440,7 +440,7 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& given_name)
     }
     change_when("code", [this, name, index = code->second] {
         if (d_symbols && d_decoder.missing() > 0) {
-            return false; // a frame has one code
+            return false; // all items of a frame have one code
         }
         d_code = index;
         forget_applied();
@@ -453,7 +453,7 @@ void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
     check_llr_scale(llr_scale);
     change_when("llr_scale", [this, llr_scale] {
         if (d_decoder.missing() > 0) {
-            return false; // a frame has one scale
+            return false; // all items of a frame have one scale
         }
         d_decoder.set_llr_scale(llr_scale);
         return true;

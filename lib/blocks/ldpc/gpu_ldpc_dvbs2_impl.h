@@ -94,25 +94,28 @@ private:
 
     const std::vector<std::string> d_names; // names of the codes
     std::optional<bbframe_output> d_bbframes;
-    std::optional<symbol_input> d_symbols; // none: the input is LLRs
-    const pmt::pmt_t d_esn0_key;           // null: Es/N0 is not in tags
-    unsigned d_code = 0;                   // code of the first frame; without ACM, of all
+    std::optional<symbol_input> d_symbols; // empty if the input is LLRs
+    const pmt::pmt_t d_esn0_key;           // null if tags do not carry Es/N0
+    unsigned d_code = 0; // code of the first frame; without ACM, of all frames
     length_tags d_lengths;
-    tag_queue d_code_tags;             // code and Es/N0 tags of input not taken yet
+    tag_queue d_code_tags; // code and Es/N0 tags of input that was not taken yet
     std::optional<held_tag> d_applied; // the last tag with a known code
-    std::size_t d_repeated = 0;        // tags at the front of d_code_tags that repeat it
-    std::uint64_t d_frame_output = 0;  // first output item of the next frame
-    std::uint64_t d_skip = 0;          // items left to skip of a frame of an unknown code
-    bool d_lost = false;               // input is dropped up to the next tag with a code
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // skipped frames
-    std::uint64_t d_skipped_before = 0;        // those reported by ldpc_skipped tags
+    // Number of tags at the front of d_code_tags that repeat d_applied.
+    std::size_t d_repeated = 0;
+    std::uint64_t d_frame_output = 0; // first output item of the next frame
+    // Number of items still to skip in a frame of an unknown code.
+    std::uint64_t d_skip = 0;
+    bool d_lost = false; // input is dropped up to the next tag with a code
+    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
+    // Skipped frames that ldpc_skipped tags have reported.
+    std::uint64_t d_skipped_before = 0;
     bool d_warned_of_code = false, d_warned_of_place = false;
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
-    ldpc_decoder d_decoder; // last: its threads call this block
+    ldpc_decoder d_decoder; // declared last, because its threads call this block
 };
 
 } // namespace gr::gpufec

@@ -11,14 +11,14 @@ namespace gr::gpufec {
 
 namespace {
 
-constexpr double initial_esn0_db = 10; // the default value
+constexpr double initial_esn0_db = 10; // the default of the parameter esn0_db
 
 std::size_t item_size(llr_format format)
 {
     return format == llr_format::float32 ? sizeof(float) : 1;
 }
 
-// Codes and the names that tags and set_code() use.
+// The codes, and the names by which tags and set_code() select them.
 struct code_list {
     std::vector<ldpc_code> codes;
     std::vector<std::string> names;
@@ -41,8 +41,8 @@ struct code_list {
     }
 };
 
-// Returns the constellation of the first frame, then those of other rates and, with ACM,
-// all others.
+// Returns the constellation of the first frame, followed by those of other rates and,
+// with ACM, all others.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
@@ -63,7 +63,7 @@ struct code_names {
     std::string standard, frame_size, rate, constellation;
 };
 
-// Returns the names as the standards write them. \p rate may be a MODCOD.
+// Returns the names in the notation of the standards. \p rate may be a MODCOD.
 // \throws std::invalid_argument if there is no such code
 code_names named_code(const std::string& standard,
                       const std::string& frame_size,
@@ -222,7 +222,8 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
         input.emplace(options.constellations,
                       noise == source::estimated ? std::nan("") : esn0_db);
     }
-    options.llr_scale = llr_scale; // with symbol input, of the output LLRs
+    // With symbol input, this is the scale of the output LLRs.
+    options.llr_scale = llr_scale;
     options.algorithm = ldpc_algorithm_from_string(algorithm);
     options.precision = ldpc_precision_from_string(precision);
     options.schedule = ldpc_schedule_from_string(schedule);

@@ -26,7 +26,7 @@ inline std::vector<std::uint32_t> positions_of(const std::string& name,
     return list;
 }
 
-//! Name of a rule, or list of positions.
+//! The name of a rule, or a list of positions.
 using message_place_parameter = std::variant<std::string, std::vector<int>>;
 
 //! \throws std::invalid_argument

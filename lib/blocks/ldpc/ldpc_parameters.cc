@@ -13,7 +13,7 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
         !pmt::is_bool(pmt::cdr(value))) {
         return {};
     }
-    // EN 302 307-1 table 12: QPSK, 8PSK, 16APSK, 32APSK.
+    // Constellations of EN 302 307-1 table 12: QPSK, 8PSK, 16APSK, 32APSK.
     static const char* const rates[] = {
         "1/4",  "1/3", "2/5",  "1/2", "3/5", "2/3", "3/4",  "4/5",  "5/6", "8/9",
         "9/10", "3/5", "2/3",  "3/4", "5/6", "8/9", "9/10", "2/3",  "3/4", "4/5",
@@ -65,7 +65,7 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string
             known->second = pmt::symbol_to_string(entry);
         }
     } catch (const pmt::exception&) {
-        return {}; // a pair that is not a dictionary
+        return {}; // the pair is not a dictionary
     }
     for (const auto* const needed : { "frame_size", "rate" }) {
         if (found[needed].empty()) {

@@ -13,10 +13,11 @@
 
 namespace gr::gpufec {
 
-//! Code and constellation that a tag selects for the frames after it.
+//! The code and constellation that a tag selects for the frames that follow.
 struct frame_kind {
-    std::string code;          //!< such as "normal 1/2"; "" if not known
-    std::string constellation; //!< of a MODCOD, such as "8psk"; else ""
+    std::string code; //!< for example "normal 1/2"; "" if unknown
+    //! For example "8psk" if a MODCOD selects it; otherwise "".
+    std::string constellation;
     //! Length of a frame of an unknown code, in bits and in symbols; 0 if not known.
     std::size_t skip_bits = 0, skip_symbols = 0;
 };

@@ -58,7 +58,7 @@ public:
             demap::refuse_constellation(wanted.name, wanted.rate, wanted.frame_size);
         }
     }
-    //! Sets the constellation of the next frames.
+    //! Sets the constellation of the frames that follow.
     void select(unsigned index) { d_selected = index; }
     const std::string& constellation() const { return d_all[d_selected].what.name; }
     const std::string& first() const { return d_all[0].what.name; }
@@ -69,7 +69,8 @@ public:
         const auto each = d_all[d_selected].points.bits;
         return (bits + each - 1) / each;
     }
-    //! Returns the index in the frame of the code bit that is label bit 0 of \p symbol.
+    //! Returns the index within the frame of the code bit that is label bit 0 of
+    //! \p symbol.
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {
         const auto& c = d_all[d_selected].points;

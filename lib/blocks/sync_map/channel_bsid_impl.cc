@@ -9,7 +9,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Bits of a stream that are transmitted at a time.
+// Number of bits of a stream that are transmitted at a time.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -90,8 +90,8 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Transmits bits from number `item` of the stream up to the end of a frame, or at most
-// piece_bits. All output made before must have been emitted.
+// Transmits bits from number `item` of the stream up to the end of a frame, at most
+// piece_bits. All output made earlier must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

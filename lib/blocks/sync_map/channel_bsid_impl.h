@@ -49,10 +49,11 @@ private:
     std::vector<std::uint8_t> d_received; // received bits of the current frame
     std::size_t d_sent = 0;               // input bits of the current frame
     std::size_t d_emitted_of_frame = 0;
-    bool d_giving = false; // d_received is complete and being emitted
+    bool d_giving = false; // d_received is complete and is being emitted
 
     std::vector<held_tag> d_frame_tags; // tags of the current frame, by output item
-    std::uint64_t d_made = 0;           // output items of complete frames of this stream
+    // Number of output items of the complete frames of this stream.
+    std::uint64_t d_made = 0;
 };
 
 } // namespace gr::gpufec

@@ -49,7 +49,8 @@ bool soft_input_from_string(const std::string& name)
 
 sync_output output_from_string(const std::string& name)
 {
-    if (folded(name) == "posteriors64") { // only the library has it
+    // The block does not offer this output; only the library has it.
+    if (folded(name) == "posteriors64") {
         refuse("output",
                '"' + name + '"',
                "allowed are symbols, posteriors, extrinsics and llr");
@@ -57,8 +58,8 @@ sync_output output_from_string(const std::string& name)
     return sync_output_from_string(name);
 }
 
-// Replaces invalid weights by 0, and the weights of a symbol that are all 0 by equal
-// ones.
+// Replaces invalid weights by 0. If all weights of a symbol are 0, replaces them by equal
+// weights.
 void mend(std::vector<float>& priors, std::size_t q)
 {
     for (auto row = priors.begin(); row != priors.end(); row += q) {
@@ -201,7 +202,8 @@ void gpu_sync_map_impl::make_decoder()
     publish_choices();
 }
 
-// Enables priors only if the second input is connected, as they cost memory and time.
+// Enables priors only if the second input is connected, because they cost memory and
+// time.
 bool gpu_sync_map_impl::check_topology(int ninputs, int noutputs)
 {
     if (d_options.priors != (ninputs == 2)) {
@@ -247,7 +249,7 @@ void gpu_sync_map_impl::ending()
 {
     judge_frames();
     const auto rest = std::int64_t(d_taken) - d_frame_end;
-    // Exceeds the drift of a frame.
+    // The rest exceeds the drift that a frame can have.
     if (d_stream && rest > d_decoder->window().last) {
         incomplete_frame{ std::size_t(rest), d_options.code.frame_bits() }.log(
             *d_logger, d_frames > 0);
@@ -275,7 +277,7 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// Requires no items where the block must be called without new ones.
+// Requires no items if the block must be called without new ones.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
@@ -292,7 +294,7 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
-// A frame that is copied is gathered to its end even if every slot is in flight.
+// A frame that is copied is gathered to its end even if all slots are in flight.
 bool gpu_sync_map_impl::held_up()
 {
     return ((d_stream || borrows()) && decoder_block::held_up()) ||
@@ -326,7 +328,7 @@ gpu_sync_map_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t firs
     return given;
 }
 
-// Emits the rest of a frame of which only a part fitted into the output.
+// Emits the rest of a frame that fitted into the output only in part.
 std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t capacity)
 {
     const auto n = std::min(capacity * d_output_size, d_rest.size() - d_rest_emitted);
@@ -370,7 +372,7 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
     return some;
 }
 
-// Pushes frames whose items are all available directly from the ring.
+// Pushes frames directly from the ring if all their items are available.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
@@ -390,7 +392,7 @@ bool gpu_sync_map_impl::push_whole_frames(input& in)
     return some;
 }
 
-// Moves the tags of `count` items from `first` on, which continue the current frame.
+// Moves the tags of `count` items from item `first` on, which continue the current frame.
 void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::size_t count,
                                   std::uint64_t before)
@@ -437,7 +439,7 @@ bool gpu_sync_map_impl::gather_priors(input& priors)
     return n > 0;
 }
 
-// Returns whether the frame's priors are complete or will never come.
+// Returns whether the frame's priors are complete or the input for them has ended.
 bool gpu_sync_map_impl::priors_known() const
 {
     return !d_options.priors || d_priors.size() == d_prior_count || d_priors_ended;

@@ -79,7 +79,7 @@ private:
     bool push_frames(input& in, input& priors);
     std::size_t give_rest(std::byte* out, std::size_t capacity);
 
-    // Framed mode.
+    // Members for framed mode.
     bool push_whole_frames(input& in);
     bool push_part(input& in);
     void move_tags(std::uint64_t first, std::size_t count, std::uint64_t before);
@@ -94,34 +94,36 @@ private:
     sync_options d_options;
     const bool d_stream;
     const bool d_bounds;
-    const std::size_t d_symbol_items; // output items per symbol
-    const std::size_t d_prior_count;  // priors per frame
+    const std::size_t d_symbol_items; // number of output items per symbol
+    const std::size_t d_prior_count;  // number of priors per frame
     const status_tags d_status_tags;
-    const pmt::pmt_t d_length_key; // null: none
+    const pmt::pmt_t d_length_key; // null if there is none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
     // Tag values that are used repeatedly.
     const pmt::pmt_t d_length_value;
-    std::array<pmt::pmt_t, 128> d_drift_values; // drifts from -64 on, made when needed
+    // Values for drifts from -64 on, made on first use.
+    std::array<pmt::pmt_t, 128> d_drift_values;
 
     frame_gatherer d_frame;      // the current frame
-    std::vector<float> d_priors; // its priors so far
+    std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
-    std::uint64_t d_pushed = 0;   // frames
-    std::int64_t d_frame_end = 0; // received item behind the last frame of a stream
+    std::uint64_t d_pushed = 0;   // number of pushed frames
+    std::int64_t d_frame_end = 0; // received item after the last frame of a stream
 
-    std::vector<std::byte> d_rest;  // a frame that is emitted in parts
-    std::size_t d_rest_emitted = 0; // bytes of it emitted
+    std::vector<std::byte> d_rest;  // output of a frame that is emitted in parts
+    std::size_t d_rest_emitted = 0; // number of bytes of d_rest already emitted
 
     // Input tags not yet emitted: by received item, or in frames by symbol.
     tag_queue d_moving;
 
-    // Copies of the decoder's counts that any thread may read.
+    // Copies of the decoder's counts, which any thread may read.
     std::atomic<std::uint64_t> d_links_failed{ 0 }, d_frames_again{ 0 };
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
     std::string d_judgement;
 
     channel_setting d_channel;
-    std::unique_ptr<sync_decoder> d_decoder; // last: its threads call this block
+    // Declared last, because its threads call this block.
+    std::unique_ptr<sync_decoder> d_decoder;
 };
 
 } // namespace gr::gpufec

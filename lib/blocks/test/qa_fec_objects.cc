@@ -34,8 +34,8 @@ unsigned pdus()
     return given ? std::atoi(given) : 1000;
 }
 
-// Returns whether gr-fec rounds the product of a length and a rate; it may then read one
-// value beyond the end of a PDU.
+// Returns whether gr-fec rounds the product of a length and a rate. If so, it may read
+// one value beyond the end of a PDU.
 bool rounds() { return std::stoi(gr::minor_version()) >= 10; }
 
 class collector : public gr::sync_block
@@ -215,7 +215,8 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 std::tie(bits, values) = k.frame(number(most), random);
                 expected = packs ? packed(bits, reversed) : bits;
             } else {
-                // Any length up to the MTU, a very short one, the MTU's limit, or more.
+                // The length is any up to the MTU, a very short one, exactly the MTU, or
+                // more.
                 const unsigned choices[] = { number(most),
                                              number(20),
                                              unsigned(most + 1e-6) + number(1),
@@ -236,7 +237,7 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 decode = pdu_decoder(k.make(), packs, reversed, mtu);
             } else if (expected) {
                 ++decoded;
-                if (packs) { // GNU Radio 3.10.5 packs the tail too
+                if (packs) { // GNU Radio 3.10.5 packs the tail bits too.
                     ASSERT_GE(found->size(), expected->size());
                     found->resize(expected->size());
                 }

@@ -21,7 +21,7 @@ TEST(tag_queue, TagsInAnyOrder_LeaveByItem)
     const auto add = [&](const gr::tag_t& tag) {
         found.emplace_back(tag.offset, pmt::to_long(tag.value));
     };
-    // Tags of one item keep their order.
+    // Tags of one item stay in their order.
     std::vector<std::pair<std::uint64_t, long>> expected{
         { 0, 5 }, { 2, 1 }, { 2, 3 }, { 2, 6 }, { 5, 0 }
     };

@@ -20,7 +20,7 @@ std::size_t items_of(std::size_t bits, bool packed)
     return packed ? (bits + 7) / 8 : bits;
 }
 
-// Returns the output items of a frame; 0 for a stream.
+// Returns the number of output items per frame; 0 for a stream.
 std::size_t
 frame_output(const conv_code& code, termination ends, unsigned bits, bool packed)
 {

@@ -38,7 +38,8 @@ private:
     const bool d_packed_input, d_packed_output;
 
     conv_encoder_kernel d_kernel;
-    std::vector<std::uint8_t> d_bytes, d_coded; // packed bits, if items are bits
+    // Packed bits, used if items are single bits.
+    std::vector<std::uint8_t> d_bytes, d_coded;
     // Coded bits of a stream that do not fill a byte yet, the first most significant.
     std::uint8_t d_left = 0;
     unsigned d_left_bits = 0;

@@ -55,8 +55,8 @@ private:
         d_backend = d.active_backend();
     }
 
-    // Returns a decoder of this frame size. The last ones are kept unless they hold much
-    // memory.
+    // Returns a decoder for this frame size. The most recent decoders are kept unless
+    // they need much memory.
     viterbi_array_decoder& decoder(unsigned frame_size)
     {
         auto kept = d_decoders.find(frame_size);
@@ -69,7 +69,7 @@ private:
                 d_decoders.clear();
                 d_kept_bits = frame_size;
             }
-            made->decode(nullptr, 0, nullptr); // allocates now, or throws
+            made->decode(nullptr, 0, nullptr); // allocates memory now, or throws
             kept = d_decoders.emplace(frame_size, std::move(made)).first;
         }
         return *kept->second;
@@ -108,7 +108,8 @@ fec_viterbi_decoder::make(int frame_size,
     viterbi_options options{ code };
     options.ends = ends;
     options.format = soft_format::float32;
-    options.watch = false; // gr-fec has no way to report a verdict
+    // Verdicts are not computed, because gr-fec has no way to report them.
+    options.watch = false;
     options.soft_scale = soft_scale;
     options.positive_bit = not_negative("positive_bit", positive_bit, "0 and 1");
     set_run_options(options,

@@ -116,7 +116,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     }
     const bool packed_input = options.format == soft_format::packed4;
     if (options.ends == termination::streaming) {
-        // With several codes, the rate is that of the lowest.
+        // If there are several codes, the lowest rate counts.
         auto code = options.code;
         for (const auto& name : options.lock_presets) {
             if (d_locks && conv_code::preset(name).rate() < code.rate()) {
@@ -219,7 +219,7 @@ pmt::pmt_t dictionary(const viterbi_lock& lock)
 } // namespace
 
 // Publishes changes of the lock at once, and tags the output items before `end`, which
-// are being emitted.
+// are about to be emitted.
 void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
 {
     if (!d_locks) {

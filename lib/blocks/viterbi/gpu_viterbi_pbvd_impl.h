@@ -56,7 +56,7 @@ private:
     bool on_tag(const tag_t& tag) override
     {
         d_lengths.on_tag(tag);
-        return false; // it is passed on like other tags
+        return false; // the tag is passed on like other tags
     }
 
     incomplete_frame incomplete() const override
@@ -74,12 +74,13 @@ private:
     const bool d_packed;
     const pmt::pmt_t d_ber_key, d_metric_key, d_lock_key;
     length_tags d_lengths;
-    std::size_t d_have = 0;                    // items pushed of the incomplete frame
-    std::uint64_t d_dropped = 0;               // items before it that were not pushed
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // frames
-    std::deque<viterbi_decoder::batch_statistics> d_statistics; // not yet emitted
+    std::size_t d_have = 0;      // number of pushed items of the incomplete frame
+    std::uint64_t d_dropped = 0; // number of earlier items that were not pushed
+    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
+    // Statistics not yet emitted.
+    std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
-    // Phase lock, and its changes that are not tagged yet.
+    // State of the phase lock, and its changes that are not tagged yet.
     const bool d_locks;
     const double d_status_period_s;
     std::optional<deadline_timer> d_status_timer;
@@ -91,7 +92,7 @@ private:
     std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
-    viterbi_decoder d_decoder; // last: its threads call this block
+    viterbi_decoder d_decoder; // declared last, because its threads call this block
 };
 
 } // namespace gr::gpufec

@@ -22,10 +22,10 @@ double log_choose(double n, double k)
     return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
 
-// k·log(p), where 0·log(0) is 0.
+// Returns k·log(p), where 0·log(0) is 0.
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
-// Probabilities of drifts; each is computed once.
+// Probabilities of drifts; each is computed only once, when first needed.
 class drift_distribution
 {
 public:
@@ -109,7 +109,7 @@ private:
     unsigned d_symbols;
     const drift_prior& d_start;
     double d_mean = 0;
-    std::vector<double> d_prior; // of sum 1
+    std::vector<double> d_prior; // normalised to sum 1
     std::vector<double> d_positive, d_negative;
 };
 
@@ -130,7 +130,7 @@ int last_above(drift_distribution& phi, int step, double floor)
     }
 }
 
-// Returns the probability of all drifts beyond \p from in direction \p step.
+// Returns the total probability of the drifts beyond \p from in direction \p step.
 double tail(drift_distribution& phi, int from, int step, double negligible)
 {
     double sum = 0;
@@ -179,7 +179,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
     if (symbols == 0) {
         return drift == 0 ? 0 : minus_infinity;
     }
-    // Logarithm of the probability of j deletions and m + j insertions.
+    // Returns the logarithm of the probability of j deletions and m + j insertions.
     const auto term = [&](double j) {
         if ((d_delete == 0 && j > 0) || (d_insert == 0 && m + j > 0)) {
             return minus_infinity;
@@ -195,7 +195,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
     if (d_delete == 0 || d_insert == 0) {
         return term(fewest);
     }
-    // The ratio of successive terms falls, so the terms have a single peak.
+    // The ratio of successive terms falls, so the sequence of terms has a single peak.
     const auto ratio = [&](double j) {
         return d_delete * d_insert / p_transmit() * ((T - j) / (j + 1)) *
                ((T + m + j) / (m + j + 1));
@@ -206,7 +206,7 @@ double bsid_model::log_drift_probability(unsigned symbols, int drift) const
         ratio(middle) > 1 ? peak = middle + 1 : last = middle;
     }
     const double negligible = 1e-26;
-    double sum = 1; // of the terms, each divided by the peak term
+    double sum = 1; // sum of the terms, each divided by the peak term
     double part = 1;
     for (double j = peak; j < T && part > negligible; ++j) {
         part *= ratio(j);

@@ -11,20 +11,22 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the exclusion probability per symbol, given that of \p symbols symbols.
+//! Returns the exclusion probability per symbol that corresponds to the probability
+//! \p exclusion over \p symbols symbols.
 double exclusion_per_symbol(double exclusion, unsigned symbols);
 
 //! Weights of the steps of a lattice path.
 struct bsid_weights {
     explicit bsid_weights(const bsid_model& channel);
 
-    double match;     //!< transmitted and received as sent
-    double mismatch;  //!< transmitted and received as one particular other symbol
-    double insertion; //!< one particular symbol inserted
+    double match; //!< weight of a symbol transmitted and received as sent
+    //! Weight of a symbol transmitted and received as one particular other symbol.
+    double mismatch;
+    double insertion; //!< weight of one particular symbol being inserted
     double deletion;
 
-    //! Weight of a transmission. \param likelihood P(received item | symbol sent), where
-    //! the likelihoods of all symbols add up to 1
+    //! Returns the weight of a transmission. \param likelihood P(received item | symbol
+    //! sent); the likelihoods of all symbols add up to 1
     double transmission(double likelihood) const
     {
         return match * likelihood + mismatch * (1 - likelihood);

@@ -26,8 +26,8 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// The corridor form with lattices of type Lattice and all else of type Metric. Innermost
-// loops run over start drifts.
+// The corridor form, with lattices of type Lattice and everything else of type Metric.
+// The innermost loops run over start drifts.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
@@ -147,7 +147,7 @@ private:
         }
     }
 
-    // Drops lattice values far below the largest of the same start.
+    // Drops lattice values that are far below the largest value of the same start drift.
     void prune(unsigned first, unsigned last)
     {
         for (unsigned m = first; m < last; ++m) {
@@ -163,7 +163,7 @@ private:
         }
     }
 
-    // Computes the branch metrics of word D at symbol index i, for start drifts first to
+    // Computes the branch metrics of word D at symbol index i for start drifts first to
     // last − 1. Layout: R[drift change][start drift].
     void receive(unsigned i, unsigned D, unsigned first, unsigned last, Lattice* R)
     {
@@ -191,7 +191,7 @@ private:
         return d_branch.data() + number * d_Mn * d_M;
     }
 
-    // Finds the range of starts with nonzero α.
+    // Finds the range of start drifts with nonzero α.
     void live(unsigned i, unsigned& first, unsigned& last) const
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];
@@ -212,7 +212,8 @@ private:
         }
     }
 
-    // Finds the starts, begin to end − 1, from which change number k stays in the window.
+    // Finds the start drifts, begin to end − 1, from which drift change number k stays in
+    // the window.
     void starts(unsigned k, int& change, int& begin, int& end) const
     {
         change = d_setup.change.first + int(k);
@@ -322,7 +323,7 @@ private:
         drifts(0, d_scratch.first);
     }
 
-    // Computes α(m)·β(m + change), which all words of an index share.
+    // Computes α(m)·β(m + change), which all words at a symbol index share.
     void weigh(unsigned i)
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];

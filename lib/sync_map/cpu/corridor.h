@@ -21,10 +21,10 @@ public:
     decode(const std::byte* input, std::byte* output, sync_status& status) = 0;
 };
 
-//! Returns the bytes of a frame's branch metrics in global storage.
+//! Returns the size in bytes of a frame's branch metrics in global storage.
 std::size_t branch_metric_bytes(const setup& setup);
 
-//! \throws std::invalid_argument if global storage needs more memory than there is
+//! \throws std::invalid_argument if global storage needs more memory than is available
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

@@ -99,7 +99,7 @@ private:
         std::vector<boundary_match_header> boundary_matches;
     };
 
-    // Buffers of a worker for a chunk of placed frames.
+    // Buffers of one worker thread for a chunk of placed frames.
     struct rows {
         rows(std::size_t bytes, unsigned window) : memory(bytes), end(window) {}
         host_memory memory;
@@ -164,7 +164,8 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // The caller compares boundaries between chunks of different workers.
+        // Compares the boundaries inside this chunk. The caller compares those between
+        // the chunks of different workers.
         for (unsigned k = 1; k < count; ++k) {
             if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();
@@ -258,7 +259,7 @@ void lane_group::load(const std::byte* input, unsigned lane)
         end[m * lanes] = items.valid() ? items.end(m) : 0;
     }
     if (!items.valid()) {
-        return; // all paths have weight 0, so nothing else is read
+        return; // All paths have weight 0, so the kernels read nothing else.
     }
     load_transmission<Row>(items, lane);
     auto* prior = reinterpret_cast<Row*>(d_priors.data()) + lane;

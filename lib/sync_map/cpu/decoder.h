@@ -57,7 +57,8 @@ private:
     frame_scratch d_scratch;
 };
 
-//! Runs the forward recursion of the linear form over one frame of a stream at a time.
+//! Runs the forward recursion of the linear form over the frames of a stream, one after
+//! the other.
 class alpha_carrier
 {
 public:

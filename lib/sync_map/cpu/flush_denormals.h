@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flushes denormals to 0: each costs a hundred cycles and is negligible in a recursion.
+/* Flushes denormals to 0, because an operation on one takes a hundred cycles and its
+ * value is negligible in a recursion.
  */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H

@@ -19,7 +19,7 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-// Rows that a sweep keeps in registers; AVX-512 has twice as many registers.
+// Number of rows that a sweep keeps in registers; AVX-512 has twice as many registers.
 constexpr unsigned max_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
@@ -68,7 +68,8 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        // Scaling is rare; otherwise every index would wait for the sum.
+        // Scales only when necessary, because each index would otherwise wait for the
+        // sum.
         d_total = sum_of_lanes(total);
         if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
             scale_to_1();
@@ -120,7 +121,7 @@ private:
         }
     }
 
-    // Calls the sweep instantiated for `rows`, up to Most.
+    // Calls the sweep that is instantiated for `rows`, at most Most.
     template <unsigned Most, bool First>
     void sweep_bits(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
@@ -132,7 +133,7 @@ private:
         }
     }
 
-    // clean_bits: a wrong bit weighs 0 and a right one 1.
+    // clean_bits: an item weighs 1 for the bit it equals and 0 for the other bit.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>
@@ -152,7 +153,7 @@ private:
         {
             return First ? c * x[0] + alpha[k] : d_rows[k];
         };
-        // Makes step k of rows low to high, which lie within the window.
+        // Computes step k of rows low to high, all of which lie within the window.
         const auto step = [&](std::size_t k, vec in, unsigned low, unsigned high)
             __attribute__((always_inline))
         {
@@ -205,7 +206,7 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
-    // Selects lanes of a and b; numbers from `lanes` on mean b.
+    // Selects lanes of a and b; lane numbers from `lanes` on select from b.
     static vec picked(vec a, vec b, mask from)
     {
 #ifdef __clang__
@@ -259,8 +260,8 @@ private:
     const carried_frame& d_f;
     const unsigned d_M, d_groups;
     vec* d_alpha;
-    Real d_total = 0; // of α
-    double d_log = 0; // of all factors that α was divided by
+    Real d_total = 0; // sum of α
+    double d_log = 0; // logarithm of the product of all divisors of α
     vec* d_sum;       // sums over the groups of words, padded to whole vectors
     vec* d_rows;      // input and output of sweeps
 };

@@ -11,29 +11,30 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A frame whose α the forward recursion carries to its end. "real" is float or double.
+//! A frame over which the forward recursion carries α. "Real" is float or double.
 struct carried_frame {
     //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
-    unsigned index;             //!< of the first symbol
-    unsigned symbols;           //!< to carry over; indices of the code repeat
-    unsigned window;            //!< drifts considered
-    double insertion, deletion; //!< weights, in units of the largest transmission weight
+    unsigned index;   //!< index of the first symbol
+    unsigned symbols; //!< number of symbols to process; indices of the code repeat
+    unsigned window;  //!< number of drifts considered
+    double insertion, deletion; //!< weights relative to the largest transmission weight
     //! Transmission weights, (n·symbols + window) × alphabet reals, from the item
     //! received at the window's first drift of boundary 0 on.
     const void* transmission;
-    //! Whether the alphabet is 2 and each item weighs 1 for one symbol, 0 for the other.
+    //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
+    //! other.
     bool clean;
-    //! window reals, followed by one vector of padding; aligned to a vector. Result: α of
-    //! the last boundary, of sum 1 or all 0.
+    //! `window` reals followed by one vector of padding, aligned to a vector. On return:
+    //! α at the last boundary, with sum 1 or all 0.
     void* alpha;
     void* scratch; //!< forward_recursion_scratch() vectors
     //! Result: natural logarithm of the unscaled sum of α, -inf if it is 0.
     double* log_sum;
 };
 
-//! Vectors of \p lanes reals in a frame's scratch memory.
+//! Returns the number of vectors, of \p lanes reals each, in a frame's scratch memory.
 constexpr std::size_t forward_recursion_scratch(unsigned window, unsigned lanes)
 {
     return 2 * std::size_t(window) + lanes;

@@ -78,7 +78,8 @@ void start_finder::carry(const item_span& items,
     d_kernel.carry(d_frame);
 }
 
-// Returns the mean place that α gives; the window's first drift lies at item `begin`.
+// Returns the mean position according to α; the window's first drift lies at item
+// `begin`.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {
@@ -115,8 +116,9 @@ start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned w
                         d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
-// Makes an attempt whose window narrows, until it is accepted. The remaining symbols up
-// to the boundary are assumed to have their mean length.
+// Attempts to find the boundary with a window that narrows. Once the evidence is
+// accepted, the remaining symbols up to the boundary are assumed to have their mean
+// length.
 template <class Real>
 start_finder::found_at start_finder::run_narrowing(const item_span& items,
                                                    std::int64_t place,
@@ -128,7 +130,8 @@ start_finder::found_at start_finder::run_narrowing(const item_span& items,
     const std::int64_t n = d_setup.code.n();
     auto* const alpha = reinterpret_cast<Real*>(d_alpha.data());
     int window = std::min(2 * s.near_guess + 1, int(s.window));
-    auto begin = place - s.near_guess; // of the window, at the searched boundary
+    // Item of the window's first drift at the searched boundary.
+    auto begin = place - s.near_guess;
     double log_sum = -std::log(double(window)), evidence = 0;
     bool told = false;
     unsigned done = 0;
@@ -227,8 +230,8 @@ boundary_match_header start_finder::find(const item_span& items,
     const auto to_the_end = std::numeric_limits<double>::infinity();
     std::int64_t place = guess, best_place = guess;
     found_at best{ guess, -INFINITY, guess + s.first };
-    // Narrowing attempts cover the radius once; if they fail, attempts with the full
-    // window follow.
+    // Attempts with narrowing windows cover the search radius once. If all of them fail,
+    // attempts with the full window follow.
     bool narrow = s.narrows(warmup);
     for (int k = 0;; ++k) {
         const int away = std::abs(s.offset(k)) - s.reach;
@@ -252,7 +255,7 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt around the place found.
+        // Repeats the attempt, centred on the place that was found.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

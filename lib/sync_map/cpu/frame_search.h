@@ -53,12 +53,12 @@ public:
                                     unsigned warmup,
                                     double accepted);
 
-    //! Searches a frame and writes its input; returns its place.
+    //! Searches the beginning of a frame and writes the frame's input; returns the place.
     boundary_match_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
 
 private:
-    // Result of an attempt; begin: item of the window's first drift.
+    // Result of an attempt; `begin` is the item at the window's first drift.
     struct found_at {
         std::int64_t origin;
         double evidence;
@@ -91,13 +91,15 @@ private:
     const drift_range d_window;
     const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    const double d_log_symbol; // logarithm of the recursion's missing factors per symbol
+    // Logarithm of the factors per symbol that the recursion leaves out.
+    const double d_log_symbol;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;
     carried_frame d_frame;
     double d_log_sum = 0;
     std::vector<double> d_start;
-    const std::vector<double> d_ends; // all 1: nothing is known after a frame
+    // End metrics, all 1: nothing is known after a frame.
+    const std::vector<double> d_ends;
 };
 
 } // namespace gr::gpufec::sync_map

@@ -72,15 +72,15 @@ private:
         }
     }
 
-    // Transmission weights between rows t and t + 1 of index i.
+    // Returns the transmission weights between rows t and t + 1 of index i.
     const vec* weights(unsigned i, unsigned t) const
     {
         return d_transmission + (std::size_t(d_tries.n()) * i + t) * d_s;
     }
 
-    // ---- steps of a lattice, up to two branches at once ----
+    // ---- steps of a lattice for up to two branches at once ----
 
-    // Computes the rows of a prefix node's children; Leaf: with the insertions that
+    // Computes the rows of a prefix node's children. Leaf: includes the insertions that
     // follow.
     template <unsigned Branches, bool Leaf>
     void
@@ -108,8 +108,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children, by the transposes; insertions come
-    // before the node's row unless it is the root.
+    // Computes the rows of a suffix node's children by the transposed steps. Insertions
+    // precede the node's row unless the node is the root.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -130,7 +130,8 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows of children into their node's row; Add: adds to that row.
+    // Sums the rows of children into their node's row. Add: adds them to its present
+    // contents.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {
@@ -201,7 +202,7 @@ private:
         }
     }
 
-    // Handles two children at a time, and the last one alone.
+    // Handles children in pairs, and a last single child alone.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -216,7 +217,8 @@ private:
 
     // ---- tries ----
 
-    // Chooses the rows of a node's children: a leaf's own, or scratch above the stack.
+    // Chooses the rows of a node's children: a leaf has a row of its own, other nodes use
+    // scratch rows above the stack.
     void
     child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* scratch)
     {
@@ -378,7 +380,8 @@ private:
             [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
     }
 
-    // Sums, for each leaf of trie `to`, the rows of trie `from` over the leaf's words.
+    // For each leaf of trie `to`, sums the rows of trie `from` over the words of the
+    // leaf.
     void
     sum_words(const word_trie& to, const word_trie& from, const vec* rows, unsigned i)
     {
@@ -426,7 +429,7 @@ private:
             sum_words(t.suffix, t.prefix, d_prefix, i);
             merge_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
-            // Products of a few floats stay within the range of a double.
+            // A product of a few floats stays within the range of a double.
             if (sizeof(Metric) == 8 || i % 4 == 3) {
                 take_log();
             }
@@ -523,7 +526,7 @@ private:
         }
     }
 
-    // Computes λ = α·β, of sum 1, at boundary i while d_boundary holds β.
+    // Computes λ = α·β at boundary i, scaled to sum 1; d_boundary must hold β.
     void drifts(unsigned i, mvec* out)
     {
         mvec sum{};

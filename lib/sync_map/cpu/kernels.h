@@ -21,14 +21,15 @@ namespace gr::gpufec::sync_map {
  */
 struct lane_frames {
     const word_tries* tries;
-    unsigned symbols;           //!< with look-ahead; indices of the code repeat
-    unsigned outputs;           //!< symbols that have posteriors, the first ones
-    unsigned window;            //!< drifts considered
-    double insertion, deletion; //!< weights, in units of the largest transmission weight
+    //! Number of symbols including the look-ahead; indices of the code repeat.
+    unsigned symbols;
+    unsigned outputs; //!< number of symbols (the first ones) that get posteriors
+    unsigned window;  //!< number of drifts considered
+    double insertion, deletion; //!< weights relative to the largest transmission weight
     //! Transmission weights of row type, (n·symbols + window) × alphabet, from the item
     //! received at the window's first drift of boundary 0 on.
     const void* transmission;
-    const void* priors; //!< symbols × q of row type, or nullptr: uniform
+    const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
     const void* start;  //!< window metrics at boundary 0
     const void* end;    //!< window metrics at the last boundary
     void* alpha;        //!< result: (symbols + 1) × window metrics of α
@@ -37,15 +38,15 @@ struct lane_frames {
     void* first_drifts; //!< result: window metrics of λ at boundary 0
     void* last_drifts;  //!< result: window metrics of λ at boundary outputs
     void* first_beta;   //!< result, unless nullptr: window rows of β at boundary 0
-    void* last_beta;    //!< and at boundary outputs
+    void* last_beta;    //!< result, unless nullptr: window rows of β at boundary outputs
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };
 
 struct lane_kernel {
     unsigned lanes;
-    unsigned row_bytes;    //!< of one value of a row
-    unsigned metric_bytes; //!< of one metric
+    unsigned row_bytes;    //!< bytes of one value of a row
+    unsigned metric_bytes; //!< bytes of one metric
     void (*decode)(const lane_frames&);
 };
 
@@ -54,7 +55,7 @@ struct lane_kernels {
     const forward_recursion_kernels* carriers;
 };
 
-//! Rows of scratch memory that a kernel needs.
+//! Returns the number of rows of scratch memory that a kernel needs.
 unsigned row_vectors(const word_tries& tries);
 
 namespace baseline {

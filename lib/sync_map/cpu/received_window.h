@@ -15,7 +15,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Consecutive items of a stream.
+//! Consecutive items of a stream in contiguous memory.
 struct item_span {
     const std::byte* items;
     std::int64_t count;
@@ -45,11 +45,11 @@ public:
     void borrow(const std::byte* items, std::size_t count);
     bool borrowing() const { return d_borrowed; }
     std::size_t borrowed() const { return d_borrowed ? d_end - d_borrowed_from : 0; }
-    //! Releases borrowed items that are not needed any more; returns how many.
+    //! Releases the borrowed items that are no longer needed; returns their number.
     std::size_t release_borrowed();
-    //! Copies the borrowed items that are still needed, and ends the borrowing.
+    //! Copies the borrowed items that are still needed and stops borrowing.
     void copy_borrowed();
-    //! Address of a borrowed item.
+    //! Returns the address of a borrowed item.
     const std::byte* where(std::int64_t item) const
     {
         return d_borrowed + (item - d_borrowed_from) * std::int64_t(d_item_bytes);
@@ -58,13 +58,14 @@ public:
     std::int64_t first() const { return d_first; }
     std::int64_t end() const { return d_end; }
 
-    //! Copies items \p from to \p to − 1; all must be held.
+    //! Copies items \p from to \p to − 1, all of which must be held.
     void copy(std::int64_t from, std::int64_t to, std::byte* out) const;
-    //! Items \p from to \p to − 1 in contiguous memory, valid until the next call.
+    //! Returns items \p from to \p to − 1 in contiguous memory, valid until the next
+    //! call.
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:
-    static constexpr std::size_t chunk_bytes = 1 << 21; // a large page
+    static constexpr std::size_t chunk_bytes = 1 << 21; // the size of a large page
 
     struct deleter {
         void operator()(std::byte* p) const { std::free(p); }
@@ -80,11 +81,12 @@ private:
 
     std::size_t d_item_bytes;
     std::int64_t d_chunk_items;
-    std::deque<chunk> d_chunks; // the first holds item d_first
+    std::deque<chunk> d_chunks; // the first chunk holds item d_first
     std::vector<chunk> d_spare;
     std::int64_t d_first = 0, d_end = 0;
     mutable std::vector<std::byte> d_span;
-    const std::byte* d_borrowed = nullptr; // item d_borrowed_from; nullptr: not borrowing
+    // Address of item d_borrowed_from; nullptr if nothing is borrowed.
+    const std::byte* d_borrowed = nullptr;
     std::int64_t d_borrowed_from = 0;
 };
 

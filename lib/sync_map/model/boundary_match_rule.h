@@ -18,7 +18,8 @@
 namespace gr::gpufec::sync_map {
 
 struct boundary_match {
-    //! Total variation between the final α of a frame and the initial α of the next.
+    //! Total variation distance between the final α of a frame and the initial α of the
+    //! next.
     float difference = 0;
     //! Bound on the error of the next frame's posteriors that this difference causes.
     float start_bound = 0;
@@ -26,11 +27,11 @@ struct boundary_match {
     float end_bound = 0;
 };
 
-//! Partial sums per sum, which hide the latency of an addition: part k sums the terms
-//! whose number is k modulo this. Parts are added in order, in double.
+//! Number of partial sums per sum; several hide the latency of an addition. Part k sums
+//! the terms whose number is k modulo this. The parts are added in order, in double.
 constexpr int boundary_match_parts = 8;
 
-//! Rounded product that the compiler must not fuse with an addition.
+//! Returns the rounded product; the compiler must not fuse it with an addition.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -83,7 +84,7 @@ GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,
             to[3] = ahead[m];
         },
         rows);
-    // Rows are scaled to sum 1 so that products stay within the range of a float.
+    // Scales rows to sum 1 so that products stay within the range of a float.
     const Real scale_carried = inverse(rows[0]), scale_looked = inverse(rows[1]),
                scale_began = inverse(rows[2]), scale_ahead = inverse(rows[3]);
     const auto a = [&](int m) {

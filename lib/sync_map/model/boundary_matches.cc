@@ -9,7 +9,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Computes the parts of each sum side by side.
+// Computes the partial sums of each sum side by side.
 template <class Real>
 struct sum_of_parts {
     template <class Term, unsigned Sums>

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Metrics at both ends of a frame, and the frame's place in the stream.
+//! Metrics at both ends of a frame, and the position of the frame in the stream.
 struct frame_ends {
     const std::byte* metrics; //!< α and β of boundary 0, α and β of boundary outputs
     std::int64_t origin;      //!< received item of boundary 0 at drift 0
@@ -26,11 +26,11 @@ int boundary_match_shift(const setup& setup, std::int64_t origin, std::int64_t n
 boundary_match
 compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 
-//! Compares the outputs of two searching frames of a batch, and writes the result into
-//! the header of \p next.
+//! Compares the outputs of two consecutive searching frames of a batch and writes the
+//! result into the header of \p next.
 void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
-//! Largest difference with which a boundary match proves a frame.
+//! Largest difference at which a boundary match still proves a frame.
 double boundary_match_tolerance(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

@@ -205,7 +205,7 @@ void write_symbol(const setup& setup,
     case sync_output::symbols: {
         const std::uint16_t D = most_likely(L, q);
         std::memcpy(
-            out, &D, setup.symbol_bytes()); // every supported host is little-endian
+            out, &D, setup.symbol_bytes()); // Every supported host is little-endian.
         return;
     }
     case sync_output::posteriors:

@@ -15,10 +15,10 @@ namespace gr::gpufec::sync_map {
 struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
-    std::vector<double> prior_scale;            //!< per output symbol
-    std::vector<double> symbol, prior, weights; //!< q values each
-    std::vector<double> first, last;            //!< drift posteriors of both ends
-    std::vector<double> metrics[4];             //!< for boundary matches
+    std::vector<double> prior_scale;            //!< one entry per output symbol
+    std::vector<double> symbol, prior, weights; //!< q values per symbol
+    std::vector<double> first, last; //!< drift posteriors of both ends of the frame
+    std::vector<double> metrics[4];  //!< metrics for boundary matches
 };
 
 //! Converts received items to transmission weights, in units of setup::largest_weight().
@@ -37,14 +37,14 @@ private:
     double d_match, d_mismatch, d_erased;
 };
 
-//! Items of a frame as transmission weights, for the decoders of the CPU.
+//! The items of a frame as transmission weights, for the CPU's decoders.
 class frame_items
 {
 public:
     frame_items(const setup& setup, const std::byte* frame, frame_scratch& scratch);
 
     const frame_header& header() const { return d_header; }
-    //! False if the header's length is out of range.
+    //! Returns false if the length in the header is out of range.
     bool valid() const { return d_valid; }
 
     //! Writes the weight of receiving item \p position for each symbol sent, \p stride
@@ -52,12 +52,12 @@ public:
     template <class Real>
     void weigh(std::int64_t position, Real* weights, std::size_t stride = 1) const;
 
-    //! Metric of the window's drift number \p m at the first or the last boundary; 0
-    //! outside the received items.
+    //! Returns the metric of the window's drift number \p m at the first or the last
+    //! boundary; 0 if the drift lies outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
     double end(unsigned m) const;
 
-    //! Normalised prior; 1 for symbols without priors.
+    //! Returns the normalised prior; 1 for symbols without priors.
     double prior(unsigned i, unsigned D) const;
 
 private:
@@ -86,7 +86,7 @@ void write_unknown(const setup& setup,
                    std::byte* out,
                    sync_status& status);
 
-//! Writes α and β at boundaries 0 and outputs, which boundary matches compare.
+//! Writes α and β at boundary 0 and at boundary outputs, for boundary matches.
 void write_boundary_matches(const setup& setup,
                             const frame_header& header,
                             const double* const (&metrics)[4],
@@ -104,8 +104,8 @@ void write_drifts(const setup& setup,
 //! Returns \p prior as one metric per drift of the window.
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window);
 
-//! Writes all but the items of a frame: header, start and end metrics, priors
-//! (outputs × q, or nullptr: uniform).
+//! Writes all of a frame's input except the items: header, start and end metrics, and
+//! priors (outputs × q, or nullptr: uniform).
 void write_frame(const setup& setup,
                  const frame_header& header,
                  const std::vector<double>& start,

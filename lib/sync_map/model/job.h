@@ -13,16 +13,19 @@ namespace gr::gpufec::sync_map {
 
 struct job {
     std::size_t frames = 0;
-    std::size_t whole = 0; //!< frames with an input of their own, which do not search
-    std::size_t items = 0; //!< received items of searching or placed frames
-    unsigned warmup = 0;   //!< of searching frames: symbols, up to search.max_warmup
-    bool placed = false;   //!< the input has a placed_frame per frame
-    bool borrowed = false; //!< items lie in the caller's memory, the rest in the slot
+    //! Number of frames with an input of their own, which do not search.
+    std::size_t whole = 0;
+    std::size_t items = 0; //!< number of received items of searching or placed frames
+    //! Number of warm-up symbols of searching frames, at most search.max_warmup.
+    unsigned warmup = 0;
+    bool placed = false; //!< the input contains a placed_frame for each frame
+    //! Items are in the caller's memory, the rest of the input is in the slot.
+    bool borrowed = false;
 };
 
-//! Where the two parts of a batch's input lie.
+//! Addresses of the two parts of a batch's input.
 struct batch_input {
-    //! \param items_at offset of the items in a slot
+    //! \param items_at offset of the items within a slot
     batch_input(const job& j, const batch_memory& memory, std::size_t items_at)
         : table(j.borrowed ? memory.table : memory.input),
           items(j.borrowed ? memory.input : memory.input + items_at)

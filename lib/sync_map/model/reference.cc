@@ -29,7 +29,7 @@ public:
     Real insertion() const { return d_weights.insertion; }
     Real deletion() const { return d_weights.deletion; }
 
-    // Weight of receiving the item at a position if the symbol was sent.
+    // Returns the weight of receiving the item at a position if the symbol was sent.
     Real transmission(int position, unsigned symbol) const
     {
         if (position < 0 || position >= d_problem.positions()) {
@@ -50,14 +50,14 @@ public:
         return d_problem.code.word(i % d_problem.code.frame_symbols(), D);
     }
 
-    // Received position of boundary i at the window's drift number m.
+    // Returns the received position of boundary i at the window's drift number m.
     int position(unsigned i, int m) const
     {
         return d_problem.origin + int(d_problem.code.n() * i) + d_problem.window.first +
                m;
     }
 
-    // A boundary's weights; 0 for drifts outside the received items.
+    // Returns a boundary's weights; 0 for drifts outside the received items.
     std::vector<Real> boundary(const std::vector<double>& weights, unsigned i) const
     {
         std::vector<Real> row(d_M);
@@ -116,9 +116,9 @@ void append_normalised(std::vector<double>& to, std::vector<Real> row)
     }
 }
 
-// Runs the forward-backward recursion over boundaries. step.forward(i, D, row) returns
-// the row after the word of symbol D at index i, step.backward(i, D, row) the row before
-// it.
+// Runs the forward-backward recursion over the boundaries. step.forward(i, D, row)
+// returns the row after the word of symbol D at index i; step.backward(i, D, row) returns
+// the row before that word.
 template <class Real, class Step>
 map_result forward_backward(const map_problem& p, const Step& step)
 {
@@ -341,7 +341,8 @@ public:
         return P;
     }
 
-    // Weight of the paths that pass boundary i at the window's drift number m.
+    // Returns the weight of the paths that pass boundary i at the window's drift number
+    // m.
     double through(unsigned i, int m) const
     {
         const int j = d_weights.position(i, m);
@@ -360,8 +361,8 @@ private:
         d_forward.assign((d_T + 1) * (d_J + 1), 0);
         set_boundary(d_forward, start, 0);
         for (int t = 0; t < d_T; ++t) {
-            double inserted = 0; // at (t, j), insertions included
-            double before = 0;   // the same at (t, j − 1)
+            double inserted = 0; // weight at (t, j), including insertions
+            double before = 0;   // weight at (t, j − 1), including insertions
             for (int j = 0; j <= d_J; ++j) {
                 inserted =
                     d_forward[t * (d_J + 1) + j] + d_weights.insertion() * inserted;
@@ -512,7 +513,7 @@ map_result linear(const map_problem& p)
 
 namespace {
 
-// Divides rows of q values by their sum or their largest value.
+// Divides each row of q values by its sum or by its largest value.
 enum class unit { sum, largest };
 void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
 {

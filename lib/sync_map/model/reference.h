@@ -21,15 +21,16 @@ namespace reference {
 struct map_problem {
     sync_code code;
     bsid_model channel;
-    drift_range window; //!< drifts considered at every boundary
-    unsigned symbols;   //!< may exceed the code's frame_symbols: indices repeat
-    int origin = 0;     //!< received position of boundary 0 at drift 0
+    drift_range window; //!< number of drifts considered at every boundary
+    //! Number of symbols; may exceed the code's frame_symbols, because indices repeat.
+    unsigned symbols;
+    int origin = 0; //!< received position of boundary 0 at drift 0
     //! Probability of each received item given each channel symbol sent without
     //! substitution: positions × alphabet, each row of sum 1. Hard: 1 or 0.
     std::vector<double> likelihood;
-    std::vector<double> start;  //!< weights of the window's drifts at boundary 0
-    std::vector<double> end;    //!< weights of the window's drifts at the last boundary
-    std::vector<double> priors; //!< symbols × q, or empty: uniform
+    std::vector<double> start; //!< weights of the drifts in the window at boundary 0
+    std::vector<double> end; //!< weights of the drifts in the window at the last boundary
+    std::vector<double> priors; //!< symbols × q values, or empty for uniform priors
 
     int positions() const { return likelihood.size() / code.alphabet(); }
 };

@@ -78,7 +78,7 @@ double symbols_to_forget(const sync_options& o)
     return o.precision == sync_precision::float64 ? 1.35 * symbols : symbols;
 }
 
-// Returns the number of indices after which the codebook repeats.
+// Returns the number of symbol indices after which the codebook repeats.
 unsigned period(const sync_code& code)
 {
     const unsigned N = code.frame_symbols();
@@ -99,12 +99,14 @@ unsigned period(const sync_code& code)
     return N;
 }
 
-// Returns the search of streams whose frames can tell their place; else an empty search.
+// Returns the search parameters for streams whose frames can find their own place;
+// otherwise an empty search.
 start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;
     constexpr unsigned max_anchors = 64;
-    constexpr int longest_slip = 2000; // items lost or inserted that the search bridges
+    // Largest number of items lost or inserted that the search bridges.
+    constexpr int longest_slip = 2000;
     const auto symbols = symbols_to_forget(o);
     if (o.mode != sync_mode::stream || o.form != sync_form::linear ||
         symbols > max_symbols) {
@@ -113,17 +115,18 @@ start_search make_search(const sync_options& o)
     start_search s;
     s.frame_first = decoder_window(o).first;
     const double again =
-        double(o.code.n()) * period(o.code); // items of a period of the codebook
+        // Number of items in a period of the codebook.
+        double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
-    // Where forgetting takes long, its time varies; begin short, warm-ups can be
-    // lengthened.
+    // Where the channel forgets slowly, the time needed varies. The warm-up begins short
+    // and can be lengthened.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
     s.max_warmup = 2 * s.warmup;
     s.anchors = max_anchors;
     const auto spread = [&](double frames) {
         return drift_spread(o.channel, frames * o.code.frame_bits());
     };
-    // Five standard deviations must be less than half a period.
+    // Five standard deviations of the drift must be less than half a period.
     const auto ambiguous = [&] { return 5 * spread(s.anchors).most > 6 * nearer; };
     while (s.anchors > 1 && ambiguous()) {
         s.anchors /= 2;
@@ -133,7 +136,7 @@ start_search make_search(const sync_options& o)
     }
     s.radius = std::min(nearer, int(std::ceil(spread(s.anchors).most)));
     s.most = std::min(nearer, s.radius + longest_slip);
-    // The reach lets the first attempt find most frames.
+    // The reach is chosen so that the first attempt finds most frames.
     s.reach = std::max(6, int(spread(s.anchors / 2.0).most / 4));
     const drift_spread before(o.channel, double(s.max_warmup) * o.code.n());
     const double beyond = s.reach + before.most;
@@ -151,7 +154,7 @@ start_search make_search(const sync_options& o)
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
     s.nearest = 2 * within(2 * s.step_symbols);
-    // The window must be shorter than the period, or it would hold two equal places.
+    // The window must be shorter than the period, or two equal places could lie in it.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s
                : start_search{};
@@ -241,7 +244,7 @@ unsigned chosen_lookahead(const sync_options& o)
     if (o.lookahead) {
         return o.lookahead;
     }
-    // The backward recursion need not find the drift, so it needs fewer symbols.
+    // The backward recursion need not find the drift, so fewer symbols are enough.
     return unsigned(std::clamp(
         std::ceil(0.6 * symbols_to_forget(o)), 4.0, double(sync_options::max_lookahead)));
 }
@@ -342,7 +345,7 @@ batch_limits setup::limits(std::size_t frames) const
 
 setup::placed_batch setup::placed_input(std::size_t frames) const
 {
-    constexpr std::size_t most = 1 << 30; // item numbers have 32 bits
+    constexpr std::size_t most = 1 << 30; // Item numbers have 32 bits.
     return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
              round_up(frames * sizeof(placed_frame)) };
 }
@@ -357,7 +360,7 @@ drift_spread::drift_spread(const bsid_model& channel, double symbols)
 
 setup::stream_batch setup::stream_input(std::size_t frames) const
 {
-    constexpr double most = 1 << 30; // item numbers have 32 bits
+    constexpr double most = 1 << 30; // Item numbers have 32 bits.
     const double bits = code.frame_bits();
     const drift_spread spread(channel, bits * frames);
     const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +

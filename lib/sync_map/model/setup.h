@@ -16,8 +16,9 @@ namespace gr::gpufec::sync_map {
 
 //! Header of a frame's input.
 struct frame_header {
-    std::int32_t length; //!< received items; negative: a frame that cannot be decoded
-    std::int32_t origin; //!< received item of boundary 0 at drift 0
+    //! Number of received items; negative: the frame cannot be decoded.
+    std::int32_t length;
+    std::int32_t origin; //!< received item at boundary 0 and drift 0
     std::int32_t first;  //!< first drift of the window
     std::int32_t unused;
 };
@@ -25,22 +26,23 @@ struct frame_header {
 /*!
  * \brief Parameters of the search by which a frame of a stream finds its beginning.
  *
- * An attempt starts the forward recursion some symbols before the frame with α = 1 over a
- * window of drifts around a place; at the frame, the recursion has forgotten this start.
- * Attempts cover adjacent places, from a guess outwards, until one explains the received
- * items.
- */
+ * An attempt starts the forward recursion some symbols before the frame, with α = 1 over
+ * a window of drifts around an assumed place. When the recursion reaches the frame, this
+ * start no longer has any influence. Attempts cover adjacent places, from a guess
+ * outwards, until one explains the received items. */
 struct start_search {
-    unsigned warmup = 0;     //!< symbols before a frame; 0: frames do not search
-    unsigned max_warmup = 0; //!< largest warmup of a job
+    unsigned warmup = 0; //!< number of symbols before a frame; 0: frames do not search
+    unsigned max_warmup = 0; //!< largest warm-up of a job
     int frame_first = 0;     //!< first drift of a frame's window
-    unsigned window = 0;     //!< drifts of an attempt
-    int first = 0;           //!< first of them, relative to the place
-    int reach = 0;           //!< largest distance from its place that an attempt finds
-    //! Largest expected error of a guess. If no attempt within it is accepted, the best
-    //! is taken.
+    unsigned window = 0;     //!< number of drifts in the window of an attempt
+    int first = 0;           //!< the first of these drifts, relative to the place
+    //! Largest distance from the place at which an attempt finds the frame.
+    int reach = 0;
+    //! Largest expected error of a guess. If no attempt within this distance is accepted,
+    //! the best one is taken.
     int radius = 0;
-    //! Largest distance of attempts while none is accepted; less than half a period.
+    //! Largest distance of attempts from the guess while none is accepted; less than half
+    //! a period.
     int most = 0;
     //! Distance between anchors in frames. Each anchor is searched from the one before,
     //! and the frames after an anchor are guessed from it.
@@ -55,27 +57,29 @@ struct start_search {
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
-    static constexpr double enough = 7; //!< 1000 to 1
+    static constexpr double enough = 7; //!< a likelihood ratio of about 1000 to 1
 
     explicit operator bool() const { return warmup > 0; }
-    //! Whether an attempt with this warm-up may narrow its window.
+    //! Returns whether an attempt with this warm-up may narrow its window.
     bool may_narrow(unsigned symbols) const
     {
         return told < symbols && symbols <= warmup;
     }
-    //! Whether searches for frames narrow; small windows would save next to nothing.
+    //! Returns whether searches for frames narrow their windows. Small windows would save
+    //! next to nothing.
     bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
     //! Place of attempt number \p k relative to the guess.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! Place where a frame was found; header of the output for boundary matches.
+//! The place where a frame was found; header of the output for boundary matches.
 struct boundary_match_header {
-    std::int32_t origin;        //!< received item of boundary 0 at drift 0
-    float evidence;             //!< logarithm of the ratio to random items; 0: no search
-    std::uint32_t found;        //!< whether the evidence was accepted
-    std::uint32_t compared = 0; //!< to the frame before it in the batch
-    boundary_match to_previous{}; //!< if so
+    std::int32_t origin; //!< received item at boundary 0 and drift 0
+    float evidence; //!< logarithm of the likelihood ratio to random items; 0: no search
+    std::uint32_t found; //!< whether the evidence was accepted
+    //! Whether it was compared to the previous frame of the batch.
+    std::uint32_t compared = 0;
+    boundary_match to_previous{}; //!< result of that comparison
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
@@ -84,11 +88,11 @@ static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behin
 struct setup {
     sync_code code;
     bsid_model channel;
-    unsigned window;    //!< drifts considered at each boundary
-    unsigned symbols;   //!< message symbols with look-ahead; indices repeat
-    unsigned outputs;   //!< message symbols that are put out
+    unsigned window;  //!< number of drifts considered at each boundary
+    unsigned symbols; //!< number of message symbols, including look-ahead; indices repeat
+    unsigned outputs; //!< number of message symbols that are output
     unsigned max_items; //!< largest number of received items of a frame
-    drift_range change; //!< of drift per symbol, corridor form
+    drift_range change; //!< largest drift change per symbol in the corridor form
     bool soft_input;
     std::size_t item_size;
     bool priors;
@@ -105,15 +109,17 @@ struct setup {
     //! items can then be compared, and metrics differ less between drifts, which floats
     //! need where drifts are many. 1 where priors of a frame's ends weigh such paths.
     double item_weight;
-    unsigned positive_bit;         //!< of sync_output::llr
-    start_search search;           //!< streams
-    bool boundary_matches = false; //!< put out metrics that prove where frames begin
-    //! Whether frames differ in their items alone, so that a batch may consist of
+    unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
+    start_search search;   //!< search for the frames of a stream
+    //! Also outputs the metrics that prove where frames begin.
+    bool boundary_matches = false;
+    //! Set if frames differ only in their items, so that a batch may consist of
     //! placed_frames.
     bool placed = false;
     int first = 0;             //!< first drift of the window
     std::vector<double> start; //!< window metrics at the start of placed frames
-    std::vector<double> end;   //!< and at their end; empty: they end with the last item
+    //! Window metrics at the end of placed frames; empty: they end with the last item.
+    std::vector<double> end;
 
     // A frame's input: header, start and end metrics (window doubles each), priors
     // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
@@ -131,7 +137,7 @@ struct setup {
     {
         return round_up(items_at() + max_items * item_bytes());
     }
-    //! Output bytes of one message symbol.
+    //! Returns the size in bytes of one message symbol's output.
     std::size_t symbol_bytes() const;
     std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
     //! Then, for boundary matches, a boundary_match_header and window metrics of α and β
@@ -154,19 +160,19 @@ struct setup {
                                 : boundary_matches_at();
     }
 
-    //! Largest weight of a transmission, without item_weight.
+    //! Returns the largest weight of a transmission, without item_weight.
     double largest_weight() const;
-    //! Unit of lattice weights.
+    //! Returns the unit of lattice weights.
     double unit() const { return largest_weight() * item_weight; }
-    //! Weight of one particular item inserted.
+    //! Returns the weight of one particular item being inserted.
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }
-    //! Weight of a deletion, in units.
+    //! Returns the weight of a deletion, in units of lattice weights.
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
     //! Logarithm of a frame's probability, times item_weight per item, less that of its
     //! lattice weight in units, where symbols without priors weigh 1.
     double log_scale() const;
 
-    //! Memory for a batch of \p frames.
+    //! Returns the memory needed for a batch of \p frames.
     batch_limits limits(std::size_t frames) const;
 
     /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
@@ -185,16 +191,17 @@ struct setup {
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame of a stream's batch.
+//! A frame of a batch of a stream.
 struct stream_piece {
-    std::int32_t whole; //!< number among the whole frames; negative: it searches
+    std::int32_t whole; //!< index among the whole frames; negative: the frame searches
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame that differs from others of its batch in its items alone.
+//! A frame that differs from others of its batch only in its items.
 struct placed_frame {
-    std::int32_t length; //!< received items; negative: a frame that cannot be decoded
-    std::uint32_t at;    //!< number of its first item in the batch
+    //! Number of received items; negative: the frame cannot be decoded.
+    std::int32_t length;
+    std::uint32_t at; //!< index of its first item in the batch
 };
 
 //! Mean drift of \p symbols symbols, and the deviation from it that is exceeded about
@@ -214,11 +221,11 @@ double worth_of_following(const sync_options& options);
 //! Checks the options. \throws std::invalid_argument
 void check_options(const sync_options& options);
 
-//! Returns the symbols of look-ahead of a stream.
+//! Returns the number of look-ahead symbols of a stream.
 unsigned chosen_lookahead(const sync_options& options);
 
-//! Returns the drifts that frames are decoded with; in a stream, relative to the expected
-//! drift.
+//! Returns the drifts that the decoder considers for a frame; in a stream, relative to
+//! the expected drift.
 drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);

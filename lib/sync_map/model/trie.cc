@@ -10,7 +10,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// symbol_at(D, d): channel symbol of word D that leads from depth d to d + 1.
+// symbol_at(D, d) is the channel symbol of word D that leads from depth d to d + 1.
 using symbol_at = std::function<std::uint8_t(unsigned D, unsigned d)>;
 
 class trie_builder
@@ -39,8 +39,8 @@ public:
     word_trie take() { return std::move(d_trie); }
 
 private:
-    // Grows the subtree of words order[first] to order[last − 1], which agree up to
-    // depth.
+    // Grows the subtree of words order[first] to order[last − 1], whose symbols agree up
+    // to depth.
     void grow(unsigned node, unsigned first, unsigned last, unsigned depth)
     {
         const auto& order = d_trie.order;
@@ -94,7 +94,8 @@ word_tries::word_tries(const sync_code& code)
 
 unsigned row_vectors(const word_tries& tries)
 {
-    // One boundary, the leaves of both tries, their sums, and a path down one trie.
+    // Counts one boundary, the leaves of both tries, their sums, and a path down one
+    // trie.
     const unsigned branches = std::min(tries.alphabet(), tries.q());
     return 1 + 3 * tries.max_leaves() + branches * (tries.n() - tries.split());
 }

@@ -16,13 +16,13 @@ namespace gr::gpufec::sync_map {
 //! A trie whose leaves all have the same depth; node 0 is the root.
 struct word_trie {
     struct node {
-        std::uint32_t child;   //!< the first child; the others follow
-        std::uint32_t leaf;    //!< number of a leaf
-        std::uint8_t symbol;   //!< channel symbol on the branch that leads here
-        std::uint8_t children; //!< 0: a leaf
+        std::uint32_t child;   //!< first child; the other children follow
+        std::uint32_t leaf;    //!< index of a leaf
+        std::uint8_t symbol;   //!< channel symbol on the branch to this node
+        std::uint8_t children; //!< number of children; 0 for a leaf
     };
     std::vector<node> nodes;
-    std::vector<std::uint32_t> leaf; //!< of each message symbol
+    std::vector<std::uint32_t> leaf; //!< leaf of each message symbol
     //! Message symbols by leaf: those of leaf l are order[begin[l]] to order[begin[l +
     //! 1]].
     std::vector<std::uint32_t> order, begin;
@@ -30,10 +30,10 @@ struct word_trie {
     unsigned leaves() const { return begin.size() - 1; }
 };
 
-//! The tries of one index.
+//! The two tries of one symbol index.
 struct index_tries {
-    word_trie prefix; //!< of channel symbols 0 to split − 1
-    word_trie suffix; //!< of channel symbols n − 1 down to split
+    word_trie prefix; //!< trie of channel symbols 0 to split − 1
+    word_trie suffix; //!< trie of channel symbols n − 1 down to split
 };
 
 class word_tries
@@ -45,7 +45,7 @@ public:
     unsigned q() const { return d_q; }
     unsigned alphabet() const { return d_alphabet; }
     unsigned frame_symbols() const { return d_tries.size(); }
-    //! Channel symbols of a prefix; less than n.
+    //! Number of channel symbols in a prefix; less than n.
     unsigned split() const { return d_n / 2; }
     const index_tries& operator[](unsigned i) const { return d_tries[i]; }
     //! Largest number of leaves of a trie.

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes several reads of each frame: one after the other, each with priors from the
- * reads before it. Frames at different reads share batches, and stay in order because all
- * need as many steps.
+/* Decodes the reads of each frame one after the other, each with priors from the reads
+ * before it. A batch may hold different frames at different reads. Frames stay in order
+ * because all need the same number of steps.
  */
 
 #include "common/checked_size.h"
@@ -38,10 +38,10 @@ const sync_reads_options& checked(const sync_reads_options& o)
     return o;
 }
 
-// Returns whether posteriors between reads are doubles.
+// Returns whether posteriors are passed between reads as doubles.
 bool in_doubles(const sync_options& o) { return o.precision != sync_precision::float32; }
 
-// Returns the options of the decoder of single reads.
+// Returns the options of the decoder that decodes single reads.
 sync_options one_read(const sync_reads_options& o, std::size_t most)
 {
     sync_options one = o;
@@ -183,13 +183,13 @@ public:
 private:
     static constexpr std::size_t beyond_limits = INT_MAX;
 
-    // A frame in progress.
+    // A frame whose reads are being decoded.
     struct work {
-        std::vector<std::byte> items; // of all reads
+        std::vector<std::byte> items; // items of all reads
         std::vector<std::size_t> lengths, begins;
         read_beliefs beliefs;
-        std::vector<float> priors; // if there is only one read
-        unsigned step = 0;         // number of the next decoding
+        std::vector<float> priors; // used only if there is one read
+        unsigned step = 0;         // index of the next decoding step
         sync_status status{};
         std::vector<std::byte> output;
     };
@@ -200,7 +200,7 @@ private:
         return std::max<std::size_t>(1, d_options.slots * d_options.devices.size());
     }
 
-    // Number of frames in progress that memory holds.
+    // Returns the number of frames in progress that fit in memory.
     double max_work() const
     {
         const double bytes =
@@ -217,7 +217,7 @@ private:
         return std::min<double>(memory, 2u << 30) / bytes;
     }
 
-    // Number of frames in progress that fill all slots.
+    // Returns the number of frames in progress that fill all slots.
     std::size_t most() const
     {
         return std::max<std::size_t>(
@@ -283,7 +283,7 @@ private:
                 moved = true;
             }
         }
-        // No further frame can fill the batch.
+        // Flushes the decoder if no further frame can fill the batch.
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder.flush();
@@ -362,7 +362,7 @@ private:
     frame_scratch d_scratch;
     std::unique_ptr<work> d_open; // the frame whose reads are being pushed
     works d_waiting, d_in_flight, d_decoded, d_spare;
-    bool d_emitted = false; // the first of d_decoded has been pulled
+    bool d_emitted = false; // the first frame of d_decoded has been pulled
     bool d_finishing = false;
     // Counts of frames: complete, decoded, and complete at the last flush().
     std::uint64_t d_whole = 0, d_ended = 0, d_flushed = 0;

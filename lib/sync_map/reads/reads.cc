@@ -10,10 +10,10 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Lower limit of products: below every prior, and above denormal doubles.
+// Lower limit of products: smaller than every prior and larger than denormal doubles.
 constexpr double least_total = 1e-280;
 
-// Returns the largest value; the lanes let compilers use vectors.
+// Returns the largest value; separate lanes let compilers use vector instructions.
 double largest_of(const double* row, unsigned q)
 {
     constexpr unsigned lanes = 8;
@@ -30,7 +30,7 @@ double largest_of(const double* row, unsigned q)
     return *std::max_element(largest, largest + lanes);
 }
 
-// Divides a row by its largest value and raises it to \p least.
+// Divides a row by its largest value and raises smaller values to at least \p least.
 void scale(double* row, unsigned q, double least)
 {
     const double factor = 1 / largest_of(row, q);
@@ -75,7 +75,7 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
             largest = std::max(largest, row[D]);
             sum += row[D] > 0 ? row[D] : 0;
         }
-        // Decoders treat such rows as uniform.
+        // Decoders treat a row without a finite positive sum as uniform.
         const bool nothing = !(sum > 0) || !std::isfinite(sum);
         for (unsigned D = 0; D < d_q; ++D) {
             b.known.push_back(nothing ? 1 : row[D] > 0 ? row[D] / largest : 0);
@@ -83,7 +83,8 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
     }
 }
 
-// Computes d_others and the priors of one symbol.
+// Computes the product of the other reads' extrinsics (d_others) and the priors of a
+// symbol.
 void read_rule::weigh_others(const read_beliefs& b, unsigned r, unsigned i, float* priors)
 {
     const auto at = std::size_t(i) * d_q;
@@ -127,7 +128,7 @@ void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
         const auto at = std::size_t(i) * d_q;
         weigh_others(b, r, i, d_priors.data());
         for (unsigned D = 0; D < d_q; ++D) {
-            // Words with prior 0 have posterior 0.
+            // A word whose prior is 0 also has posterior 0.
             row[D] = L[at + D] / std::max<double>(priors[D], FLT_MIN);
         }
         scale(row, d_q, min_extrinsic);

@@ -13,9 +13,10 @@ namespace gr::gpufec::sync_map {
 
 //! Beliefs about one frame's symbols. Rows have q values, divided by the largest.
 struct read_beliefs {
-    std::vector<float> known;                   //!< prior; empty: uniform
-    std::vector<double> total;                  //!< product of all reads' extrinsics
-    std::vector<std::vector<float>> extrinsics; //!< per read, if they are remembered
+    std::vector<float> known;  //!< prior of the frame; empty: uniform
+    std::vector<double> total; //!< product of all reads' extrinsics
+    //! Extrinsics per read, if they are stored.
+    std::vector<std::vector<float>> extrinsics;
 };
 
 /*!
@@ -30,10 +31,11 @@ class read_rule
 public:
     static constexpr double min_extrinsic = 1e-20;
 
-    //! \param remember stores extrinsics per read, so that a read can be decoded again
+    //! \param remember stores the extrinsics of each read, so that reads can be decoded
+    //! again
     read_rule(unsigned symbols, unsigned q, unsigned reads, bool remember);
 
-    //! Bytes of a frame's read_beliefs.
+    //! Returns the size in bytes of a frame's read_beliefs.
     double bytes() const;
 
     //! Begins a frame. \param weights priors, symbols × q; nullptr: uniform

@@ -23,17 +23,17 @@ class boundary_predictor
 public:
     explicit boundary_predictor(const setup& setup);
 
-    //! Restarts prediction at a frame whose origin is known.
+    //! Restarts the prediction at a frame with known origin.
     void begin(std::uint64_t frame, std::int64_t origin);
-    //! Predicts from the last anchor found.
+    //! Predicts a frame from the last anchor found.
     std::int64_t expected(std::uint64_t frame) const;
-    //! Searches anchors up to the frame among the items received, then predicts the
-    //! frame. Calls are in order of frames.
+    //! Searches the anchors up to the frame as far as items have been received, then
+    //! predicts the frame. Frames must be passed in order.
     std::int64_t guess(std::uint64_t frame, const stream_cutter& stream);
-    //! Searches the frame as a decoder will.
+    //! Searches a frame in the same way as a decoder will.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
-    //! Items that a search may read before and after boundary 0 of a guess.
+    //! Number of items that a search may read before and after boundary 0 of a guess.
     std::int64_t items_before() const;
     std::int64_t items_behind() const;
 
@@ -46,7 +46,7 @@ private:
                                double accepted);
 
     const setup d_setup;
-    const double d_mean; // mean drift of a frame
+    const double d_mean; // mean drift over a frame
     start_finder d_finder;
     std::uint64_t d_frame = 0;
     std::int64_t d_origin = 0;

@@ -102,7 +102,7 @@ bool sync_decoder::impl::pull(frame& f)
     release_emitted();
     if (!d_search) {
         if (d_emitted == 0) {
-            advance(); // reads the clock, so once per slot
+            advance(); // advance() reads the clock, so it is called only once per slot
         }
     } else if (d_search->results.proven() == 0) {
         advance();
@@ -186,7 +186,8 @@ void sync_decoder::impl::set_channel(const bsid_model& channel)
 {
     auto options = d_options;
     options.channel = channel;
-    make_setup(options); // throws now if the channel cannot be decoded
+    // Throws if the channel cannot be decoded, before anything changes.
+    make_setup(options);
     d_next = std::move(options);
     flush();
     take_next();
@@ -255,7 +256,7 @@ void sync_decoder::impl::take_next()
     try {
         build();
     } catch (...) {
-        d_options = options; // these fitted into memory
+        d_options = options; // the previous options fitted into memory
         build();
         throw;
     }

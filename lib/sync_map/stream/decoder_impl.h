@@ -58,10 +58,11 @@ public:
     std::size_t borrowed() const override;
     std::size_t release_borrowed() override;
     void copy_borrowed() override;
-    // Includes one batch of items that unproven frames and the next cut refer to.
+    // This includes one batch of items that unproven frames and the next cut need.
     std::size_t input_bytes() const override;
 
-    // A new channel waits for the frames in flight, and later frames wait for it.
+    // A new channel takes effect once no frame is in flight; later frames wait until
+    // then.
     bool full() const override;
     void finish() override;
     bool ready() override;
@@ -79,15 +80,16 @@ private:
     // A frame in flight.
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // found, or guessed if the frame searches
+        std::int64_t origin; // origin that was found, or a guess if the frame searches
         bool whole, again;
     };
     struct batch_in_flight {
         std::vector<in_flight> frames;
         std::size_t whole = 0;
-        std::int64_t first = INT64_MAX, last = 0; // items of frames that search
-        std::int64_t oldest = INT64_MAX;          // smallest origin of a frame
-        std::int64_t copied = 0; // the slot holds items first to copied − 1
+        // Range of the items of frames that search.
+        std::int64_t first = INT64_MAX, last = 0;
+        std::int64_t oldest = INT64_MAX; // smallest origin of a frame
+        std::int64_t copied = 0;         // items first to copied − 1 are in the slot
         bool abandoned = false;
 
         // Resets all members but keeps the allocated memory.
@@ -99,7 +101,7 @@ private:
             frames = std::move(memory);
         }
     };
-    // State of a stream whose frames search.
+    // State of decoding a stream whose frames search.
     struct search {
         search(const setup& s, std::uint64_t first, stream_results::order again)
             : predictor(s),
@@ -117,12 +119,13 @@ private:
         stream_results results;
         setup::stream_batch layout{};
         unsigned warmup;
-        std::uint64_t next;      // number of the frame that is cut next
+        std::uint64_t next;      // number of the next frame to be cut
         std::uint64_t searching; // number of the first frame that searches
-        bool carried = false;    // frames have stopped searching
-        bool in_place = false;   // results point into the oldest slot
+        bool carried = false;    // frames no longer search
+        bool in_place = false;   // results point into the memory of the oldest slot
         bool no_more = false;    // the stream ended and its last frame is cut
-        // Counts when the current judgement began; failures of earlier channels.
+        // Counts at the beginning of the current judgement, and the failures of earlier
+        // channels.
         std::uint64_t boundary_matches = 0, failed = 0, failed_before = 0;
         batch_in_flight open;
         ring<batch_in_flight> flight;
@@ -142,20 +145,22 @@ private:
     std::size_t waiting() const override;
     bool can_borrow_output() const override { return !d_cutter && !d_setup->drifts; }
 
-    // Items that a stream takes now. The limit is set by the next frames, so that the
-    // caller's chunk size has no influence on how far the stream is ahead.
+    // Returns the number of items that a stream takes now. The limit depends on the next
+    // frames, so that the caller's chunk size has no influence on how far the stream is
+    // ahead.
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();
-    // Whether a frame can be written now.
+    // Returns whether a frame can be written now.
     bool capacity_for_frame();
     std::byte* next_input();
     void added(stream_cutter::place place);
     void send();
-    // Releases a slot once all its frames have been pulled and judged.
+    // Releases a slot once all its frames have been pulled and checked.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Whether a frame follows the code. Items beyond the end of the stream do not count.
+    // Returns whether a frame follows the code. Items after the end of the stream do not
+    // count.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -163,55 +168,57 @@ private:
     // Appends items of the open frame, up to the length that can be decoded.
     std::size_t push_part(const std::byte* items, std::size_t count);
     void add_placed(const placed_frame& place, std::size_t count);
-    // Borrowed items of the open frame that will be decoded.
+    // Returns the number of borrowed items of the open frame that will be decoded.
     std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
-    // One more item than a batch holds, because a frame may turn out to be too long.
+    // Returns one item more than a batch holds, because a frame may turn out to be too
+    // long.
     std::size_t borrowed_capacity() const;
     std::size_t take_borrowed(std::size_t count) override
     {
         return take_borrowed(count, true);
     }
-    // Skips the items if they are not \p of_frame.
+    // Takes borrowed items; skips them unless \p of_frame is set.
     std::size_t take_borrowed(std::size_t count, bool of_frame);
     void store_borrowed() override;
 
     // ---- streams whose frames search ----
 
     void begin_search();
-    // Cuts all frames that can be cut, and submits a batch that is full or due.
+    // Cuts all frames that can be cut. Submits a batch when it is full or has waited long
+    // enough.
     void advance_search();
-    // Puts one more frame into the open slot, or submits the slot. Returns false if there
-    // is nothing to do.
+    // Cuts one more frame into the open slot, or submits the slot. Returns false if
+    // neither was possible.
     bool cut_next();
-    // Cuts a frame that begins with the end metrics of the one before.
+    // Cuts a frame that begins with the end metrics of the previous frame.
     bool cut_again();
     bool cut_carried();
     bool cut_searching();
-    // Items that no frame has been cut from.
+    // Returns the number of items that no frame has been cut from.
     std::size_t ahead_of_search() const;
     stream_piece* open_pieces();
-    // Where the next whole frame of the open slot is written.
+    // Returns the address at which the next whole frame of the open slot is written.
     std::byte* next_whole();
     void add(const in_flight& f);
-    // Copies items of the open batch before \p last. Items that have just been pushed are
-    // still in the processor's caches.
+    // Copies the items of the open batch before \p last. Copying early is cheap, because
+    // items that have just been pushed are still in the processor's caches.
     void copy_items(std::int64_t last);
     void send_search();
-    // Drops items that no frame in flight and no unproven frame can need.
+    // Drops the items that no frame in flight and no unproven frame can need.
     void forget_unneeded();
-    // The oldest slot if it has finished. Polling a device for each pushed frame would
-    // cost more than all else here. The device is polled after a completion, and once per
-    // millisecond because a device that fails may not report a completion.
+    // Returns the oldest slot if it has finished. Polling a device for each pushed frame
+    // would dominate the cost. The device is therefore polled only after a completion,
+    // and once per millisecond in case a failed device does not report completions.
     const pipeline<job>::slot* finished_slot();
     // Takes decoded batches until frames can be pulled.
     void take_results();
     stream_frame
     result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;
-    // Lengthens the warm-up where many boundary matches fail; where that does not help,
-    // frames stop searching.
+    // Lengthens the warm-up if many boundary matches fail. If that does not help, frames
+    // stop searching.
     void judge_boundary_matches();
-    // Stops searching: from the first unproven frame on, each frame begins with the end
-    // metrics of the one before.
+    // Stops searching. Starting with the first unproven frame, each frame then begins
+    // with the end metrics of the previous one.
     void carry_frames_forward();
     bool no_more_frames() const;
 
@@ -226,21 +233,22 @@ private:
         return hooks;
     }
 
-    std::optional<sync_options> d_next;    // waits for frames in flight
-    std::optional<stream_cutter> d_cutter; // of streams
-    std::unique_ptr<search> d_search;      // of streams whose frames search
+    // Set while a new channel waits for frames in flight.
+    std::optional<sync_options> d_next;
+    std::optional<stream_cutter> d_cutter; // used for streams only
+    std::unique_ptr<search> d_search;      // used for streams whose frames search
     bool d_said_carried = false;
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::chrono::steady_clock::time_point d_asked{};
     double d_lock_limit = 0, d_log_item = 0;
     setup::placed_batch d_layout{};
-    std::size_t d_items = 0;       // items of the placed frames in the open slot
-    std::size_t d_have = 0;        // items of the open frame
-    std::vector<std::byte> d_part; // its items unless they are borrowed
-    bool d_too_long = false;       // it is borrowed and too long
-    std::deque<stream_cutter::place> d_places; // of frames not yet pulled
-    std::size_t d_count = 0;                   // frames in the open slot
-    std::size_t d_emitted = 0;                 // frames of the oldest slot already pulled
+    std::size_t d_items = 0; // number of items of the placed frames in the open slot
+    std::size_t d_have = 0;  // number of items of the open frame
+    std::vector<std::byte> d_part; // items of the open frame, unless they are borrowed
+    bool d_too_long = false;       // the open frame is borrowed and too long
+    std::deque<stream_cutter::place> d_places; // places of the frames not yet pulled
+    std::size_t d_count = 0;                   // number of frames in the open slot
+    std::size_t d_emitted = 0; // number of frames of the oldest slot already pulled
     std::uint64_t d_number = 0;
 };
 

@@ -31,7 +31,7 @@ public:
     T& back() { return (*this)[d_size - 1]; }
     const T& back() const { return (*this)[d_size - 1]; }
 
-    //! Allocates \p count elements.
+    //! Allocates memory for \p count elements.
     void reserve(std::size_t count)
     {
         if (count <= d_elements.size()) {
@@ -59,11 +59,11 @@ public:
         d_first = place(1);
         --d_size;
     }
-    //! Drops all but the first \p count elements.
+    //! Drops all elements except the first \p count.
     void cut(std::size_t count) { d_size = count; }
 
 private:
-    // The number of elements is a power of two.
+    // The capacity is a power of two.
     std::size_t place(std::size_t i) const
     {
         return (d_first + i) & (d_elements.size() - 1);

@@ -28,7 +28,7 @@ void sync_decoder::impl::begin_search()
     d_search->layout = d_setup->stream_input(d_batch);
     d_search->results.reserve(d_batch);
     d_search->failed_before = failed;
-    // Too few symbols precede the first frames.
+    // The first frames do not search, because too few symbols precede them.
     const auto N = d_setup->outputs;
     d_search->searching = d_number + (s.max_warmup + N - 1) / N;
 }
@@ -53,7 +53,7 @@ bool sync_decoder::impl::cut_next()
     if (!s.again.empty()) {
         return cut_again();
     }
-    // Limits the frames that wait for proof.
+    // Limits the number of frames that wait for proof.
     if (d_next || s.results.size() > 2 * d_batch + 64) {
         return false;
     }
@@ -99,8 +99,8 @@ bool sync_decoder::impl::cut_searching()
     const auto before = s.predictor.items_before(), behind = s.predictor.items_behind();
     const auto there = d_cutter->received();
     const bool finished = d_cutter->finished();
-    // The cut waits for all items that a search may read, so that its result does not
-    // depend on when it is made.
+    // Cuts a frame only after all items that a search may read have arrived, so that the
+    // result does not depend on when the frame is cut.
     const auto radius = d_setup->search.radius;
     if (s.no_more ||
         (!finished && s.predictor.expected(s.next) + radius + behind > there)) {
@@ -111,7 +111,7 @@ bool sync_decoder::impl::cut_searching()
         if (!finished) {
             return false;
         }
-        // The last frame counts as received if deletions explain all that is missing.
+        // The last frame counts as received if deletions can explain all missing items.
         const auto origin = s.predictor.find(guess, *d_cutter);
         s.no_more = origin >= there ||
                     origin + d_options.code.frame_bits() + d_window.first > there;
@@ -189,7 +189,7 @@ void sync_decoder::impl::send_search()
     const auto* input = d_pipeline->filling()->input;
     if (open.whole < d_count) {
         j.items = open.last - open.first;
-        // Erased items after the end of the stream exist only in a slot.
+        // The erased items after the end of the stream exist only in a slot.
         j.borrowed = d_cutter->store().borrowing() && open.last <= d_cutter->received();
         if (j.borrowed) {
             input = d_cutter->store().where(open.first);
@@ -246,7 +246,7 @@ void sync_decoder::impl::take_results()
             return;
         }
         const auto& batch = s.flight.front();
-        s.flight.pop(); // its memory stays until another is added
+        s.flight.pop(); // the element keeps its memory until another one is added
         const bool alone = s.results.size() == 0;
         bool again = false;
         for (std::size_t k = 0; !batch.abandoned && k < batch.frames.size(); ++k) {

@@ -64,7 +64,7 @@ bool stream_cutter::ready() const
 {
     const std::int64_t n = d_setup.code.n();
     if (d_finished) {
-        // The last frame counts as received if deletions explain all that is missing.
+        // The last frame counts as received if deletions can explain all missing items.
         return received() > d_origin &&
                d_origin + n * d_setup.outputs + d_window.first <= received();
     }
@@ -112,7 +112,7 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    // As a float, this pattern is a NaN; as a byte, it is out of the alphabet.
+    // Read as a float, this pattern is a NaN; read as a byte, it is outside the alphabet.
     std::fill_n(
         to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }
@@ -127,7 +127,7 @@ void stream_cutter::fill(const setup& setup,
     const auto end = origin + std::int64_t(setup.code.n()) * setup.symbols + window.last;
     const std::int64_t there =
         std::max<std::int64_t>(0, std::min(end, received()) - begin);
-    // Items after the end of the stream are erasures.
+    // Items after the end of the stream count as erasures.
     const std::int64_t count = d_finished ? std::max(there, end - begin) : there;
     write_frame(setup,
                 { std::int32_t(count), std::int32_t(origin - begin), window.first, 0 },
@@ -141,7 +141,7 @@ void stream_cutter::fill(const setup& setup,
     erase(to + there * size, count - there);
 }
 
-// Runs the forward recursion over the frame and moves to the next.
+// Runs the forward recursion over the frame and moves on to the next.
 void stream_cutter::advance(const std::byte* frame)
 {
     std::vector<double> next(d_window.size());
@@ -154,7 +154,7 @@ void stream_cutter::advance(const std::byte* frame)
            2 * s.window - d_setup.window);
 }
 
-// Returns the next frame's beginning; its window is centred on the mean of α.
+// Returns the beginning of the next frame; its window is centred on the mean of α.
 stream_cutter::beginning stream_cutter::after(std::int64_t origin,
                                               const double* carried) const
 {
@@ -165,7 +165,7 @@ stream_cutter::beginning stream_cutter::after(std::int64_t origin,
         mean += carried[m] * (d_window.first + m);
     }
     const int shift = sum > 0 ? int(std::lround(mean / sum)) : 0;
-    // If no path explains the items, all drifts start alike.
+    // If no path explains the items, all drifts start with the same weight.
     std::vector<double> alpha(M, sum > 0 ? 0 : 1);
     for (int m = 0; sum > 0 && m < M; ++m) {
         const int from = m + shift;
@@ -226,7 +226,7 @@ void stream_cutter::acquire()
     d_search.reset();
 }
 
-// Returns the most likely of the offsets first to last, which have equal priors.
+// Returns the most likely of the offsets first to last, all of which have the same prior.
 stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first, unsigned last)
 {
     const unsigned span = last - first;

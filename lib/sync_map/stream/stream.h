@@ -33,53 +33,57 @@ class stream_cutter
 public:
     stream_cutter(const sync_options& options, const setup& setup);
 
-    //! Takes over items and position from a cutter with another channel.
+    //! Takes over the items and the position of a cutter that was made for another
+    //! channel.
     void resume(stream_cutter&& other);
 
-    //! Takes all items.
+    //! Takes all \p count items.
     void push(const void* items, std::size_t count);
     void finish() { d_finished = true; }
 
     //! Returns whether the next frame can be written.
     bool ready() const;
-    //! Returns whether no further frame will become ready().
+    //! Returns whether ready() will not become true again.
     bool done() const { return d_finished && !ready(); }
 
-    //! Place of a frame in the stream.
+    //! The place of a frame in the stream.
     struct place {
-        std::int64_t origin; //!< received item of boundary 0 at drift 0
-        std::int64_t items;  //!< received items of it and its look-ahead at drift 0
+        std::int64_t origin; //!< received item at boundary 0 and drift 0
+        //! Number of received items of the frame and its look-ahead at drift 0.
+        std::int64_t items;
     };
 
-    //! Writes the input of the next frame.
+    //! Writes the input of the next frame to memory.
     place write(std::byte* frame);
 
-    //! Number of items held.
+    //! Returns the number of items held.
     std::size_t held() const { return d_items.end() - d_items.first(); }
 
-    // For searching frames and frames that are decoded again.
+    // The following functions serve searching frames and frames that are decoded again.
 
-    //! Number of items received since the beginning.
+    //! Returns the number of items received since the beginning.
     std::int64_t received() const { return d_items.end(); }
-    //! Number of the first item held.
+    //! Returns the number of the first item held.
     std::int64_t first_item() const { return d_items.first(); }
     bool finished() const { return d_finished; }
-    //! Expected received item of the next frame's boundary 0.
+    //! Returns the expected received item at boundary 0 of the next frame.
     std::int64_t origin() const { return d_origin; }
-    //! Makes the next frame begin with the end metrics of another.
+    //! Makes the next frame begin with the end metrics of another frame.
     void go_on(const frame_ends& before);
-    //! Place of a frame with this origin.
+    //! Returns the place of a frame with this origin.
     place place_of(std::int64_t origin) const;
-    //! Writes a frame that begins with the end metrics of another.
+    //! Writes a frame that begins with the end metrics of another frame.
     place write(const frame_ends& before, std::byte* frame) const;
-    //! Items \p first to \p last − 1 as far as they are held; valid until the next call.
+    //! Returns items \p first to \p last − 1 as far as they are held; valid until the
+    //! next call.
     item_span items(std::int64_t first, std::int64_t last) const;
-    //! Copies items \p first to \p last − 1; items after the end become erasures.
+    //! Copies items \p first to \p last − 1; items after the end are written as erasures.
     void copy(std::int64_t first, std::int64_t last, std::byte* to) const;
     //! Drops items before number \p first.
     void forget(std::int64_t first) { d_items.forget(first); }
 
-    //! Holds the items; its borrow() takes the place of push().
+    //! Returns the window that holds the items; its borrow() may be called instead of
+    //! push().
     received_window& store() { return d_items; }
     const received_window& store() const { return d_items; }
 
@@ -94,7 +98,7 @@ private:
     void acquire();
     struct boundary {
         int offset;
-        double log_probability; // per item, against that of random ones
+        double log_probability; // per item, minus that of random items
     };
     boundary most_likely_boundary(unsigned first, unsigned last);
     void fill(const setup& setup,
@@ -105,11 +109,12 @@ private:
     void advance(const std::byte* frame);
     void erase(std::byte* to, std::int64_t count) const;
 
-    // Decoder that searches the first boundary.
+    // The decoder that searches the first boundary.
     struct search {
         search(setup wide, const lane_kernels& kernels);
 
-        const setup wide; // its window holds the drifts of all offsets searched at once
+        // Setup whose window holds the drifts of all offsets searched at once.
+        const setup wide;
         lane_group group;
         host_memory input, output;
     };
@@ -119,7 +124,7 @@ private:
     drift_range d_window;
     alpha_carrier d_carrier;
     received_window d_items;
-    std::int64_t d_origin = 0; // of the next frame, at drift 0
+    std::int64_t d_origin = 0; // origin of the next frame, at drift 0
     std::vector<double> d_alpha;
     std::unique_ptr<search> d_search;
     bool d_acquired;

@@ -75,7 +75,8 @@ void stream_results::look(const entry& before, entry& e)
     }
     ++d_failed;
     if (!before.frame.locked) {
-        e.holds = true; // end metrics of an unlocked frame are no better than a search
+        // The end metrics of an unlocked frame are no better than a search.
+        e.holds = true;
         e.frame.bound = 1;
     } else {
         ++d_unproven;
@@ -87,7 +88,7 @@ void stream_results::settle()
     for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
         auto& e = d_frames[i];
         if (i == 0 && !d_any) {
-            e.holds = true; // the stream's first frame
+            e.holds = true; // the first frame of the stream
         } else {
             const auto& before = i == 0 ? d_before : d_frames[i - 1];
             const bool stays = i <= d_proven || before.holds;

@@ -20,11 +20,12 @@ struct stream_frame {
     std::uint64_t number = 0;
     const std::byte* output = nullptr;
     sync_status status{};
-    std::int64_t origin = 0; //!< received item of boundary 0 at drift 0
+    std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
     bool locked = false;
-    double bound = 0;             //!< see sync_decoder::frame
-    bool compared = false;        //!< to the frame before it, as both were first decoded
-    boundary_match to_previous{}; //!< if so
+    double bound = 0; //!< see sync_decoder::frame
+    //! Whether it was compared to the previous frame, both as first decoded.
+    bool compared = false;
+    boundary_match to_previous{}; //!< result of that comparison
 };
 
 /*!
@@ -39,39 +40,41 @@ struct stream_frame {
 class stream_results
 {
 public:
-    //! Orders a frame to be decoded again from the end metrics of the one before it.
+    //! Requests that a frame is decoded again from the end metrics of the previous one.
     using order = std::function<void(std::uint64_t number, const frame_ends& before)>;
 
     //! \param first number of the first frame
     stream_results(const setup& setup, std::uint64_t first, order again);
 
-    //! Allocates memory for \p frames.
+    //! Allocates memory for \p frames frames.
     void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
-    //! Adds the next frame of the stream without copying its output. \param known it
-    //! began with the end metrics of the one before
+    //! Adds the next frame of the stream without copying its output. \param known whether
+    //! it began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
-    //! Takes a frame that was decoded again.
+    //! Takes the result of a frame that was decoded again.
     void replace(const stream_frame& f);
-    //! Compares all boundaries that it can, and orders frames to be decoded again.
+    //! Compares all boundaries that can be compared, and requests frames to be decoded
+    //! again.
     void settle();
 
     //! Number of frames, and of proven frames.
     std::size_t size() const { return d_frames.size(); }
     std::size_t proven() const { return d_proven; }
-    //! Number of the first frame that is not proven or not added.
+    //! Returns the number of the first frame that is not proven or not added yet.
     std::uint64_t next() const;
 
     const stream_frame& front() const { return d_frames.front().frame; }
     void pop();
 
-    //! Copies outputs, because the memory of their slot will be reused.
+    //! Copies the outputs of the frames, because the memory of their slot will be reused.
     void keep();
-    //! Drops unproven frames; returns the end metrics of the frame before them, if any.
+    //! Drops unproven frames; returns the end metrics of the frame before them, if there
+    //! is one.
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
-    //! Failed matches whose first frame follows the code.
+    //! Number of failed matches whose first frame follows the code.
     std::uint64_t unproven() const { return d_unproven; }
 
 private:
@@ -79,11 +82,12 @@ private:
         stream_frame frame;
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
-        unsigned version = 0; // times that it was decoded again
-        long from = -1;       // version of the frame before that it began with
-        long looked_at = -1;  // version of the frame before that it was compared to
-        bool holds = false;   // the boundary match
-        bool waits = false;   // to be decoded again
+        unsigned version = 0; // number of times that the frame was decoded again
+        long from = -1;       // version of the previous frame that this one began with
+        // Version of the previous frame that this one was compared to.
+        long looked_at = -1;
+        bool holds = false; // whether the boundary match holds
+        bool waits = false; // whether the frame is yet to be decoded again
 
         frame_ends ends(const setup& s) const
         {
@@ -99,7 +103,7 @@ private:
     const order d_again;
     const double d_tolerance;
     ring<entry> d_frames;
-    entry d_before; // the last popped frame
+    entry d_before; // the frame that was popped last
     bool d_any = false;
     frame_ends d_last{};
     std::size_t d_proven = 0;

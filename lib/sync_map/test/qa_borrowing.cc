@@ -10,7 +10,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-// A ring that a decoder borrows items from. Released items are overwritten.
+// A ring buffer from which a decoder borrows items. Released items are overwritten.
 class borrowing
 {
 public:
@@ -82,7 +82,7 @@ decode_borrowed_frames(const sync_options& options,
     std::vector<std::uint8_t> items;
     for (std::size_t f = 0; f < frames.size(); ++f) {
         items.insert(items.end(), frames[f].begin(), frames[f].end());
-        items.insert(items.end(), f % 4 * 11, 0); // items of no frame
+        items.insert(items.end(), f % 4 * 11, 0); // these items belong to no frame
     }
     borrowing ring(decoder, items);
     std::mt19937 random(5);
@@ -121,7 +121,7 @@ TEST(sync_decoder_borrowing, frames_are_decoded_as_if_they_were_pushed)
 {
     auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
     data.received[7].resize(1);
-    data.received[20].assign(3000, 1); // more than can be decoded
+    data.received[20].assign(3000, 1); // more items than can be decoded
     data.received[21].assign(20000, 1);
     data.received[39].resize(5);
     auto o = data.options;
@@ -166,7 +166,7 @@ TEST(sync_decoder_borrowing, streams_are_decoded_as_if_they_were_pushed)
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
     auto items = joined(data);
     items.erase(items.begin() + 9000,
-                items.begin() + 9040); // boundary matches fail there
+                items.begin() + 9040); // the boundary match fails at this gap
     auto o = stream_options(data.options, sync_output::posteriors);
     const auto pushed = decode_stream<float>(o, items, 500);
     ASSERT_GT(pushed.begins.size(), 190u);

@@ -84,7 +84,7 @@ TEST(sync_channel, drift_probabilities_are_stable)
 
 TEST(sync_channel, limits_of_the_papers)
 {
-    // The papers have N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
+    // The papers use N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
     EXPECT_EQ(drift_limits(bsid_model(1e-3, 1e-3), 8400, 1e-10),
               (drift_range{ -28, 28 }));
     const bsid_model poor(0.1, 0.1);
@@ -146,7 +146,7 @@ TEST(sync_channel, so_many_insertions_that_it_never_ends_are_refused)
                   drift_limits(worst, 8400, 1e-10);
               }).find("with p_insert 0.99, p_delete 0.005 and the start_prior is 8"),
               std::string::npos);
-    // Near the largest number of symbols whose drifts stay below the limit.
+    // The number of symbols is close to the largest whose drifts stay below the limit.
     const auto range = drift_limits(worst, 500, 1e-10);
     EXPECT_GT(range.last, 60000);
     std::vector<std::uint8_t> out;
@@ -205,7 +205,7 @@ TEST(sync_channel, what_is_received_follows_the_model)
         inserted += received > 1 ? received - 1 : 0;
         wrong += received == 1 && out[0] != k % 4;
     }
-    // Counts lie within five standard deviations of their expectation.
+    // Each count lies within five standard deviations of its expectation.
     const auto near = [&](double seen, double p) {
         return std::abs(seen - count * p) < 5 * std::sqrt(count * p);
     };
@@ -230,7 +230,7 @@ TEST(sync_code, refuses_by_name)
     EXPECT_NE(make(1, 2, 0, list{}).find("frame_symbols is 0"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0 }).find("size of codebook is 1"), std::string::npos);
     EXPECT_NE(make(1, 2, 1, list{ 0, 2 }).find("codebook entry is 2"), std::string::npos);
-    // The product of these sizes is 0 in 64 bits.
+    // The product of these sizes overflows to 0 in 64 bits.
     EXPECT_EQ(make(1u << 17, 1u << 16, 1u << 31, list{}),
               "n is 131072: allowed are 1 to 4096");
     EXPECT_NE(make(4096, 2, 1u << 31, list{}).find("frame_symbols is 2147483648"),

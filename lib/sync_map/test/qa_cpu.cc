@@ -18,8 +18,8 @@ thread_local bool is_worker = true;
 
 } // namespace
 
-// Counts allocations in worker threads. It is not inlined, or the compiler would warn of
-// free() on memory from operator new.
+// Counts allocations in worker threads. The function is not inlined, because the compiler
+// would otherwise warn of free() on memory from operator new.
 [[gnu::noinline]] void* operator new(std::size_t bytes)
 {
     allocations_of_workers += is_worker;
@@ -46,7 +46,7 @@ decoder_maker on_cpu(const std::string& variant = "")
 
 TEST(sync_cpu, linear_form_meets_the_vectors)
 {
-    const unsigned copies = 19; // more than one full group of lanes, and a part of one
+    const unsigned copies = 19; // one full group of lanes and a part of another
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
         GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
@@ -176,7 +176,7 @@ TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
                                  nullptr,
                                  frame.data());
                     carrier.carry(frame.data(), carried.data());
-                    // Drifts beyond the received items do not count.
+                    // Drifts outside the received items have weight 0.
                     const int last = int(data.received[f].size()) -
                                      int(c.code.frame_bits()) -
                                      decoder_window(data.options).first;
@@ -278,7 +278,8 @@ TEST(sync_cpu, likelihoods_of_symbols)
     }
 }
 
-// Soft bits have the same weights as likelihoods of a larger alphabet.
+// Soft bits get the same weights as equivalent likelihoods, the format of larger
+// alphabets.
 TEST(sync_cpu, likelihoods_of_two_symbols_are_probabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);
@@ -312,7 +313,7 @@ TEST(sync_cpu, workers_allocate_nothing)
     is_worker = false;
     unsigned before = allocations_of_workers;
     std::thread([] { ::operator delete(::operator new(8)); }).join();
-    EXPECT_EQ(allocations_of_workers - before, 1u); // the counter works
+    EXPECT_EQ(allocations_of_workers - before, 1u); // checks that the counter works
     before = allocations_of_workers;
     check_outputs(on_cpu());
     check_impossible_frames(on_cpu());

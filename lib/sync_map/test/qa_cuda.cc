@@ -121,7 +121,7 @@ TEST_F(sync_cuda, likelihoods_of_symbols)
     }
 }
 
-// The weights exceed a multiprocessor's shared memory.
+// The weights exceed the shared memory of a multiprocessor.
 TEST_F(sync_cuda, windows_too_wide_for_the_weights_of_all_symbols)
 {
     auto data =
@@ -195,7 +195,8 @@ TEST_F(sync_cuda, windows_beyond_a_thousand_drifts)
     check_against_reference(data, data.options, make, 1e-10);
 }
 
-// Decoders of different codes launch the same kernels with different shared memory.
+// Decoders of different codes launch the same kernels with different sizes of shared
+// memory.
 TEST_F(sync_cuda, decoders_of_wide_and_narrow_windows)
 {
     auto narrow =

@@ -37,13 +37,14 @@ protected:
         unsetenv("GPUFEC_SYNC_SEGMENTS_TO");
     }
 
-    // Number of frames; `least` where more would take minutes.
+    // Returns the number of frames, or `least` if more would take minutes.
     static unsigned count(unsigned frames, unsigned least)
     {
         return small_scale() && GetParam() == kernels::segments ? least : frames;
     }
 
-    // Tries compute sums in the precision of their lattices, so they have no mixed mode.
+    // Trie kernels compute sums in the precision of their lattices, so there is no mixed
+    // precision.
     static std::vector<sync_precision> own_precisions()
     {
         std::vector<sync_precision> all{ sync_precision::float64,
@@ -87,8 +88,8 @@ TEST_P(sync_cuda_ten_bits, meet_the_vectors)
     }
 }
 
-// Windows take one lane or many; insertions reach the next lane in every way; some
-// channels fall back to other kernels.
+// Windows occupy one lane or many, and insertions cross to the next lane in every way.
+// Some channels fall back to other kernels.
 TEST_P(sync_cuda_ten_bits, codes_and_channels_of_any_kind)
 {
     const bsid_model channels[] = {
@@ -128,7 +129,8 @@ TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
     auto data =
         random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, count(21, 7));
     auto& o = data.options;
-    // Frames have items erased, inserted, lost or all unknown, and extreme lengths.
+    // In some frames items are erased, inserted, lost or all unknown; some have extreme
+    // lengths.
     for (std::size_t f = 0; f < data.received.size(); ++f) {
         auto& r = data.received[f];
         for (std::size_t k = f; f % 3 == 0 && k < r.size(); k += 7) {
@@ -157,7 +159,7 @@ TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
     }
 }
 
-// Windows fit one warp per frame, or are too wide for that.
+// Some windows fit one warp per frame; others are too wide for that.
 TEST_P(sync_cuda_ten_bits, windows_of_many_drifts)
 {
     auto data =
@@ -243,7 +245,7 @@ TEST_P(sync_cuda_ten_bits, frames_and_streams_are_those_of_the_cpu)
     }
 }
 
-// Tests of tries in a band of 16 drifts that follows a frame's path.
+// Tests of the trie kernels with a band of 16 drifts that follows a frame's path.
 class sync_cuda_banded_lattice : public sync_cuda
 {
 protected:
@@ -269,7 +271,8 @@ protected:
         return data;
     }
 
-    // Returns for each frame whether the band sufficed; checks those frames.
+    // Returns for each frame whether the band sufficed. Checks the results of the frames
+    // for which it did.
     static std::vector<bool> kept(const test_frames& data)
     {
         setenv("GPUFEC_SYNC_BAND_ALONE", "1", true);
@@ -301,7 +304,7 @@ TEST_F(sync_cuda_banded_lattice, frames_of_few_events_need_no_more)
     }
 }
 
-// Some frames need more drifts than the band; no wrong result is kept.
+// Some frames need more drifts than the band has. Their wrong results must not be kept.
 TEST_F(sync_cuda_banded_lattice, no_frame_is_kept_that_loses_something)
 {
     const auto code = codebook_random(10, 16, 40, 4);
@@ -392,7 +395,7 @@ TEST_F(sync_cuda_banded_lattice, ends_that_are_known_in_part)
     auto all = kept(data);
     EXPECT_GT(std::count(all.begin(), all.end(), true), 6);
     check_against_reference(data, o, make, 1e-6);
-    // The prior exceeds the band at either end.
+    // The prior reaches beyond the band at either end.
     for (const bool at_start : { true, false }) {
         const drift_prior wide{ -12, std::vector<double>(25, 1) };
         o.start = at_start ? wide : drift_prior{};
@@ -402,7 +405,8 @@ TEST_F(sync_cuda_banded_lattice, ends_that_are_known_in_part)
     }
 }
 
-// A path that leaves the band before an open end need not return; this is detected too.
+// A path that leaves the band before an open end need not return. The kernel must detect
+// this case too.
 TEST_F(sync_cuda_banded_lattice, bursts_before_open_ends_are_decoded_with_all_drifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 24);
@@ -432,7 +436,7 @@ TEST(band_bound, allows_more_events_than_most_frames_have)
     const auto allowed = [&](unsigned drifts) {
         return band_bound(1e-3, likely, 10, drifts).events_allowed(210, 1e-8, likely);
     };
-    EXPECT_GT(allowed(16), 8); // 4.2 are expected
+    EXPECT_GT(allowed(16), 8); // the expected number is 4.2
     EXPECT_LT(allowed(14), allowed(16) - 1);
     EXPECT_LT(allowed(8), 2);
 }

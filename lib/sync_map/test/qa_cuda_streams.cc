@@ -30,7 +30,8 @@ TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
             o.devices = { 0, 0 };
             const auto cuda = decode_all(data, o);
             EXPECT_EQ(cpu.size(), std::size_t(frames) * 20 * 32);
-            // In a stream, differences propagate from frame to frame.
+            // The tolerance is larger for streams, because differences propagate from
+            // frame to frame.
             EXPECT_LE(largest_difference(cpu, cuda), 2 * tolerance(precision));
         }
     }
@@ -84,7 +85,8 @@ TEST_F(sync_cuda, frames_are_found_in_windows_that_narrow)
             const auto search = make_setup(o).search;
             ASSERT_TRUE(search.may_narrow(search.warmup));
             ASSERT_GE(search.window, 256u);
-            // With such short warm-ups some boundary matches fail, not the same on both.
+            // With such short warm-ups some boundary matches fail, but not the same ones
+            // on both backends.
             const auto cpu = decode_all(data, o);
             o.where = backend::cuda;
             EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
@@ -120,12 +122,13 @@ TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
     }
 }
 
-// Items lie in the slot or are borrowed; the end is known or has a prior.
+// The items are in the slot or are borrowed. The end of the frame is known or has a
+// prior.
 TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
 {
     const unsigned frames = small_scale() ? 5 : 60;
     auto data = random_frames(codebook_random(10, 8, 24, 4), { 1e-2, 1e-2 }, frames);
-    data.received[1].assign(700, 0); // cannot be decoded
+    data.received[1].assign(700, 0); // this frame cannot be decoded
     for (const bool soft : { false, true }) {
         for (const bool end_known : { false, true }) {
             auto o = data.options;
@@ -202,8 +205,8 @@ TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
     }
 }
 
-// Both must agree to the last bit, so that results do not depend on where a batch begins.
-// Frames with too short a warm-up differ at their boundaries.
+// Both backends must agree to the last bit, so that results do not depend on where a
+// batch begins. The warm-up is too short, so that frames differ at their boundaries.
 TEST_F(sync_cuda, boundary_matches_are_compared_as_on_the_host)
 {
     const unsigned frames = small_scale() ? 12 : 150;

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Skips its tests where there is no device.
+//! Skips the tests of the fixture if there is no device.
 class sync_cuda : public testing::Test
 {
 protected:
@@ -38,7 +38,8 @@ protected:
     }
 };
 
-//! Whether kernels are a hundred times slower: under compute-sanitizer, or emulated.
+//! Returns whether kernels run a hundred times slower than usual: under compute-sanitizer
+//! or in emulation.
 inline bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -62,7 +63,7 @@ private:
     unsigned d_asked = 0;
 };
 
-//! The vectors, without the long ones at small scale.
+//! Returns the test vectors, without the long ones at small scale.
 inline std::vector<test_vector> vectors()
 {
     auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
@@ -77,8 +78,8 @@ inline constexpr sync_precision precisions[] = { sync_precision::float64,
                                                  sync_precision::float32,
                                                  sync_precision::mixed };
 
-//! Decodes all frames, one by one or as a stream. \param again number of frames whose
-//! beginning was first found wrong
+//! Decodes all frames, one by one or as a stream. \param again receives the number of
+//! frames whose beginning was wrong at first
 inline std::vector<double> decode_all(const test_frames& data,
                                       const sync_options& options,
                                       std::uint64_t* again = nullptr)
@@ -118,7 +119,7 @@ inline std::vector<double> decode_all(const test_frames& data,
     return values;
 }
 
-//! Options for decoding the data on the CPU.
+//! Returns options that decode the data on the CPU.
 inline sync_options on_the_cpu(const test_frames& data,
                                sync_mode mode,
                                sync_precision precision,

@@ -241,7 +241,7 @@ TEST(sync_decoder_frames, come_out_in_order_with_their_own_results)
     o.where = backend::cpu;
     o.batch = 7;
     o.threads = 2;
-    data.received[20].resize(3); // cannot be decoded
+    data.received[20].resize(3); // this frame cannot be decoded
     sync_decoder decoder(o);
     decoded_stream out;
     for (const auto& frame : data.received) {
@@ -325,7 +325,7 @@ TEST(sync_simulation, deviation_is_that_of_frames)
     counts.add(10, 4);
     EXPECT_DOUBLE_EQ(counts.symbol_error_rate(), 0.2);
     EXPECT_DOUBLE_EQ(counts.frame_error_rate(), 0.5);
-    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // of rates 0 and 0.4
+    EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // the frames have rates 0 and 0.4
 }
 
 TEST(sync_simulation, frames_are_the_same_each_time)

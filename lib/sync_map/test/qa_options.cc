@@ -107,7 +107,8 @@ TEST(sync_decoder_options, are_refused_by_name)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// With little memory, decoders are made, or refused by the name of what is too large.
+// If little memory is available, making a decoder either works or is refused with the
+// name of the buffer that is too large.
 TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
 {
     using o = sync_options;

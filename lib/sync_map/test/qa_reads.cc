@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using bytes = std::vector<std::uint8_t>;
 
-// Frames; the reads of each are consecutive in `received`.
+// Test frames; the reads of each frame are consecutive in `received`.
 struct test_reads {
     sync_reads_options options;
     unsigned frames;
@@ -69,7 +69,7 @@ void add_priors(test_reads& data)
 }
 
 struct decoded_reads {
-    std::vector<std::vector<double>> values; // per frame
+    std::vector<std::vector<double>> values; // reads per frame
     std::vector<sync_status> statuses;
 };
 
@@ -196,7 +196,7 @@ TEST_P(sync_reads, many_that_agree_lose_nothing_to_the_range_of_floats)
 TEST_P(sync_reads, one_is_what_the_ordinary_decoder_gives)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 30, 1);
-    data.received[7].resize(3); // cannot be decoded
+    data.received[7].resize(3); // this frame cannot be decoded
     for (const bool with_priors : { false, true }) {
         if (with_priors) {
             add_priors(data);
@@ -229,7 +229,7 @@ TEST_P(sync_reads, output_does_not_depend_on_batches)
     data.options.threads = 2;
     data.options.max_latency_ms = 0;
     EXPECT_EQ(decode<double>(data).values, one.values);
-    // Here frames are pushed while others are decoded again.
+    // Some frames are pushed while others are decoded again.
     data.options.batch = 3;
     data.options.slots = 1;
     EXPECT_EQ(decode<double>(data).values, one.values);
@@ -258,7 +258,7 @@ TEST_P(sync_reads, give_every_output)
             const auto* const known = &data.priors[f][i * q];
             double sum = 0;
             for (unsigned D = 0; D < q; ++D) {
-                // The posterior of a word with prior 0 does not show its extrinsic.
+                // The posterior of a word with prior 0 does not reveal its extrinsic.
                 e[D] = known[D] > 0 ? L[D] / known[D] : extrinsics.values[f][i * q + D];
                 sum += known[D] > 0 ? e[D] : 0;
             }
@@ -407,7 +407,7 @@ TEST_P(sync_reads, come_out_when_they_are_flushed)
     sync_decoder::frame f;
     EXPECT_TRUE(decoder.pull(f));
     EXPECT_TRUE(f.status.valid);
-    EXPECT_FALSE(decoder.pull(f)); // its last reads are missing
+    EXPECT_FALSE(decoder.pull(f)); // the last reads of this frame are missing
     decoder.reset();
     EXPECT_EQ(decode_with<double>(decoder, data).values, decode<double>(data).values);
 }
@@ -468,15 +468,15 @@ TEST_P(sync_reads, are_close_to_all_of_them_together)
     RecordProperty("gap_of_one_pass", std::to_string(of_one));
     RecordProperty("gap_of_two_passes", std::to_string(of_two));
     RecordProperty("other_decisions", int(other));
-    // One pass is about five times as far away, and reads decoded without priors ten
-    // times. One of 3000 decisions differed.
+    // With one pass, the distance is about five times as large, and for reads decoded
+    // without priors ten times. One of 3000 decisions differed.
     EXPECT_LE(of_two, 1e-3);
     EXPECT_LE(of_two, of_one / 4);
     EXPECT_GT(of_two, 0);
     EXPECT_LE(other, 2u);
 }
 
-// Where symbols are independent given a read, the rule is no approximation.
+// If the symbols are independent given a read, the rule is exact.
 TEST_P(sync_reads, are_exact_where_symbols_do_not_depend_on_each_other)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);

@@ -70,7 +70,7 @@ TEST(sync_reference, multiprecision_agrees_with_double)
     EXPECT_NEAR(exact.log_probability, plain.log_probability, 1e-12);
 }
 
-// Sums over every channel path, to test enumeration().
+// Sums the weights of every channel path, to test enumeration().
 double all_paths(const std::vector<std::uint8_t>& sent,
                  const std::vector<std::uint8_t>& received,
                  const bsid_weights& w,

@@ -39,7 +39,8 @@ struct decoded_stream {
         std::int64_t first;
         std::vector<float> of;
     };
-    // Probabilities, with drifts, that a frame begins at item first and those after it.
+    // Probabilities, from the drift posteriors, that each frame begins at item first and
+    // at each item after it.
     std::vector<chances> chances_to_begin;
     std::vector<bool> locked;
     std::vector<double> bounds;
@@ -139,7 +140,7 @@ decoded_stream decode_sequentially(const sync_options& options,
 
 backend tested = backend::cpu;
 
-//! Tests of both backends.
+//! Tests that run on both backends.
 class sync_stream_search : public testing::TestWithParam<backend>
 {
 protected:
@@ -196,8 +197,9 @@ struct measured {
     std::uint64_t failed = 0, again = 0;
 };
 
-// Checks that no frame differs by more than its bound and rounding. \p many: tolerates
-// different beginnings that are equally likely, where rounding decides.
+// Checks that each frame differs by at most its bound plus rounding. \p many: also
+// accepts other beginnings that are equally likely, because rounding decides between
+// them.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -257,7 +259,7 @@ TEST(sync_received_window, gives_what_was_pushed)
         const auto span = store.span(from, to);
         ASSERT_EQ(span.count, to - from);
         ASSERT_EQ(std::memcmp(span.items, sent.data() + from, bytes * span.count), 0);
-        // Forgetting beyond the end drops no item that comes later.
+        // Dropping items beyond the end does not drop items that arrive later.
         store.forget(store.end() + 10 - std::int64_t(random() % 100000));
         EXPECT_LE(store.first(), store.end());
     }
@@ -473,7 +475,7 @@ TEST_P(sync_stream_search, an_end_anywhere_is_that_of_the_sequential_rule)
     }
 }
 
-// Returns the received items with a slip, lost or inserted items, every \p apart frames.
+// Returns the received items with a slip (lost or inserted items) every \p apart frames.
 std::vector<std::uint8_t> with_slips(const stream_case& c, unsigned apart, int slip)
 {
     const sync_options o(c.code, c.channel);
@@ -530,7 +532,7 @@ void check_slips(unsigned slips, unsigned apart, int slip, double p)
                 out.bounds[at + 1] == 1;
     }
     EXPECT_EQ(regained, slips);
-    EXPECT_GE(seen, slips - slips / 20); // some look like a burst of deletions
+    EXPECT_GE(seen, slips - slips / 20); // a few slips look like a burst of deletions
 }
 
 TEST_P(sync_stream_search, lock_is_regained_after_slips)
@@ -609,7 +611,7 @@ TEST_P(sync_stream_search, one_codebook_at_all_indices_is_carried_and_said_once)
 
 TEST_P(sync_stream_search, where_links_fail_frames_are_carried)
 {
-    // With p_substitute 0.5 items carry no information, so no beginning is found.
+    // With p_substitute 0.5, items carry no information, so no beginning can be found.
     const stream_case c{ codebook_random(6, 4, 30, 4), { 0.02, 0.02, 0.5 }, 60 };
     const auto o = options_of(c, sync_precision::float64);
     const auto items = received(c);

@@ -22,17 +22,17 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Makes the decoder under test for batches of a number of frames.
+//! Makes the decoder under test. The argument is the number of frames in a batch.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
-//! Frames and the options that they are decoded with.
+//! Frames, and the options to decode them with.
 struct test_frames {
     sync_options options;
     std::vector<std::vector<std::uint16_t>> messages;
     std::vector<std::vector<std::uint8_t>> received;
-    std::vector<std::vector<float>> soft;   // instead of received, with soft_input
-    std::vector<std::vector<float>> priors; // with options.priors
+    std::vector<std::vector<float>> soft; // used instead of received if soft_input is set
+    std::vector<std::vector<float>> priors; // used if options.priors is set
 };
 
 //! Output of one frame.
@@ -89,7 +89,7 @@ inline std::size_t items_of(const std::vector<float>& soft, const sync_options& 
     return soft.size() * sizeof(float) / o.item_bytes();
 }
 
-//! Decodes frames; outputs only the first \p outputs symbols of each, unless 0.
+//! Decodes frames. Outputs only the first \p outputs symbols of each, or all if 0.
 inline std::vector<decoded_frame> decode_frames(const test_frames& data,
                                                 const sync_options& options,
                                                 const decoder_maker& make,
@@ -128,7 +128,7 @@ inline std::vector<decoded_frame> decode_frames(const test_frames& data,
     return decoded;
 }
 
-//! Returns options with the vector's own limits.
+//! Returns options with the limits that the vector gives.
 inline sync_options options_of(const test_vector& v, sync_precision precision)
 {
     sync_options o{ v.code, v.channel };
@@ -161,8 +161,8 @@ inline void check_vector(const test_vector& v,
         EXPECT_EQ(f.status.end_drift, int(v.received.size()) - int(v.sent.size()));
         EXPECT_EQ(f.status.start_drift, 0);
     }
-    // Drifts at inner boundaries are those after the last output symbol. They are floats
-    // in any precision.
+    // Drifts at inner boundaries are those after the last output symbol. They are stored
+    // as floats in any precision.
     data.messages.resize(1);
     const auto N = v.code.frame_symbols(), M = v.window.size();
     for (const unsigned i : { 1u, N / 2, N - 1 }) {
@@ -305,7 +305,7 @@ struct awkward_case {
     bsid_model channel;
 };
 
-//! Returns small and odd codes, and channels that lack an event.
+//! Returns small and unusual codes, and channels on which some event is impossible.
 inline std::vector<awkward_case> awkward_cases()
 {
     return {
@@ -369,8 +369,9 @@ inline void check_priors_and_soft_values(sync_form form,
     }
 }
 
-//! Makes soft items like those of a sequencer with confidences: the received symbol has
-//! the largest likelihood, and sums vary from item to item. Some items are erasures.
+//! Makes soft items like those of a sequencer that reports confidences: the received
+//! symbol has the largest likelihood, and the sums of likelihoods vary from item to item.
+//! Some items are erasures.
 inline void make_likelihoods(test_frames& data)
 {
     auto& o = data.options;

@@ -15,7 +15,7 @@ namespace {
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    // In long long, because the magnitude of the most negative int is no int.
+    // The result is long long, because −INT_MIN does not fit an int.
     text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
@@ -57,7 +57,7 @@ std::vector<int> read_as_octal(const std::vector<int>& polynomials)
     return read;
 }
 
-// Finds the preset with these polynomials in any order, inverted or not.
+// Returns the preset that has these polynomials, in any order and with any inversion.
 const conv_preset* known_code(std::vector<int> polynomials)
 {
     const auto sorted = [](std::vector<int> p) {
@@ -168,7 +168,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // Doubles the period, because a period of one stage stands for no puncturing.
+        // A puncturing pattern of one stage would mean no puncturing, so its period is
+        // doubled.
         for (auto& row : rows) {
             row += row;
         }

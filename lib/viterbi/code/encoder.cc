@@ -12,19 +12,21 @@ using namespace viterbi;
 
 /*
  * Tables that encode eight stages at a time. The code is linear: the coded bits are the
- * sum of the response to the eight stages' byte and of that to the byte before.
- */
+ * sum of the response to the current byte of eight stages and the response to the byte
+ * before it. */
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    std::vector<std::uint8_t> words; // output of each state with bit 0, then with bit 1
+    // Output words of each state for input bit 0, then for input bit 1.
+    std::vector<std::uint8_t> words;
 
-    // Eight stages of a puncturing period.
+    // Responses for eight consecutive stages at one position in the puncturing period.
     struct phase {
-        std::uint64_t now[256], before[256]; // responses to this byte and the one before
-        unsigned sent[9];                    // coded bits before each stage
+        // Responses to the current byte and to the previous one.
+        std::uint64_t now[256], before[256];
+        unsigned sent[9]; // number of coded bits sent before each stage
     };
-    std::vector<phase> phases; // until the puncturing pattern repeats
+    std::vector<phase> phases; // one per position, until the puncturing pattern repeats
 };
 
 conv_encoder_kernel::tables::tables(const conv_code& code)
@@ -105,7 +107,7 @@ std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
     return out;
 }
 
-// Returns the state after the stream's last bits.
+// Returns the encoder state after the last bits of the stream.
 unsigned conv_encoder_kernel::state() const
 {
     const unsigned memory = d_code.constraint_length() - 1;
@@ -156,8 +158,8 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-// Encodes `stages` bits, zeros from number `count` on, which follow the bits of
-// `history`. Returns the new history.
+// Encodes `stages` bits that follow the bits of `history`; bits from number `count` on
+// are zeros. Returns the new history.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -175,7 +177,8 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto next = [&](const tables::phase* p) {
         return p + 1 == phases.data() + phases.size() ? phases.data() : p + 1;
     };
-    const bool pairs = 2 * 8 * d_code.outputs() <= 56; // the writer's limit
+    // The writer accepts at most 56 bits at once.
+    const bool pairs = 2 * 8 * d_code.outputs() <= 56;
     auto before = unsigned(history >> skip & 255);
     for (std::size_t i = 0; i < skip + stages; i += 64) {
         auto word = packed_word(bytes, count, i ? i - skip : 0);

@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// The signs of eight values and whether they differ from 0, the first least significant.
+// Bit i of each mask refers to value i of eight: its sign, and whether it is nonzero.
 struct value_signs {
     unsigned negative, not_zero;
 };
@@ -46,7 +46,7 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Number of ones of a byte. The baseline of x86-64 has no instruction for it.
+// Returns the number of ones in a byte. Baseline x86-64 has no popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
     for (unsigned i = 1; i < count.size(); ++i) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Encodes decoded bits again and counts the signs of the received soft values that
- * disagree, eight values at a time. */
+/* Re-encodes decoded bits and counts the received soft values whose sign disagrees with
+ * the coded bit, eight values at a time. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
 #define INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
@@ -17,7 +17,7 @@ namespace gr::gpufec::viterbi {
 class reencoder
 {
 public:
-    //! Bytes behind the counted bits and values that may be read too.
+    //! Number of bytes after the counted bits and values that may also be read.
     static constexpr std::size_t slack = 8;
 
     struct sign_count {
@@ -35,10 +35,11 @@ public:
 
     explicit reencoder(const conv_code& code);
 
-    //! Stages of one step, a multiple of the puncturing period, and its values.
+    //! Number of stages (a multiple of the puncturing period) and of soft values per
+    //! step.
     unsigned step_stages() const { return d_stages; }
     unsigned step_values() const { return d_values; }
-    //! Bits before a step that its outputs depend on: K−1.
+    //! Number of bits before a step that affect its outputs: K−1.
     unsigned memory() const { return d_memory; }
 
     /*!
@@ -61,11 +62,13 @@ public:
 private:
     unsigned d_memory;
     unsigned d_stages, d_values;
-    bool d_whole; // a step's signs fit one byte
-    // Signs, the first least significant. d_whole: of a step, by its bits and the K−1
-    // before. Else of a stage, by the stage of the period and the register's contents.
+    bool d_whole; // the signs of a step fit into one byte
+    // Table of signs, the first in the least significant bit. If d_whole is set, the
+    // index consists of a step's bits and the K−1 bits before; otherwise of the stage in
+    // the puncturing period and the contents of the shift register.
     std::vector<std::uint8_t> d_signs;
-    std::vector<unsigned> d_sent; // values per stage, unless d_whole
+    // Number of sent values per stage; unused if d_whole is set.
+    std::vector<unsigned> d_sent;
 };
 
 } // namespace gr::gpufec::viterbi

@@ -66,7 +66,7 @@ depuncturing make_depuncturing(const value_map& map)
 class value_reader
 {
 public:
-    //! \p sent: scratch memory for a window's values before they are depunctured.
+    //! \p sent: scratch memory for the punctured values of a window.
     value_reader(const setup& setup,
                  const job& job,
                  const lane_decoder& lanes,
@@ -82,8 +82,8 @@ public:
     {
     }
 
-    // Returns the window's values in the input, if they need neither conversion nor
-    // erasures.
+    // Returns a pointer to the window's values in the input if they need neither
+    // conversion nor added erasures.
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
@@ -131,7 +131,7 @@ public:
 
 private:
     bool punctured() const { return d_setup.map.period > 1; }
-    // Whether the input needs no conversion.
+    // Returns whether the input can be used without conversion.
     bool as_quantised() const
     {
         return !d_job.floats && !d_job.offset_binary && !d_job.phase_rotation.any() &&
@@ -178,7 +178,8 @@ private:
         }
     }
 
-    // Returns values in the input, if they need no conversion and are all there.
+    // Returns a pointer to values in the input if they need no conversion and none is
+    // missing.
     const std::int8_t* unconverted(std::int64_t first, std::int64_t n) const
     {
         const bool there =
@@ -208,7 +209,7 @@ private:
         }
     }
 
-    // The same before the phase rotation.
+    // Copies values like the function above, but without the phase rotation.
     void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);
@@ -237,7 +238,7 @@ private:
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
-    std::size_t d_offset = 0; // floats before those of the frame
+    std::size_t d_offset = 0; // number of floats before the selected frame
     std::int64_t d_first = 0, d_count = 0;
 };
 
@@ -264,7 +265,7 @@ public:
 
     ~cpu_viterbi() override { stop(); }
 
-    // Rows hold converted values anyway.
+    // Nothing to reserve: the scratch rows already hold converted values.
     bool reserve_conversion_buffers() noexcept override { return true; }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
@@ -280,8 +281,8 @@ public:
         });
     }
 
-    // Counts sign errors only in place of a device, in tests. For batches of a CPU the
-    // lock monitor counts them itself.
+    // Counts sign errors only in tests in which the CPU stands in for a device. For other
+    // CPU batches the lock monitor counts sign errors.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
@@ -337,7 +338,8 @@ private:
             lanes.bits[l] = reinterpret_cast<std::uint8_t*>(memory.output + at);
         }
         for (auto l = busy; l < d_lanes.lanes; ++l) {
-            lanes.soft[l] = lanes.soft[0]; // idle lanes decode it too, without output
+            // Idle lanes decode the row of lane 0 as well, but write no output.
+            lanes.soft[l] = lanes.soft[0];
         }
         d_lanes.decode(d_trellis, lanes, scratch);
     }
@@ -362,7 +364,7 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Enough blocks to fill all lanes, and few enough for low latency.
+// Uses enough blocks to fill all lanes, but no more than low latency allows.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

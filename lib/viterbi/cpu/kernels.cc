@@ -58,7 +58,8 @@ struct table_words {
     }
 };
 
-// Output words of 171, 133 (octal), known to the compiler.
+// Output words of the code with polynomials 171 and 133 (octal), as compile-time
+// constants.
 struct words_171_133 {
     constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
     {
@@ -72,8 +73,8 @@ struct words_171_133 {
 // Branch metrics of all output words at one stage, shifted above the decisions.
 template <unsigned Words>
 struct branch_costs {
-    vec even[Words]; // from an even predecessor
-    vec odd[Words];  // from an odd predecessor, with its decision
+    vec even[Words]; // branch metric from an even predecessor
+    vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
 // Transposes soft values of `stages` stages from `first` on, from a row per lane to
@@ -88,8 +89,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #ifdef __SSE2__
-    // Eight rows to their end before the next eight. Rows are a power of two apart, so
-    // that the first-level cache cannot hold a line of each.
+    // Processes eight rows completely before the next eight. Rows are a power of two
+    // apart, so the L1 cache cannot hold one line of every row.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             __m128i row[8];
@@ -172,7 +173,7 @@ private:
 
     static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
 
-    // Stages missing from the first strip.
+    // Number of stages by which the first strip is incomplete.
     static unsigned skipped(unsigned window) { return (H - window % H) % H; }
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
@@ -308,7 +309,7 @@ private:
         }
 
         const unsigned threshold = ((1u << (16 - H)) - 1 - H * d_branch - d_spread) << H;
-        // The spread of path metrics is bounded only after K−1 stages.
+        // Path metrics differ by at most S only after K−1 stages.
         const unsigned settled = any_zero ? (K - 1 + H - 1) / H + 1 : 0;
         const unsigned missing = skipped(blocks.window);
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -355,7 +356,8 @@ private:
         b = c;
     }
 
-    // Follows the survivors from state 0; bit i of a lane's path is stage i − skipped.
+    // Traces the survivors back from state 0; bit i of a lane's path belongs to stage i −
+    // skipped.
     void traceback(const lane_blocks& blocks)
     {
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -420,14 +422,14 @@ private:
 
     const unsigned d_outputs;
     const unsigned d_inverted;
-    const unsigned d_swapped; // 1: the two outputs are exchanged
+    const unsigned d_swapped; // 1 if the two outputs are exchanged
     const Words d_words;
     vec* const d_survivors;
-    unsigned d_branch; // B
-    unsigned d_spread; // S
+    unsigned d_branch; // largest branch metric, B
+    unsigned d_spread; // largest spread of path metrics, S
 };
 
-// Calls `action` with the decoder of a trellis.
+// Calls `action` with the decoder that is specialised for a trellis.
 template <unsigned K, class Action>
 void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
 {

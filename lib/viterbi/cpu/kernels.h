@@ -23,10 +23,12 @@ struct lane_trellis {
     unsigned outputs;
     unsigned history;  //!< decisions kept in the low bits of a path metric: 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
-    bool is_171_133;   //!< 171, 133 in either order, which has a kernel of its own
-    bool swapped;      //!< 133 is sent first
-    //! Output words of the branches of butterfly j (states 2j, 2j+1 to j, j+N/2):
-    //! 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1 with bit 1.
+    //! The code is 171, 133 (octal) in either order, which has a specialised kernel.
+    bool is_171_133;
+    bool swapped; //!< the output of 133 is sent first
+    //! Output words of the four branches of butterfly j, from states 2j and 2j+1 to
+    //! states j and j+N/2. Order: 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1
+    //! with bit 1.
     std::uint8_t word[128][4];
 };
 
@@ -42,11 +44,13 @@ struct lane_blocks {
     std::uint8_t* bits[max_lanes];
 };
 
-//! A shuffle of 16 bytes that depunctures as many whole puncturing periods as fit.
+//! A byte shuffle (16 bytes) that depunctures as many whole puncturing periods as fit.
 struct depuncturing {
-    unsigned sent = 0;                 //!< received values; 0: a period has more than 16
-    unsigned places = 0;               //!< depunctured values
-    alignas(16) std::uint8_t from[16]; //!< received value per place; 0x80: erased
+    //! Number of received values per shuffle; 0 if a period has more than 16.
+    unsigned sent = 0;
+    unsigned places = 0; //!< number of depunctured values per shuffle
+    //! Index of the received value for each output byte; 0x80 for an erasure.
+    alignas(16) std::uint8_t from[16];
 };
 
 struct lane_decoder {
@@ -54,8 +58,9 @@ struct lane_decoder {
     //! Returns the scratch memory, aligned to 64, for blocks of \p window stages.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
-    //! Depunctures \p d.sent values at a time while at least 16 values and 16 places are
-    //! left. Returns how many times it did; 0 if the instruction set has no shuffle.
+    //! Depunctures \p d.sent values per iteration while at least 16 input values and 16
+    //! output bytes remain. Returns the number of iterations; 0 if the instruction set
+    //! has no shuffle.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

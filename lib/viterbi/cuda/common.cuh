@@ -33,8 +33,8 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
     return __vminu2(a, b);
 #else
-    // The minimum of whole words is that of the upper halves. Multiplications shift the
-    // lower halves up, because they use another pipe than minima.
+    // The minimum of two whole words is the minimum of their upper halves. Lower halves
+    // are shifted up by multiplication, because it uses another pipe than the minimum.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }
@@ -49,13 +49,13 @@ __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
-    return __viaddmin_u16x2(a, b, c); // one instruction or two (DPX)
+    return __viaddmin_u16x2(a, b, c); // one or two instructions (DPX)
 #else
     return min2(add2(a, b), c);
 #endif
 }
 
-//! Returns min(a + b, c), where no sum exceeds 16 bits.
+//! Returns min(a + b, c); no sum may exceed 16 bits.
 __device__ inline std::uint32_t
 add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -66,7 +66,7 @@ add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! Selects bytes of a and b as PTX's prmt; a byte number with 8 added replicates the
+//! Selects bytes of a and b like PTX's prmt; adding 8 to a byte number replicates the
 //! sign.
 __device__ inline std::uint32_t
 permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
@@ -138,7 +138,7 @@ private:
         }
     }
 
-    // Writes the collected words, or as many as are left.
+    // Writes the collected words; fewer if fewer are left.
     __device__ void write(std::uint32_t* to, std::uint32_t left) const
     {
         if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -157,7 +157,8 @@ private:
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
-    std::uint64_t d_bits = 0; // bits of word d_word, and above them of the next word
+    // Bits of word d_word; the upper half holds bits of the next word.
+    std::uint64_t d_bits = 0;
     int d_word;
     std::uint32_t d_sector[sector] = {}; // the word flushed last and those after it
 };

@@ -30,7 +30,7 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
-    std::unique_ptr<buffer<float>> floats; // borrowed input before its conversion
+    std::unique_ptr<buffer<float>> floats; // borrowed input before it is converted
     std::unique_ptr<buffer<sign_error_counts>> error_counts; // allocated on first use
 };
 
@@ -59,7 +59,7 @@ public:
         return take(&viterbi_slot::floats, d_limits.input_bytes);
     }
 
-    //! Returns the device memory of a slot of \p blocks.
+    //! Returns the device memory that a slot of \p blocks needs.
     static std::size_t
     device_bytes(const setup& setup, const launch_plan& plan, std::size_t blocks)
     {
@@ -172,26 +172,28 @@ private:
     const std::unique_ptr<launch_plan> d_launch;
 };
 
-// Returns the pinned memory of all slots. A batch of long blocks takes long even if it
-// has few, so that three slots keep the bus busy only if batches are larger. The factor
-// is measured.
+// Returns the size of the pinned memory of all slots. Long blocks decode slowly even in
+// small batches, so they need larger batches to keep the bus busy with three slots. The
+// factor was measured.
 std::size_t host_bytes(const setup& s)
 {
-    constexpr double short_window = 1152, most = 3; // the window of K=7 at rate 1/2
+    // The short window is that of K=7 at rate 1/2.
+    constexpr double short_window = 1152, most = 3;
     const auto longer = s.plan.window / short_window - 1;
     return std::size_t(page_locked_bytes * std::clamp(1 + 1.5 * longer, 1.0, most));
 }
 
 } // namespace
 
-// Returns as many blocks as host_bytes() and a quarter of the device's free memory hold.
+// Returns the number of blocks that fit both host_bytes() and a quarter of the device's
+// free memory.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
     const auto host = s.limits(batch_granularity(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
-    // Floats are borrowed from rings as large again.
+    // If floats are borrowed, the caller's ring provides as much memory again.
     const auto by_host = host_bytes(s) / slots * (s.floats ? 2 : 1) /
                          (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto by_device =
@@ -199,7 +201,7 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * batch_granularity(s)) *
         64;
     const auto work_items = std::max<std::size_t>(1, std::min(by_host, by_device));
-    // Large batches are whole thread blocks of 32 pairs.
+    // Large batches are a multiple of a thread block's 32 pairs.
     return work_items * batch_granularity(s) > 1024
                ? work_items / 64 * 64 * batch_granularity(s)
                : work_items * batch_granularity(s);

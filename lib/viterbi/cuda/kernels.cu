@@ -45,7 +45,7 @@ output_order as_sent(const conv_code& code)
     return o;
 }
 
-// The paper's decoder for any code: kernels prepare, forward and traceback.
+// Launch plan for any code, after Peng et al.: kernels prepare, forward and traceback.
 class pbvd : public launch_plan
 {
 public:
@@ -91,7 +91,8 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns a specialised kernel for codes of standards, else one for the outputs.
+    // Returns the specialised kernel for a standard code, otherwise the generic one for
+    // the number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -135,8 +136,8 @@ private:
     const output_order d_order;
 };
 
-// Decoder with path metrics in registers. Large batches take 2^Wide threads per pair of
-// blocks, small ones 2^Narrow threads per pair and a fused kernel.
+// Launch plan with path metrics in registers. Large batches use 2^Wide threads per pair
+// of blocks; small ones use 2^Narrow threads per pair and a fused kernel.
 template <class Code, unsigned Wide, unsigned Narrow>
 class registers : public launch_plan
 {
@@ -232,8 +233,8 @@ private:
     using wide = wide_trellis<Code, Wide>;
     using narrow = register_trellis<Code, Narrow>;
 
-    // Measured: the narrow kernel is faster for grids up to this many times the resident
-    // thread blocks.
+    // Largest grid, in multiples of the resident thread blocks, for which the narrow
+    // kernel was measured to be faster.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -262,7 +263,8 @@ private:
         return forward_registers<Code, Wide, Input, Frames>;
     }
 
-    // Whether direct_input can read rows in aligned words of 8 bytes, for both kernels.
+    // Returns whether direct_input can read rows in aligned 8-byte words, for both
+    // kernels.
     static bool reads_directly(const batch_geometry& g)
     {
         if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
@@ -294,8 +296,8 @@ private:
             mark("traceback");
             return;
         }
-        // Large thread blocks share fetched instructions, but each multiprocessor needs
-        // one.
+        // Large thread blocks share fetched instructions, but every multiprocessor needs
+        // at least one.
         const auto all = std::size_t(g.pairs) << Wide;
         unsigned threads = wide_threads;
         while (threads > register_threads && all < std::size_t(threads) * d_processors) {
@@ -315,7 +317,7 @@ private:
     int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
-    std::size_t d_round = 0; // resident thread blocks of the narrow kernel
+    std::size_t d_round = 0; // number of resident thread blocks of the narrow kernel
     bool d_narrow_fits;
 };
 
@@ -368,7 +370,7 @@ __device__ unsigned soft_step(float x, float scale)
     return unsigned(__float2int_rn(fminf(fmaxf(scaled, -128.0f), 127.0f))) & 0xffu;
 }
 
-// Four values per thread.
+// Each thread converts four values.
 __global__ void steps(job job, const float* from, std::size_t count, std::int8_t* to)
 {
     const auto first = 4 * (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x);
@@ -403,7 +405,7 @@ void launch_quantise(const job& job,
 
 namespace {
 
-// Four values per thread.
+// Each thread converts four values.
 __global__ void from_offset_binary(std::uint8_t* values, std::size_t count)
 {
     const auto first = 4 * (std::size_t(blockIdx.x) * blockDim.x + threadIdx.x);
@@ -430,7 +432,7 @@ void launch_offset_binary(std::byte* values, std::size_t count, cudaStream_t str
 
 namespace {
 
-// Two pairs per thread.
+// Each thread rotates two pairs.
 __global__ void rotate_pairs(phase_rotation t, std::uint32_t* values, std::size_t count)
 {
     const auto word = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -438,7 +440,7 @@ __global__ void rotate_pairs(phase_rotation t, std::uint32_t* values, std::size_
         return;
     }
     std::uint32_t v = values[word];
-    const auto left = count - 4 * word; // values behind the last are erased
+    const auto left = count - 4 * word; // Values after the last one are erased.
     v &= left >= 4 ? ~0u : (1u << 8 * left) - 1;
     v = __vmaxs4(t.exchanged ? __byte_perm(v, 0, 0x2301) : v, 0x81818181u);
     const std::uint32_t changed =

@@ -17,7 +17,7 @@ namespace device {
 
 //! The mapping of a code's outputs to those of a kernel.
 struct output_order {
-    //! The code's output that is the kernel's output r.
+    //! Index of the code's output that becomes the kernel's output r.
     std::uint8_t source[conv_code::max_outputs];
     std::uint8_t inverted; //!< mask of the kernel's inverted outputs, the first highest
 };
@@ -32,9 +32,10 @@ struct batch_geometry {
     bool packed4;
     std::uint32_t frame_input_bytes;
     std::uint32_t frame_output_bytes;
-    std::uint32_t pairs; //!< of parallel blocks, rounded up to whole warps
+    std::uint32_t pairs; //!< number of parallel blocks, rounded up to whole warps
 
-    //! Returns the window of block \p block of the batch; sets the index of its frame.
+    //! Returns the window of block \p block of the batch and stores the index of its
+    //! frame.
     __host__ __device__ block_window window(std::uint32_t block,
                                             std::uint32_t& frame) const
     {
@@ -58,7 +59,7 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
     return (outputs + 1) / 2;
 }
 
-//! Device memory of a slot.
+//! The device memory of one slot.
 struct device_buffers {
     const std::byte* input;
     std::uint32_t* soft;

@@ -26,7 +26,7 @@ inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
 }
 
-//! Soft words of the stages of a strip, for R outputs.
+//! Returns the number of words that hold the soft values of one stage's R outputs.
 template <unsigned H, unsigned R>
 using strip_soft = std::uint32_t[H][(R + 1) / 2];
 
@@ -53,8 +53,9 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
 //! The branch metrics of a stage.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    std::uint32_t value[R]; //!< shifted soft values: metric of a 1 less that of a 0
-    std::uint32_t base;     //!< branch metric of the all-zero word
+    //! Shifted soft values: branch metric of a 1 minus that of a 0.
+    std::uint32_t value[R];
+    std::uint32_t base; //!< branch metric of the all-zero word
 
     __device__ stage_costs(const std::uint32_t* words)
     {
@@ -63,7 +64,7 @@ struct stage_costs {
         for (unsigned r = 0; r < R; ++r) {
             const auto v = prepared_value(words[r / 2], r);
             base += __vmaxs2(__vsub2(0, v), 0) << H;
-            // The mask keeps bits of the lower half out of the upper one.
+            // The mask clears bits that the lower half would carry into the upper half.
             value[r] = (v << H) & ~(((1u << H) - 1) << 16);
         }
     }
@@ -96,7 +97,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     const std::uint32_t pair = blockIdx.x * 32 + lane;
     const unsigned states = N ? N : l.states;
     const unsigned half = states / 2 * 32;
-    // Stage t of a strip reads buffer t % 2. As H is even, so does the next strip's.
+    // Stage t of a strip reads buffer t % 2. H is even, so the next strip starts with
+    // buffer 0 too.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
     // Smallest path metrics, a word per warp
     std::uint32_t* const least = shared + lane + 2 * states * 32;
@@ -119,11 +121,11 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     __syncthreads();
 
     const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-    // For K−1 stages, path metrics of states that cannot be reached are limited.
+    // During the first K−1 stages, the path metrics of unreachable states are clamped.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 
-    // A warp's only chunk stays in registers.
+    // If a warp has only one chunk, its path metrics stay in registers.
     std::uint32_t to_state[C ? C : 1];
 #pragma unroll
     for (unsigned i = 0; i != C; ++i) {
@@ -156,7 +158,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             const auto* const now = metrics(t);
             auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
-            // Subtracts the smallest path metric, at no cost here.
+            // Subtracts the smallest path metric here, because it costs nothing at this
+            // point.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);

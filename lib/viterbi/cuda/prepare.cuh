@@ -25,8 +25,10 @@ __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
 {
     const unsigned periods = (map.period - 1 + prepare_stages - 1) / map.period + 1;
     const unsigned sent = periods * map.values_per_period;
-    const unsigned all = prepare_stages * map.outputs; // rows of tail-biting frames
-    // A word, or eight nibbles, may begin before the first value and end after the last.
+    // Rows of tail-biting frames are already depunctured.
+    const unsigned all = prepare_stages * map.outputs;
+    // The first word (or eight nibbles) may begin before the first value, and the last
+    // word may end after the last value.
     const unsigned values = ((sent > all ? sent : all) + 7 + 7) / 8 * 8;
     return values + 4;
 }
@@ -38,10 +40,12 @@ inline unsigned prepare_shared_bytes(const value_map& map)
 
 //! The source of a row of the tile.
 struct prepare_row {
-    const std::uint32_t* words; //!< of the input; the first holds the first value
-    int begin, end;             //!< valid values, counted from that word's first
-    std::uint8_t skew;          //!< values from that word's first to the row's first
-    std::uint8_t phase; //!< stage of the puncturing period with which the tile begins
+    const std::uint32_t* words; //!< input words; the first word holds the first value
+    //! Range of the valid values, counted from the beginning of the first word.
+    int begin, end;
+    //! Offset of the row's first value from the beginning of the first word.
+    std::uint8_t skew;
+    std::uint8_t phase; //!< stage of the puncturing period at which the tile begins
 };
 
 //! Returns the row of \p block of the batch; it begins with stage \p first_stage of the
@@ -87,9 +91,11 @@ __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
 //! Unpacks eight values of 4 bits, the first in the high nibble of the first byte.
 __device__ inline uint2 unpacked(std::uint32_t word)
 {
-    const auto value = [](std::uint32_t nibbles) { // in the high halves of bytes
+    // Values in the high nibbles of the bytes.
+    const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
-        const auto sign = (v & 0x08080808u) * 0x1e; // 0xf0 where negative
+        // 0xf0 in the bytes of negative values
+        const auto sign = (v & 0x08080808u) * 0x1e;
         return __vmaxs4(v | sign, 0xf9f9f9f9u);
     };
     const std::uint32_t high = word & 0xf0f0f0f0u, low = word << 4 & 0xf0f0f0f0u;
@@ -119,7 +125,8 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
             if (first >= r.begin && first + per_word <= r.end) {
                 word[k] = r.words[i];
             } else {
-                // At an edge, only valid values, byte by byte or nibble by nibble.
+                // At the edges of the input, copies only valid values, one byte or nibble
+                // at a time.
                 for (int v = 0; v < per_word; ++v) {
                     if (first + v >= r.begin && first + v < r.end) {
                         const auto* const bytes =
@@ -158,8 +165,8 @@ __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed
     return v < -7 ? -7 : v;
 }
 
-//! Fills the tile for tail-biting frames, whose stages are a circle, with depunctured
-//! values.
+//! Fills the tile for tail-biting frames with depunctured values; stages wrap around the
+//! end of the frame.
 __device__ inline void prepare_circular_values(const batch_geometry& g,
                                                const std::byte* input,
                                                unsigned first_stage,
@@ -246,8 +253,8 @@ __global__ void __launch_bounds__(prepare_threads)
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {
         const std::uint8_t* row;
-        unsigned stage; // in the period
-        unsigned base;  // beginning of the period in the row
+        unsigned stage; // stage within the puncturing period
+        unsigned base;  // index in the row of the first value of the puncturing period
     } at[2];
 #pragma unroll
     for (unsigned k = 0; k < 2; ++k) {

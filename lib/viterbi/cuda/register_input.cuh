@@ -12,7 +12,8 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Input in the layout of prepare(): of any format, in the kernel's order, none inverted.
+//! Input that prepare() has written: from any format, in the kernel's order, not
+//! inverted.
 template <unsigned R>
 class prepared_input
 {
@@ -64,7 +65,7 @@ private:
     const int d_window;
 };
 
-//! Input without preparation: int8 of two outputs, not punctured, rows aligned to 8
+//! Unprepared input: int8 values of two outputs, unpunctured, with rows aligned to 8
 //! bytes.
 class direct_input
 {
@@ -75,14 +76,15 @@ public:
     }
 
     struct strip {
-        std::uint32_t word[2][2]; // of each block
+        std::uint32_t word[2][2]; // the loaded words of each block
     };
 
     __device__
     direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
         : d_window(g.plan.window)
     {
-        // Selects a byte and its sign of each block, for either order of the outputs.
+        // Selects one byte per block and extends its sign, for either order of the
+        // outputs.
         d_select[0] = g.order.source[0] == 1 ? 0xd591 : 0xc480;
         d_select[1] = d_select[0] + 0x2222;
 #pragma unroll
@@ -146,9 +148,12 @@ private:
     }
 
     const signed char* d_row[2]; // the window's first value
-    std::int64_t d_count[2];     // values from there to the end
-    int d_before[2];             // values before it; negative: values missing after it
-    unsigned d_select[2];        // selectors of the first output, at even and odd stages
+    // Number of values from the window's first value to the end of the input.
+    std::int64_t d_count[2];
+    // Number of input values before the window's first value; negative: number of values
+    // missing from there on.
+    int d_before[2];
+    unsigned d_select[2]; // selectors of the first output, at even and odd stages
     const int d_window;
 };
 

@@ -38,15 +38,15 @@ __device__ inline void register_forward(const batch_geometry& g,
 
     const unsigned rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
     int stage = int(g.plan.window) - int(rounds * Trellis::round);
-    // Trellises of several lanes run with few warps: to hide latency, values are loaded a
-    // round ahead.
+    // Trellises of several lanes run with few warps, so values are loaded one round ahead
+    // to hide latency.
     constexpr unsigned depth = Trellis::lanes > 1 ? Trellis::strips : 1;
     typename Input::strip ahead[depth];
     repeat<depth>([&](auto index) {
         constexpr unsigned i = decltype(index)::value;
         ahead[i] = input.load(stage + 4 * int(i));
     });
-#pragma unroll 1 // more would not fit the instruction cache
+#pragma unroll 1 // a longer unrolled loop would not fit the instruction cache
     for (unsigned round = 0; round < rounds; ++round) {
         repeat<Trellis::strips>([&](auto strip_of_round) {
             constexpr unsigned i = decltype(strip_of_round)::value;
@@ -69,12 +69,12 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-//! The traceback of one block, from state 0 at its window's end.
+//! Traces back one block from state 0 at the end of its window.
 template <class Trellis>
 class traced_path
 {
 public:
-    //! A \p block past the last writes nothing.
+    //! Nothing is written for a \p block past the last.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -93,7 +93,7 @@ public:
         d_first = int(g.plan.window) - int(w.lead) - 4;
     }
 
-    //! Whether bits are left to write.
+    //! Returns whether any bits still have to be written.
     __device__ bool more() const { return d_first + 4 > 0; }
 
     //! Traces back strip \p i of its round; \p load(word, lane) returns its survivors.
@@ -113,12 +113,13 @@ public:
 
 private:
     bit_writer d_writer;
-    int d_first = -4; // first stage of the next strip, from the first bit
+    int d_first = -4; // first stage of the next strip, counted from the first decoded bit
     unsigned d_state = 0;
 };
 
-constexpr unsigned register_threads = 128; // of the fused kernel, at most
-constexpr unsigned wide_threads = 512;     // of the kernel for many blocks, at most
+constexpr unsigned register_threads = 128; // largest thread block of the fused kernel
+// Largest thread block of the kernel for many blocks.
+constexpr unsigned wide_threads = 512;
 
 //! The trellis for many blocks: 64 states per thread. It is unrolled over one strip only,
 //! because moving the states back is cheaper than missing the instruction cache.
@@ -127,7 +128,7 @@ using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
 //! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
 struct global_survivors {
-    std::uint32_t* base; // of the thread
+    std::uint32_t* base; // survivor words per thread
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
         return base[strip * words * 32 + i * 32];
@@ -193,8 +194,8 @@ public:
         }
     }
 
-    //! Makes the next strip the current one if any lane needs \p more; returns whether it
-    //! did. The whole warp calls it.
+    //! Moves on to the next strip if any lane sets \p more; returns whether it did. All
+    //! lanes of the warp must call it.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {
@@ -204,11 +205,12 @@ public:
         __pipeline_wait_prior(depth - 2);
         __syncwarp();
         d_current = d_current == depth - 1 ? 0 : d_current + 1;
-        copy_next(); // overwrites the previous strip, which no lane reads any more
+        // Reuses the memory of the previous strip, which no lane reads any more.
+        copy_next();
         return true;
     }
 
-    //! Returns a word of the current strip, of lane \p lane of \p pair (0 to 31).
+    //! Returns a survivor word of lane \p lane of \p pair (0 to 31) in the current strip.
     __device__ std::uint32_t at(unsigned pair, unsigned word, unsigned lane) const
     {
         const unsigned thread = pair * Trellis::lanes + lane;
@@ -217,7 +219,7 @@ public:
     }
 
 private:
-    static constexpr unsigned piece = 4; // words that a lane copies at a time
+    static constexpr unsigned piece = 4; // number of words that each lane copies per step
     static constexpr unsigned warp_words = Trellis::words * 32;
 
     __device__ void copy_next()
@@ -248,7 +250,7 @@ private:
     unsigned d_current = depth - 1;
 };
 
-//! Traceback kernel for many blocks: a pair per lane.
+//! Traceback kernel for many blocks: each lane traces back a pair.
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(32)
     traceback_registers(const __grid_constant__ batch_geometry g,
@@ -286,8 +288,8 @@ __global__ void __launch_bounds__(32)
 
 //! Survivors of a thread block in shared memory: [strip][word][thread].
 struct shared_survivors {
-    std::uint32_t* base; // of the thread
-    unsigned row;        // threads
+    std::uint32_t* base; // survivor words per thread
+    unsigned row;        // threads per thread block
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
         return base[(strip * words + i) * row];

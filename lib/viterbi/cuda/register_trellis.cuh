@@ -91,7 +91,7 @@ public:
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
-    //! Stages after which permutation and strips begin anew.
+    //! Number of stages after which the permutation is the identity and a strip begins.
     static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory
@@ -101,7 +101,7 @@ public:
                   "metrics need H = 2");
 
     GPUFEC_HOST_DEVICE static constexpr unsigned
-    rotated(unsigned s, unsigned by) // left, in memory bits
+    rotated(unsigned s, unsigned by) // left, in `memory` bits
     {
         by %= memory;
         return (s << by | s >> (memory - by)) & (Code::states - 1);
@@ -110,12 +110,14 @@ public:
     //! \p inverted: as Inverted, for several lanes.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
-        // The outputs that the lane's part of the state flips, at each stage of a round.
+        // Mask of the outputs that this lane's part of the state inverts, per stage of a
+        // round.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
             unsigned flips = Code::word(rotated(at, memory - T), 0) ^ inverted;
             if (T >= register_bits && (at >> T & 1u)) {
-                // This lane holds the odd states and computes the successors for bit 1.
+                // In this case the lane holds the odd states and computes the successors
+                // for bit 1.
                 flips ^= Code::word(0, 1);
             }
             d_flips |= std::uint64_t(flips) << (R * T);
@@ -151,7 +153,7 @@ public:
                 second[w] = cost[w] * 16 + taken;
             }
             repeat<registers / 2>([&](auto butterfly) {
-                // Registers with bit 0, and their states.
+                // Register r has 0 in bit `bit`; `state` is the even state that it holds.
                 constexpr unsigned n = decltype(butterfly)::value;
                 constexpr unsigned r = (n >> bit << (bit + 1)) | (n & ((1u << bit) - 1));
                 constexpr unsigned state = rotated(r, memory - bit);
@@ -179,7 +181,7 @@ public:
             repeat<registers>([&](auto index) {
                 constexpr unsigned r = decltype(index)::value;
                 constexpr unsigned state = rotated(r, memory - bit);
-                // The partner's state differs in its oldest bit.
+                // The partner lane's state differs in the oldest bit.
                 constexpr unsigned own = Code::word(state, 0),
                                    others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
@@ -215,8 +217,8 @@ public:
             auto* const p = d_metric + 4 * i;
             std::uint32_t word;
             if constexpr (R > 2) {
-                // Multiplications, because branch metrics already fill the pipe of
-                // logical operations.
+                // Uses multiplications, because branch metrics already occupy the pipe
+                // for logical operations.
                 word = 0;
 #pragma unroll
                 for (unsigned k = 4; k-- > 0;) {
@@ -299,7 +301,8 @@ private:
                 }
             }
         } else {
-            // Starts from the word that all positive values contradict.
+            // The first branch metric is that of the word whose bits contradict all
+            // positive values.
             constexpr unsigned count = 1u << R, contradicted = count - 1 ^ Inverted;
             std::uint32_t sum = 0;
 #pragma unroll

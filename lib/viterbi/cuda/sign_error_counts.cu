@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// Bits and values of a batch, with their numbers in the stream.
+// The bits and soft values of a batch, with the stream index of the first of each.
 struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;
@@ -24,8 +24,9 @@ struct count_arguments {
     sign_error_counts* to;
 };
 
-// Returns the number of a step's values that are not erased, and in the upper half that
-// of the wrong ones. The step's register begins with bit number `bit`.
+// Counts the signs of one step whose shift register begins with bit number `bit`. Returns
+// the number of values that are not erased in the lower half, and the number of wrong
+// signs in the upper half.
 __device__ unsigned
 step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
 {
@@ -63,7 +64,7 @@ __global__ void make_sign_error_counts(count_arguments a)
         return;
     }
     const auto number = a.first_stage / a.plan.every + 1 + check;
-    const auto last = number * a.plan.every / a.plan.stages; // step
+    const auto last = number * a.plan.every / a.plan.stages; // the step at the check
     auto& to = a.to[check];
     unsigned sum = 0, from = 0;
     for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {

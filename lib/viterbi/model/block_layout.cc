@@ -20,7 +20,7 @@ unsigned round_up(unsigned x, unsigned unit) { return (x + unit - 1) / unit * un
 unsigned default_overlap(const conv_code& code)
 {
     const double memory = code.constraint_length() - 1;
-    // Measured: with 16/3, errors accumulate at the ends of blocks from K=8 on.
+    // With the factor 16/3, measurements show errors at the ends of blocks from K=8 on.
     const double factor = code.constraint_length() > 7 ? 6 : 16.0 / 3;
     return round_up(std::ceil(factor * memory / (1 - std::min(code.rate(), 0.95)) - 1e-9),
                     4);

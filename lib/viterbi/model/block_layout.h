@@ -54,12 +54,13 @@ struct block_layout {
     std::uint32_t overlap;       //!< L, the decision depth
     std::uint32_t window;        //!< W, the same for every block
 
-    // Frames only.
+    // The following members are used for frames only.
     std::uint32_t frame_bits;
-    //! Stages per frame, with the tail that is sent (terminated) or erased (truncated).
+    //! Number of stages per frame, including a tail that is sent (terminated) or erased
+    //! (truncated).
     std::uint32_t frame_stages;
     std::uint32_t frame_values;     //!< soft values per frame
-    std::uint32_t blocks_per_frame; //!< 1 in streaming
+    std::uint32_t blocks_per_frame; //!< blocks per frame; 1 in streaming mode
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
 
@@ -82,7 +83,8 @@ struct block_layout {
     }
 };
 
-//! Returns the stages that a frame sends, with the tail of K−1 zero bits if terminated.
+//! Returns the number of stages that a frame sends, including the tail of K−1 zero bits
+//! if terminated.
 std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!

@@ -33,7 +33,7 @@ struct phase_rotation {
  */
 struct job {
     std::uint64_t first_block = 0; //!< streaming: index in the stream
-    std::uint32_t blocks = 0;      //!< frames: blocks_per_frame times the frames
+    std::uint32_t blocks = 0;      //!< number of frames times blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! The input is floats. They are scaled to int8: the first \p scaled_before values
@@ -41,11 +41,12 @@ struct job {
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
-    bool offset_binary = false; //!< The input is bytes with 128 in the middle.
+    //! The input is offset binary: unsigned bytes in which 128 means 0.
+    bool offset_binary = false;
     //! Rotation of the input; if there is one, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
-    //! Streaming: the decoder writes the sign error counts of all checks behind the
-    //! batch's first stage as its status.
+    //! Streaming: also writes to the batch's status the sign error counts of all checks
+    //! whose stage is after the first one of the batch.
     bool error_counts = false;
 
     //! Returns the number of checks in the batch.

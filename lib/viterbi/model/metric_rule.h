@@ -9,9 +9,9 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Returns H, the decisions (bits of history) that a path metric of 16 bits carries. The
-//! growth in a strip of H stages and the spread of the path metrics, together
-//! (H + K−1)·127·R, must fit in 16 − H bits.
+//! Returns H, the number of decision bits in a 16-bit path metric. The growth of a path
+//! metric over a strip of H stages plus the spread of the path metrics, (H + K−1)·127·R
+//! in total, must fit into 16 − H bits.
 constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
 {
     return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;

@@ -39,7 +39,8 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
                 l.position[members[i] + l.states / 2] = 2 * listed + 1;
                 ++listed;
             }
-            // Repeats the last butterfly to fill the word; its result is the same.
+            // Repeats the last butterfly to fill the word. The repetition computes the
+            // same result.
             for (; listed % per_word != 0; ++listed) {
                 l.butterfly[listed] = members[end - 1];
             }

@@ -16,8 +16,8 @@ namespace device {
 //! Butterflies of one group that a warp computes together.
 struct pbvd_chunk {
     std::uint8_t word[4]; //!< α, β, γ, θ: outputs of 2j→j, 2j→j+N/2, 2j+1→j, 2j+1→j+N/2
-    std::uint16_t first; //!< in the list of butterflies
-    std::uint16_t count; //!< a multiple of the butterflies per word of survivors
+    std::uint16_t first; //!< first butterfly of the chunk in the list of butterflies
+    std::uint16_t count; //!< number of butterflies, a multiple of those per survivor word
 };
 
 struct pbvd_layout {
@@ -27,7 +27,9 @@ struct pbvd_layout {
     std::uint32_t states;
     std::uint32_t memory; //!< K−1
     std::uint32_t warps;
-    std::uint32_t even_chunk; //!< butterflies per warp, if all warps have one full chunk
+    //! Butterflies per warp if each warp has one chunk and all chunks have the same size,
+    //! otherwise 0.
+    std::uint32_t even_chunk;
     std::uint32_t chunks;
     std::uint32_t words;  //!< survivor words per strip and pair of blocks
     std::uint32_t spread; //!< S: the largest difference of two settled path metrics

@@ -14,7 +14,7 @@ namespace {
 using metric = std::int64_t;
 constexpr metric unreachable = std::numeric_limits<metric>::max() / 4;
 
-// Add-compare-select over a trellis; keeps every decision.
+// Performs add-compare-select over a trellis and stores all decisions.
 class trellis
 {
 public:
@@ -35,7 +35,7 @@ public:
             const auto even = d_metrics[even_state] + cost(even_state, bit, soft);
             const auto other =
                 d_metrics[even_state + 1] + cost(even_state + 1, bit, soft);
-            odd[j] = other < even; // a tie takes the even predecessor
+            odd[j] = other < even; // On a tie, the even predecessor survives.
             next[j] = std::min(even, other);
         }
         d_metrics = std::move(next);

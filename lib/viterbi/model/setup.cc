@@ -31,8 +31,8 @@ batch_limits setup::limits(std::size_t blocks) const
     l.work_items = blocks;
     if (plan.streaming()) {
         const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // One period more, because the values may begin inside a period. Rounded up to
-        // whole pairs (for a phase rotation) and whole words.
+        // Adds one period, because the values may begin inside a period. The sum is
+        // rounded up to whole pairs (for a phase rotation) and whole words.
         l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
         if (checks.every > 0) {

@@ -15,7 +15,8 @@ namespace gr::gpufec::viterbi {
 
 struct setup {
     conv_code named; //!< the code as the user gave it
-    conv_code code;  //!< the same for positive soft values that mean bit 0
+    //! The same code, but inverted if needed so that positive soft values mean bit 0.
+    conv_code code;
     block_layout plan;
     value_map map;
     check_plan checks;          //!< checks of a lock, for streams
@@ -43,9 +44,10 @@ struct setup {
         return packed4 ? (values + 1) / 2 : values;
     }
     std::size_t frame_input_bytes() const { return input_bytes(plan.frame_values); }
-    //! Returns the bytes of the caller's items per byte of int8.
+    //! Returns the ratio of the caller's item size to that of int8.
     std::size_t caller_factor() const { return floats ? sizeof(float) : 1; }
-    //! Returns the bytes from the output of a frame to that of the next: whole words.
+    //! Returns the distance in bytes between the outputs of consecutive frames, in whole
+    //! words.
     std::size_t frame_output_bytes() const { return (plan.frame_bits + 31) / 32 * 4; }
 
     //! Returns the host memory that a batch of \p blocks parallel blocks needs.

@@ -17,7 +17,7 @@ void convert(const float* from, float scale, std::byte* to, std::size_t n)
         const auto m = std::min(chunk, n - i);
         for (std::size_t k = 0; k < m; ++k) {
             const float x = from[i + k];
-            clean[k] = x == x ? x : 0.0f; // VOLK's result for a NaN is not defined
+            clean[k] = x == x ? x : 0.0f; // VOLK does not define the result for a NaN.
         }
         auto* const steps = reinterpret_cast<std::int8_t*>(to) + i;
 #ifdef GPUFEC_VOLK

@@ -14,8 +14,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Returns soft value \p index of packed bytes (two each, the first high) or int8. −8
-//! becomes −7; −128 is left to the caller.
+//! Returns soft value \p index of int8 or packed bytes (two values each, the first in the
+//! high nibble). A packed −8 becomes −7; an int8 of −128 is returned unchanged.
 inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool packed4)
 {
     if (!packed4) {
@@ -44,8 +44,7 @@ soft_value(const job& job, const std::byte* input, std::size_t index, bool packe
     return soft_value(floats[index], job.scale_of(index));
 }
 
-//! Converts \p n bytes of offset binary to int8: the highest bit is the complement of the
-//! sign.
+//! Converts \p n bytes from offset binary to int8 by inverting the highest bit.
 inline void from_offset_binary(const std::byte* from, std::size_t n, std::int8_t* to)
 {
     for (std::size_t i = 0; i < n; ++i) {
@@ -53,7 +52,7 @@ inline void from_offset_binary(const std::byte* from, std::size_t n, std::int8_t
     }
 }
 
-//! Rotates \p pairs pairs, in place if \p from is \p to.
+//! Rotates \p pairs pairs; \p from and \p to may be equal.
 inline void rotate_pairs(const phase_rotation& t,
                          const std::int8_t* from,
                          std::size_t pairs,

@@ -11,14 +11,14 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// The coded bit that a value of the stream stands for.
+// The coded bit that a value of the stream represents under a hypothesis.
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
-    bool flipped; // including the code's own inversion
+    bool flipped; // includes the code's own inversion
 };
 
-// Returns the meanings of `count` values of the stream, from a value that is the same for
+// Returns the coded bits of `count` values of the stream. The first value is the same for
 // all hypotheses.
 std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 {
@@ -26,7 +26,7 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     const auto& code = h.code();
     std::vector<meaning> found(count, meaning{ 0, 0, false });
     const auto cycle = h.cycle();
-    // Starts a cycle early, since a hypothesis may need values before its place.
+    // Starts one cycle early, because a hypothesis may use values before its place.
     for (std::uint64_t j = 0; j < count + cycle + 2 * margin; ++j) {
         const auto at =
             std::int64_t(h.place()) + h.from(j) - std::int64_t(cycle) - margin;
@@ -46,8 +46,8 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     return found;
 }
 
-// Whether the signs by which a differs from b are a code sequence. Each value excludes
-// branches of the trellis; the question is whether a path remains.
+// Returns whether the signs by which a differs from b form a code sequence. Each value
+// excludes branches of the trellis; a code sequence leaves at least one path.
 bool is_sequence(const conv_code& code,
                  const std::vector<meaning>& a,
                  const std::vector<meaning>& b)
@@ -136,7 +136,8 @@ void hypothesis::read(const std::int8_t* values,
                       std::size_t count,
                       std::int8_t* out) const
 {
-    // −128 has no opposite and counts as −127, as in the decoder.
+    // The opposite of −128 does not fit an int8, so −128 counts as −127, as in the
+    // decoder.
     const auto sign = [](std::int8_t v, int s) {
         return std::int8_t(std::max<int>(v, -127) * s);
     };
@@ -210,11 +211,12 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    std::vector<std::vector<std::vector<meaning>>> signs; // of each group that fits alike
+    // Meanings of each group of equivalent hypotheses.
+    std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // Long enough to exclude every difference that is no code sequence.
+        // The length suffices to exclude every difference that is not a code sequence.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {
@@ -239,7 +241,7 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // Skips a hypothesis with the same signs as another one.
+                        // Skips a hypothesis whose signs equal those of an earlier one.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

@@ -32,8 +32,8 @@ public:
         half_swapped //!< the first value comes from the next symbol
     };
 
-    //! \p place is the stream's value at which a puncturing period and a symbol begin,
-    //! below \p cycle.
+    //! \p place, below \p cycle, is the index of a value at which both a puncturing
+    //! period and a symbol begin.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -43,7 +43,7 @@ public:
                bool inverted);
 
     const conv_code& code() const { return d_code; }
-    //! Index of the code among those searched.
+    //! Index of the code in the list of searched codes.
     unsigned which() const { return d_which; }
     unsigned cycle() const { return d_cycle; }
     unsigned place() const { return d_place; }
@@ -52,7 +52,7 @@ public:
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
-    //! Returns the first value of the stream, from \p value on, at which a cycle begins.
+    //! Returns the first value, not before \p value, at which a cycle begins.
     std::uint64_t start(std::uint64_t value) const
     {
         return value + (d_cycle + d_place - value % d_cycle) % d_cycle;
@@ -63,13 +63,14 @@ public:
     }
     bool flips(std::uint64_t j) const { return d_inverted ^ (d_alternate && j % 2); }
 
-    //! Whether read() changes nothing.
+    //! Returns whether read() copies the values unchanged.
     bool as_received() const
     {
         return d_arrangement == order::as_sent && !d_alternate && !d_inverted;
     }
 
-    //! Whether each pair keeps its values, so that the decoder can apply as_rotation().
+    //! Returns whether no value moves to another pair, so that the decoder itself can
+    //! apply as_rotation().
     bool in_pairs() const
     {
         return d_arrangement == order::as_sent || d_arrangement == order::swapped;
@@ -79,7 +80,7 @@ public:
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Values of the stream that reading may need behind the code's last value.
+    //! Number of stream values after the code's last value that reading may need.
     static constexpr unsigned ahead = 3;
 
     //! Writes the code's \p count values from number \p first on. \p values holds the
@@ -91,10 +92,10 @@ public:
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Returns the counterclockwise rotation of the received symbols in quarter turns, 0
-    //! or 1 (two more look the same to a transparent code).
+    //! Returns the counterclockwise rotation of the received symbols: 0 or 1 quarter
+    //! turn. A transparent code cannot tell r from r + 2.
     unsigned quarter_turns() const;
-    //! Whether I and Q are exchanged, before the rotation.
+    //! Returns whether I and Q are exchanged before the rotation.
     bool swapped() const;
 
 private:

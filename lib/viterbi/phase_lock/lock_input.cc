@@ -138,7 +138,7 @@ void lock_input::read(std::uint64_t first, std::size_t count, std::int8_t* to) c
 // Copies received values of the segment, before any rotation, while input passes through.
 void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to) const
 {
-    // Values from before the oldest batch are buffered here.
+    // Values older than the oldest batch are in the buffer.
     const auto value = d_start + first;
     std::size_t n = 0;
     if (value >= d_buffer.first() && value < d_buffer.end()) {
@@ -179,14 +179,16 @@ std::size_t lock_input::push(const std::byte* items, std::size_t count, float sc
     return count;
 }
 
-// Lets the decoder borrow the caller's items, if they include all of its open batch.
+// Lets the decoder borrow the caller's items if they include its whole open batch.
 bool lock_input::begin_borrowing()
 {
     if (d_borrows || !may_borrow()) {
         return d_borrows;
     }
     d_cut = d_fed;
-    d_decoder->flush(); // whole blocks of the open batch need not be borrowed again
+    // Whole blocks of the open batch are decoded now, so that they need not be borrowed
+    // again.
+    d_decoder->flush();
     const auto open = d_watched->open_items();
     if (open <= d_borrowed) {
         d_past = d_borrowed - open;
@@ -216,7 +218,8 @@ std::size_t lock_input::release_borrowed()
     if (d_borrows) {
         return std::exchange(d_past, 0) + d_decoder->release_borrowed();
     }
-    // The items of the decoder's open batch stay: it will borrow them first.
+    // Keeps the items of the decoder's open batch, because the decoder borrows them
+    // first.
     const auto keep =
         may_borrow() ? std::min(d_borrowed, d_watched->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;
@@ -225,7 +228,7 @@ std::size_t lock_input::release_borrowed()
 void lock_input::copy_borrowed()
 {
     if (d_borrows) {
-        rebuffer(); // values of batches in flight may still be read
+        rebuffer(); // The monitor may still read values of batches in flight.
     }
     d_borrowed = d_past = 0;
 }

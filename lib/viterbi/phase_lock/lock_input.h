@@ -33,13 +33,14 @@ public:
     std::uint64_t first() const { return d_buffer.first(); }
     //! Returns the number of values taken from the caller.
     std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }
-    //! Returns the buffered values; all values, unless input passes through.
+    //! Returns the buffered values. They are all the values held, unless input passes
+    //! through.
     value_span buffered() const { return d_buffer.span(); }
     void drop_before(std::uint64_t value);
     //! Starts another stream.
     void clear();
 
-    // The segment.
+    // Functions for the decoder of the current segment.
 
     //! Sets the decoder; to be called while the previous one still exists.
     void use(viterbi_decoder* decoder, watched_decoder* watched);
@@ -48,24 +49,25 @@ public:
     void begin(const hypothesis& reading, std::uint64_t start, std::uint64_t skipped);
     //! Returns how many of the code's values the decoder has.
     std::uint64_t fed() const { return d_fed; }
-    //! Pushes buffered values to the decoder, up to \p limit of the code's values.
-    //! \p finishing: no more input comes. Returns whether the decoder took any.
+    //! Pushes buffered values to the decoder, at most up to value \p limit of the code.
+    //! \p finishing: no more input follows. Returns whether the decoder took any value.
     bool feed(std::uint64_t limit, bool finishing);
-    //! Lets input pass through, if possible and once the decoder has all buffered values.
+    //! Lets input pass through if that is possible and the decoder has all buffered
+    //! values.
     void pass();
     bool passing() const { return d_passing; }
-    //! Buffers again all values that were taken and not dropped.
+    //! Buffers again all values that the decoder took and that were not dropped.
     void rebuffer();
     //! Reads \p count of the code's values from number \p first on, if still available.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
-    //! Returns how many of the code's values the decoder had when its batch was cut
-    //! short, so that the next one could be borrowed.
+    //! Returns the number of the code's values that the decoder had when its batch was
+    //! cut short so that the next batch could be borrowed.
     std::uint64_t cut() const { return d_cut; }
     //! Prepares for the release of the decoder's oldest batch, whose input ends before
     //! value \p end of the code: buffers the values of it that are not dropped.
     void release_batch(std::uint64_t end);
 
-    // The caller's items, as in pipeline/engine.h.
+    // Functions for the caller's items; pipeline/engine.h describes them.
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
     bool can_borrow() const { return d_passes && end() == 0; }
@@ -87,7 +89,7 @@ private:
         return d_format == soft_format::float32 ? sizeof(float) : 1;
     }
     bool can_pass() const { return d_passes && d_reading && d_reading->in_pairs(); }
-    // Whether the decoder may borrow the caller's memory.
+    // Returns whether the decoder may borrow the caller's memory.
     bool may_borrow() const { return d_passing && (!d_ring || d_ring_pinned); }
     void receive(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     void pin_ring(bool pinned);
@@ -103,15 +105,15 @@ private:
     watched_decoder* d_watched = nullptr;
     const hypothesis* d_reading = nullptr;
     std::uint64_t d_start = 0, d_fed = 0, d_cut = 0;
-    std::uint64_t d_needed = 0; // first value that is still needed
+    std::uint64_t d_needed = 0; // oldest value that is still needed
     bool d_passing = false;
 
-    // The caller's memory. The decoder's slots are pinned if this is not.
+    // The caller's memory. If it is not pinned, the decoder's slots are.
     void* d_ring = nullptr;
     std::size_t d_ring_bytes = 0;
     bool d_ring_pinned = false;
-    // Borrowed items: copied here, or, while d_borrows, borrowed by the decoder from
-    // number d_past on.
+    // Borrowed items. They are copied to the buffer; while d_borrows is set, the decoder
+    // borrows those from number d_past on.
     bool d_borrows = false;
     std::size_t d_borrowed = 0, d_past = 0;
 };

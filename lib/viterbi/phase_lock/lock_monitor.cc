@@ -9,13 +9,15 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Log-likelihood ratios from which a lock counts as lost, and as holding.
+// Log-likelihood ratio above which a lock counts as lost, and above which it counts as
+// holding.
 constexpr double lost = 20, holds = 7;
-constexpr std::size_t lost_values = 256; // at least, behind the place where it was lost
-// Values before a check that are not yet certain, at most.
+// Minimum number of values examined after the place of loss.
+constexpr std::size_t lost_values = 256;
+// Maximum number of values before a check that are not yet certain.
 constexpr std::uint64_t max_doubtful = 8192;
-// Values over which the error rate is averaged, and stretches after which the weights are
-// derived from it anew.
+// The error rate is averaged over this many values. After this many stretches, the
+// weights are derived from it again.
 constexpr double averaged = 4096;
 constexpr unsigned weighed = 64;
 
@@ -61,8 +63,8 @@ bool lock_monitor::judge(lock_segment& s,
                          const reader& values,
                          const sign_error_counts* made)
 {
-    // First the counts of the last steps: cheap, and enough nearly always. This runs for
-    // every check, on the thread that submits batches.
+    // Uses the counts of the last steps first, because they are cheap and usually decide.
+    // This code runs for every check, on the thread that submits batches.
     const auto unit = d_encoder->step_stages();
     const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;
@@ -88,8 +90,8 @@ bool lock_monitor::judge(lock_segment& s,
             return false;
         }
     }
-    // `where`: the most likely step at which the lock was lost. `doubt`: the step before
-    // which it certainly was not.
+    // `where` is the most likely step at which the lock was lost. The lock certainly held
+    // before step `doubt`.
     const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;

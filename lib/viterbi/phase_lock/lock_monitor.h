@@ -57,10 +57,10 @@ private:
     reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     void weigh();
-    // Whether signs repeat every second value: the transmitter idles or sends a carrier,
-    // and no hypothesis can be told from others.
+    // Returns whether the signs repeat every second value. Then the transmitter idles or
+    // sends a bare carrier, and hypotheses cannot be told apart.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
-    // Returns the log-likelihood ratio of chance to the lock.
+    // Returns the log-likelihood ratio of a lost lock to a valid one.
     double evidence(const reencoder::sign_count& t) const
     {
         return t.wrong * d_wrong + (t.values - t.wrong) * d_right;
@@ -69,10 +69,12 @@ private:
     const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // Derived from the error rate, and valid for d_weighed more stretches.
+    // Weights derived from the error rate, valid for d_weighed more stretches.
     unsigned d_weighed = 0;
-    double d_wrong = 0, d_right = 0; // log-likelihood ratios of a wrong and a right sign
-    unsigned d_size = 0; // of the counts that show whether a stretch needs a closer look
+    // Log-likelihood ratio of a wrong sign and of a right sign.
+    double d_wrong = 0, d_right = 0;
+    // Index of the counts that show whether a stretch needs a closer look.
+    unsigned d_size = 0;
     std::vector<std::int8_t> d_read;
     std::vector<reencoder::sign_count> d_each;
 };

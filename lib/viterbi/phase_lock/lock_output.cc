@@ -107,7 +107,7 @@ void lock_output::end_batch(std::uint64_t needed)
 {
     auto& s = last();
     const auto from = needed_from(s, needed);
-    if (from >= s.kept) { // no copied bit is needed any more
+    if (from >= s.kept) { // none of the copied bits is needed any more
         s.base = s.kept = from;
     }
     s.keep(s.batch->end);
@@ -140,12 +140,13 @@ bool lock_output::full() const
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // 64 bits more, for the encoder's register.
+    // Keeps 64 bits more to fill the encoder's shift register.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Drops bits before stage `from`, many at a time.
+// Drops bits before stage `from`; waits until there are many, because dropping moves the
+// rest.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;

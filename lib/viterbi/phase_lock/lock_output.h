@@ -16,28 +16,31 @@
 
 namespace gr::gpufec::viterbi {
 
-//! The mapping of trellis stages to output: all of them, or frames without their tail.
+//! Maps trellis stages to output bits: all stages of a stream, or the stages of frames
+//! without their tails.
 struct frame_layout {
-    unsigned bits = 0, tail = 0; // per frame; 0 bits: a stream
+    unsigned bits = 0, tail = 0; // stages per frame; bits is 0 for a stream
 
     bool stream() const { return bits == 0; }
     //! Returns the stages of a frame; 1 for a stream.
     std::uint64_t stages() const { return stream() ? 1 : bits + tail; }
     std::uint64_t bytes() const { return (bits + 7) / 8; }
 
-    //! Returns the output item with the bit of stage \p stage, or with the next bit.
+    //! Returns the index of the output item that holds the bit of stage \p stage, or the
+    //! next bit if that stage has none.
     std::uint64_t item(std::uint64_t stage, bool packed) const;
-    //! Returns the output items of \p stages stages; of frames, only of whole ones.
+    //! Returns the number of output items for \p stages stages; incomplete frames do not
+    //! count.
     std::uint64_t items(std::uint64_t stages, bool packed) const;
 };
 
 //! The part of the stream that one lock decodes.
 struct lock_segment {
     const hypothesis* reading;
-    std::uint64_t start;     //!< its first value in the stream
+    std::uint64_t start;     //!< index of its first value in the stream
     std::uint64_t lead;      //!< stages before the first frame
-    std::uint64_t stages;    //!< stages ready for the output, including `lead`
-    std::uint64_t collected; //!< decoded stages
+    std::uint64_t stages;    //!< number of stages ready for output, including `lead`
+    std::uint64_t collected; //!< number of decoded stages
     bool closed = false;     //!< the segment is complete
 
     //! Bits of the stages from number `base` up to `kept`, most significant first. Later
@@ -46,8 +49,9 @@ struct lock_segment {
     std::uint64_t base = 0, kept = 0;
     std::optional<watched_decoder::decoded_batch> batch{};
 
-    std::uint64_t first_bit = 0, first_byte = 0; // in the output
-    std::uint64_t given = 0;                     // output items that were pulled
+    // Position of the segment in the output, in bits and bytes.
+    std::uint64_t first_bit = 0, first_byte = 0;
+    std::uint64_t given = 0; // output items that were pulled
 
     // Copies bits from the slot, at least up to stage `end`.
     void keep(std::uint64_t end);
@@ -59,14 +63,15 @@ struct lock_segment {
         const std::uint8_t* bits;
         std::size_t first;
     };
-    //! Returns the bits of the stages from \p first up to \p end, contiguous and with the
-    //! slack that reencoder needs.
+    //! Returns the bits of the stages from \p first to \p end − 1, in contiguous memory
+    //! followed by the slack that reencoder needs.
     place bits(std::uint64_t first, std::uint64_t end);
-    //! Returns the position of stage \p stage's bit; bits are contiguous up to \p end.
+    //! Returns the position of the bit of stage \p stage; sets \p end to the end of the
+    //! contiguous bits.
     place from(std::uint64_t stage, std::uint64_t& end) const;
 
     const conv_code& code() const { return reading->code(); }
-    //! Returns the value of the stream with which a stage begins.
+    //! Returns the index of the stream value at which a stage begins.
     std::uint64_t value_of(std::uint64_t stage) const
     {
         return start + code().values(stage);
@@ -81,26 +86,28 @@ public:
     const frame_layout& layout() const { return d_layout; }
     void clear();
 
-    //! Opens another segment; the last one must be closed.
+    //! Opens a segment. The previous one must be closed.
     lock_segment& open(const hypothesis& h, std::uint64_t start, std::uint64_t lead);
     lock_segment& last() { return d_segments.back(); }
     const lock_segment& last() const { return d_segments.back(); }
     bool empty() const { return d_segments.empty(); }
-    //! Closes the last segment behind \p stages, or behind the stages already ready.
+    //! Closes the last segment after \p stages stages, or after the stages that are
+    //! already ready.
     void close(std::uint64_t stages);
 
     //! Continues the last segment of a stream with a batch, which stays in its slot.
     void begin_batch(const watched_decoder::decoded_batch& batch);
     bool has_batch() const { return !empty() && last().batch.has_value(); }
-    //! Ends the use of the batch's slot: copies the bits that were not pulled, and those
-    //! from stage \p needed on.
+    //! Ends the use of the batch's slot: copies the bits that were not pulled yet or that
+    //! are at or after stage \p needed.
     void end_batch(std::uint64_t needed);
-    //! Adds the next frame, packed. Drops bits that were pulled and precede \p needed.
+    //! Adds the next frame, packed. Drops bits that were pulled and are older than
+    //! \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Whether enough output waits that no more should be collected.
+    //! Returns whether so much output waits that no more should be collected.
     bool full() const;
 
-    // Output of the closed segments.
+    // Size of the output of the closed segments.
     std::uint64_t total_bits() const { return d_total_bits; }
     std::uint64_t total_bytes() const { return d_total_bytes; }
 
@@ -108,15 +115,15 @@ public:
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Returns the output item with the bit that a value of the stream belongs to.
+    //! Returns the index of the output item that holds the bit of a stream value.
     std::uint64_t item_of(std::uint64_t value, bool packed) const;
 
 private:
     static constexpr std::size_t max_emitted = 1u << 17; // bytes
-    // Segments that are remembered because item_of() may still be called for them.
+    // Number of segments to remember, because item_of() may still be called for them.
     static constexpr std::size_t max_segments = 4096;
 
-    // Returns the output items that are ready and were not pulled.
+    // Returns the number of output items that are ready but not yet pulled.
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
     // Returns the first stage whose bit is still needed.
@@ -125,8 +132,8 @@ private:
 
     const frame_layout d_layout;
     std::deque<lock_segment> d_segments;
-    std::size_t d_pulling = 0; // index of the segment that is pulled
-    bool d_packed = true;      // form of the last pull
+    std::size_t d_pulling = 0; // index of the segment that is being pulled
+    bool d_packed = true;      // whether the last pull was packed
     std::uint64_t d_total_bits = 0, d_total_bytes = 0;
 };
 

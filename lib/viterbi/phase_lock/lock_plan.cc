@@ -120,7 +120,7 @@ std::uint64_t lock_plan::values_of(std::uint64_t frames) const
     return layout.stream() ? 0 : frames * most;
 }
 
-// Windows for short frames hold only a dozen of them.
+// A window for short frames holds only about a dozen frames.
 unsigned lock_plan::window_stages() const
 {
     return layout.stream() ? phase_search::max_stages

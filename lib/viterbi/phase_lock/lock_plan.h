@@ -17,14 +17,15 @@ struct lock_plan {
     //! \throws std::invalid_argument
     explicit lock_plan(const viterbi_options& options);
 
-    const std::vector<conv_code> codes;    //!< the decoder's own, and lock_presets
+    //! The decoder's own code and those of lock_presets.
+    const std::vector<conv_code> codes;
     const std::vector<conv_code> received; //!< the same for positive values that mean 0
     const frame_layout layout;
 
     //! Returns the stages of a search window.
     unsigned window_stages() const;
-    //! Returns the values of \p frames frames of the code with the longest; 0 for a
-    //! stream.
+    //! Returns the number of soft values in \p frames frames of the code with the longest
+    //! frames; 0 for a stream.
     std::uint64_t values_of(std::uint64_t frames) const;
     //! Returns the preset name of a code, or "".
     std::string preset_of(unsigned which) const;

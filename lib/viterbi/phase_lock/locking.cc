@@ -13,7 +13,7 @@ using namespace viterbi;
 
 namespace {
 
-// Buffered values that were not yet searched or decoded, at most.
+// Maximum number of buffered values that were not yet searched or decoded.
 constexpr std::size_t max_ahead = 1u << 18;
 
 } // namespace
@@ -145,8 +145,8 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // One slot more, because a batch stays in its slot until it is judged. Invalid
-        // numbers stay, for the inner decoder to refuse.
+        // Adds one slot, because a batch stays in its slot until it is judged. Invalid
+        // numbers are left unchanged for the inner decoder to refuse.
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }
@@ -167,7 +167,7 @@ void viterbi_decoder::locking::open(unsigned which)
     d_inner_finished = false;
 }
 
-// Returns the values that were taken and not yet searched or decoded.
+// Returns the number of values that were taken but not yet searched or decoded.
 std::size_t viterbi_decoder::locking::ahead() const
 {
     const auto seen =

@@ -31,7 +31,7 @@ class viterbi_decoder::locking : public decoder::engine, public viterbi_decoder:
 public:
     locking(const viterbi_options& options, decoder_hooks hooks);
 
-    // ---- the engine of every decoder ----
+    // ---- the interface common to all decoders ----
 
     void finish() override
     {
@@ -80,7 +80,7 @@ public:
     }
     void unpin_input(void*) override { d_input.unpin_input(); }
 
-    // ---- of this decoder ----
+    // ---- functions of this decoder ----
 
     std::size_t push(const void* items, std::size_t count) override;
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override;
@@ -111,7 +111,7 @@ public:
 
 private:
     static constexpr std::uint64_t never = ~std::uint64_t(0);
-    // Items that are buffered at once.
+    // Maximum number of items to buffer at once.
     static constexpr std::size_t max_at_once = 1u << 16;
 
     enum class state { searching, locked, doubting };
@@ -142,11 +142,11 @@ private:
         return taken;
     }
 
-    // A hypothesis, and the value of the stream from which it is decoded.
+    // A hypothesis, and the stream value from which decoding with it starts.
     struct start {
         viterbi::phase_search::found found;
         std::uint64_t value;
-        std::uint64_t known; // the last value that was needed to find it
+        std::uint64_t known; // last value that the search examined to find it
         std::optional<viterbi::frame_finder::place> frames{};
     };
 
@@ -228,23 +228,27 @@ private:
     viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
     std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
-    impl* d_inner = nullptr;                    // its implementation
+    impl* d_inner = nullptr;                    // the implementation of d_decoder
     unsigned d_which = 0;
 
     state d_state = state::searching;
-    std::uint64_t d_next_window = 0; // value at which the next search window begins
-    unsigned d_windows = 0;          // windows searched since the lock was in doubt
-    std::optional<viterbi::phase_search::found> d_unframed; // frame boundaries not found
-    unsigned d_frames = 0; // frames among which boundaries are looked for
+    std::uint64_t d_next_window = 0; // first value of the next search window
+    unsigned d_windows = 0; // number of windows searched since the lock was in doubt
+    // A lock whose frame boundaries were not found yet.
+    std::optional<viterbi::phase_search::found> d_unframed;
+    unsigned d_frames = 0; // number of frames in which boundaries are searched
 
     std::uint64_t d_until = never; // stage at which the segment ends, if known
-    std::uint64_t d_stretch = 0, d_long_stretch = 0; // stages per check: fine, and later
-    std::uint64_t d_checked = 0;                     // last stage that was checked
-    std::uint64_t d_finely_until = 0; // stage up to which batches were short
-    std::optional<start> d_next;      // the next segment
-    std::optional<viterbi::phase_search::lock> d_before; // the last lock
+    // Number of stages between checks of a young lock, and between those of an older
+    // lock.
+    std::uint64_t d_stretch = 0, d_long_stretch = 0;
+    std::uint64_t d_checked = 0;      // last stage that was checked
+    std::uint64_t d_finely_until = 0; // stage up to which batches were cut short
+    std::optional<start> d_next;      // start of the next segment
+    std::optional<viterbi::phase_search::lock> d_before; // the previous lock
     std::optional<viterbi::frame_finder::place> d_before_frames;
-    // The stage where the lock was lost, and the stage and the value that showed it.
+    // Stage at which the lock was lost, and stage and value at which the loss was
+    // detected.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
     std::uint64_t d_judged = 0;
     std::vector<std::uint8_t> d_part, d_frame; // decoded parts of frames

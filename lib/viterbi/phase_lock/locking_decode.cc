@@ -12,9 +12,9 @@ using namespace viterbi;
 
 namespace {
 
-// Stages from the beginning of a lock that are checked finely.
+// Number of stages at the beginning of a lock that are checked at short intervals.
 constexpr std::uint64_t young = 1u << 16;
-// Checked values that stay buffered.
+// Number of checked values that stay buffered.
 constexpr std::uint64_t kept = 1024;
 constexpr std::size_t chunk = 1u << 14;
 constexpr std::size_t max_statistics = 1u << 16;
@@ -64,7 +64,7 @@ bool viterbi_decoder::locking::collect()
 }
 
 // Collects a batch, which stays in its slot until its certain bits are pulled. The
-// others, a few at its end, are copied.
+// uncertain bits, a few at its end, are copied.
 bool viterbi_decoder::locking::collect_batches()
 {
     for (bool some = false;; some = true) {
@@ -138,7 +138,7 @@ void viterbi_decoder::locking::take_statistics()
     for (auto& there = d_inner->stream_statistics; !there.empty(); there.pop_front()) {
         stream_statistics.push_back(moved(there.front()));
         if (stream_statistics.size() > max_statistics) {
-            stream_statistics.pop_front(); // the caller does not take them
+            stream_statistics.pop_front(); // the caller does not read the statistics
         }
     }
 }
@@ -188,7 +188,8 @@ bool viterbi_decoder::locking::check()
     }
 }
 
-// Returns the number of consecutive checks in the batch, from the one at `target` on.
+// Returns the number of consecutive checks that lie within the batch, starting with the
+// one at `target`.
 std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
@@ -197,15 +198,17 @@ std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
                    : 1;
 }
 
-// Drops values before stage `clear`, except the last few: another lock may begin there.
+// Drops values before stage `clear` but keeps the last few, because another lock may
+// begin among them.
 void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
     d_input.drop_before(value - std::min(value, kept));
 }
 
-// Returns the stage of the next check. Checks are close at first, and where a short
-// latency makes short batches. Later their stages do not depend on the lock's beginning.
+// Returns the stage of the next check. Checks are close at first, and also where low
+// latency requires short batches. The stages of later checks do not depend on where the
+// lock began.
 std::uint64_t viterbi_decoder::locking::next_check() const
 {
     const auto lead = segment().lead;
@@ -219,7 +222,7 @@ bool viterbi_decoder::locking::checks_finely() const
     return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
-// Starts the search again, because the stages up to `target` show that the lock is lost.
+// Restarts the search, because the stages up to `target` show that the lock is lost.
 void viterbi_decoder::locking::doubt(std::uint64_t target)
 {
     const auto& s = segment();
@@ -234,7 +237,7 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
     d_state = state::doubting;
 }
 
-// Returns the values that the blocks up to the segment's end are decoded from.
+// Returns the end of the values needed to decode the blocks up to the segment's end.
 std::uint64_t viterbi_decoder::locking::values_until_end() const
 {
     const auto D = d_decoder->decode_length();

@@ -11,9 +11,10 @@ using namespace viterbi;
 
 namespace {
 
-// Windows in which a lost lock is searched for, in case the signal only faded.
+// Number of windows in which a lost lock is searched for, because the signal may only
+// have faded.
 constexpr unsigned windows_of_doubt = 3;
-// Values before the end of a lock at which the next lock may begin.
+// Number of values before the end of a lock in which the next lock may begin.
 constexpr std::uint64_t older = 256;
 constexpr std::size_t max_changes = 1u << 16;
 
@@ -65,7 +66,7 @@ bool viterbi_decoder::locking::search()
     return true;
 }
 
-// Looks for frame boundaries, in more and more frames; returns whether there was
+// Searches for frame boundaries in a growing number of frames; returns whether there was
 // progress.
 bool viterbi_decoder::locking::find_frames()
 {
@@ -89,7 +90,8 @@ bool viterbi_decoder::locking::find_frames()
         }
         ++d_frames;
     }
-    // The signal is a stream, has other frames, or its boundaries are ambiguous.
+    // Three causes are possible: the signal is a stream, has other frames, or has
+    // ambiguous boundaries.
     d_next_window = found.looked_at - d_search.window();
     d_unframed.reset();
     d_search.forget();
@@ -134,8 +136,8 @@ void viterbi_decoder::locking::abandon()
     d_decoder->reset();
 }
 
-// Locks to a hypothesis: decides from which value on it is decoded, and by which
-// hypothesis the values before are.
+// Locks to a hypothesis. Decides where decoding with it starts, and with which hypothesis
+// the earlier values are decoded.
 void viterbi_decoder::locking::take(const phase_search::found& found,
                                     const std::optional<frame_finder::place>& frames)
 {
@@ -160,12 +162,13 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
         d_next = start{ found, value, known };
         return;
     }
-    // Drops values by the window of the lock: the number of windows searched at once must
-    // not matter.
+    // Drops values relative to the window of the lock, so that the result does not depend
+    // on how many windows are searched at once.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
-        // Frames too weak to be found may have the phase of the lock before.
+        // Frames that are too weak to be found may still have the phase of the previous
+        // lock.
         const auto value =
             d_search.takeover(d_input.buffered(), *d_before, found, next.value);
         if (value > next.value) {
@@ -181,14 +184,14 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
     begin(next);
 }
 
-// Returns the stages of a segment up to a value of the stream.
+// Returns the number of the segment's stages before a stream value.
 std::uint64_t viterbi_decoder::locking::stages_before(const lock_segment& s,
                                                       std::uint64_t value)
 {
     return s.code().stages(std::max(value, s.start) - s.start);
 }
 
-// Rounds stages down to whole frames.
+// Rounds a number of stages down to whole frames.
 std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
                                               std::uint64_t stages) const
 {
@@ -196,7 +199,8 @@ std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
     return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
 }
 
-// Returns the stages from value `start` of the stream to the next frame.
+// Returns the number of stages from stream value `start` to the beginning of the next
+// frame.
 std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
                                                 std::uint64_t start) const
 {
@@ -214,7 +218,7 @@ bool viterbi_decoder::locking::same_frames(const lock_segment& s,
     return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
 }
 
-// Begins a segment: decodes the buffered values from its start on.
+// Begins a segment and decodes the buffered values from its start on.
 void viterbi_decoder::locking::begin(const start& from)
 {
     const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
@@ -276,7 +280,7 @@ void viterbi_decoder::locking::note_change()
     d_now.first_byte = d_output.total_bytes();
     d_changes.push_back(d_now);
     if (d_changes.size() > max_changes) {
-        d_changes.pop_front(); // the caller does not take them
+        d_changes.pop_front(); // the caller does not read the changes
     }
 }
 

@@ -13,15 +13,17 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Stages of a frame until path metrics have settled.
+// Number of stages at the beginning of a frame in which path metrics have not settled.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
 constexpr unsigned control_frames = 32;
 
-// For the change point between two locks.
-constexpr std::size_t grain = 8;             // values that are weighed together
-constexpr std::uint64_t farthest = 1u << 22; // values that are searched backwards
-constexpr double weak = 0.6;  // error rate of the weakest signal per chance level
+// Constants of the change point between two locks.
+constexpr std::size_t grain = 8; // values that are rated together
+// Maximum number of values to search backwards.
+constexpr std::uint64_t farthest = 1u << 22;
+// Error rate of the weakest accepted signal, relative to the chance level.
+constexpr double weak = 0.6;
 constexpr double enough = 10; // log-likelihood ratio that tells a signal from noise
 
 // Returns the order of a code's outputs in its mother code.
@@ -83,7 +85,7 @@ struct phase_search::mother {
         o.watch = false;
         o.batch = 0;
         o.slots = 1;
-        o.max_latency_ms = 1e9; // flushed by hand
+        o.max_latency_ms = 1e9; // the search flushes it explicitly
         o.positive_bit = 0;
         o.ends = termination::truncated;
         o.frame_bits = o.decode_length = frame_stages;
@@ -135,11 +137,11 @@ struct phase_search::mother {
 
     const conv_code code;
     const reencoder encoder;
-    const std::size_t stages; // of a frame
+    const std::size_t stages; // stages per frame
     std::unique_ptr<viterbi_decoder> decoder;
     std::vector<std::int8_t> input;
     std::vector<std::uint8_t> bits;
-    std::size_t used = 0; // frames
+    std::size_t used = 0; // number of frames in use
 };
 
 phase_search::phase_search(const viterbi_options& run,
@@ -196,7 +198,7 @@ phase_search::phase_search(const viterbi_options& run,
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
-        // Repeated until the loops over it are long enough to be fast.
+        // Repeats the pattern until loops over it are long enough to be fast.
         const auto once = r.from.size();
         const unsigned times = (64 + once - 1) / once;
         for (std::size_t i = once; i < times * once; ++i) {
@@ -250,8 +252,8 @@ void phase_search::lay(const reading& r,
     }
 }
 
-// Measures each code's chance level on Gaussian noise. It selects the windows that
-// chance_of() then examines.
+// Measures each code's chance level on Gaussian noise. With these levels the search
+// selects the windows whose chance level chance_of() measures.
 void phase_search::measure_chance()
 {
     const auto noise = gaussian_noise(control_frames * 512 + d_window);
@@ -261,7 +263,8 @@ void phase_search::measure_chance()
         while (f.index < d_hypotheses.size() && d_hypotheses[f.index].which() != which) {
             ++f.index;
         }
-        if (f.index == d_hypotheses.size()) { // an earlier code has all its hypotheses
+        // All hypotheses of this code are equivalent to those of an earlier code.
+        if (f.index == d_hypotheses.size()) {
             d_chance.push_back(0.5);
             continue;
         }
@@ -411,7 +414,8 @@ double phase_search::chance_of(const run& found, const value_span& values)
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    m.frame(control_frames); // allocates all, since pointers must stay valid
+    // Allocates all elements now, because pointers to them must stay valid.
+    m.frame(control_frames);
     lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();
     for (unsigned i = 1; i <= control_frames; ++i) {
@@ -446,8 +450,8 @@ std::vector<float> phase_search::evidence(const value_span& values,
     const double if_wrong = std::log(p / of.chance);
     const double if_right = std::log((1 - p) / (1 - of.chance));
 
-    // Overlapping frames whose settled parts follow one another; the first begins before
-    // `from`.
+    // The frames overlap, so that their settled parts follow one another without gaps.
+    // The first begins before `from`.
     const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
@@ -486,8 +490,8 @@ std::uint64_t phase_search::takeover(const value_span& values,
 {
     const auto to = std::min(values.end, after.ends);
     from = std::max(from, to - std::min(to, farthest));
-    // Returns the evidence for one lock up to each grain. The signal may pause, at a cost
-    // of `enough` each time it begins again.
+    // Returns the evidence for one lock up to each grain. The signal may pause; each
+    // restart costs `enough`.
     const auto explained = [](auto grain, auto end) {
         std::vector<double> sums{ 0 };
         double holds = 0, best = 0;

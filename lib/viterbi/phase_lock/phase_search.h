@@ -51,24 +51,25 @@ public:
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
-    //! Returns the group of hypotheses that fit equally well as one.
+    //! Returns the group of hypotheses that fit equally well as hypothesis \p index.
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }
 
     //! Values of a window.
     std::size_t window() const { return d_window; }
-    //! Values from the beginning of a window to the next. Windows overlap if there are
-    //! few hypotheses; else values between them are left out, to save work.
+    //! Number of values from the beginning of one window to the next. If there are few
+    //! hypotheses, windows overlap; otherwise values between windows are skipped to save
+    //! work.
     std::size_t stride() const
     {
         return d_hypotheses.size() <= few ? d_window / 16 * 15 : d_window / 4 * 7;
     }
-    //! Windows that search() takes best at once.
+    //! Number of windows per call of search() for the best speed.
     std::size_t windows_at_once() const { return d_at_once; }
 
     struct found {
         unsigned index;             //!< of the hypothesis
-        std::uint64_t begins, ends; //!< the values that showed it
+        std::uint64_t begins, ends; //!< the values that showed the hypothesis
         double error_rate;          //!< share of their signs that were wrong
         double chance;              //!< chance level of that share
         std::uint64_t looked_at;    //!< end of the values that were searched
@@ -85,7 +86,7 @@ public:
     search(const value_span& values, std::uint64_t first, std::size_t windows);
     void forget() { d_windows.clear(); }
 
-    //! The hypothesis of a previous lock, with its chance level.
+    //! A hypothesis that was locked to before, with its chance level.
     struct lock {
         unsigned index;
         double chance;
@@ -101,7 +102,8 @@ public:
 private:
     using sign_count = reencoder::sign_count;
     static constexpr unsigned few = 16;
-    static constexpr unsigned parts = 8; // per window, to find shorter signals
+    // Parts per window, which allow shorter signals to be found.
+    static constexpr unsigned parts = 8;
     static constexpr unsigned windows_as_one = 4;
     static constexpr unsigned runs = windows_as_one * parts * parts;
     using in_parts = std::array<sign_count, parts>;
@@ -113,8 +115,9 @@ private:
     // Consecutive parts of windows, and the hypothesis that fits them best.
     struct run {
         unsigned index;
-        unsigned before, first; // windows before the newest, and the part of the oldest
-        unsigned last;          // part of the newest
+        // Number of windows before the newest, and the first part in the oldest window.
+        unsigned before, first;
+        unsigned last; // last part in the newest window
         sign_count signs;
         double ratio;
     };
@@ -126,7 +129,7 @@ private:
         unsigned mother;
         std::vector<std::int32_t> from;
         std::vector<std::int8_t> sign; // 0: erased
-        unsigned stages, values;       // of these cycles
+        unsigned stages, values;       // number of stages and values in these cycles
     };
 
     void lay(const reading& r,
@@ -143,19 +146,20 @@ private:
     void measure_chance();
     double threshold() const;
 
-    const unsigned d_stages, d_settled; // stages of a window, and those that are counted
+    // Stages per window, and stages whose signs are counted.
+    const unsigned d_stages, d_settled;
     std::vector<conv_code> d_codes;
-    std::vector<std::vector<hypothesis>> d_alike; // by hypothesis
+    std::vector<std::vector<hypothesis>> d_alike; // equivalent hypotheses, by hypothesis
     std::vector<hypothesis> d_hypotheses;
-    std::vector<reencoder> d_encoders; // by code
+    std::vector<reencoder> d_encoders; // encoders by code
     std::vector<std::unique_ptr<mother>> d_mothers;
-    std::vector<reading> d_readings; // by hypothesis
+    std::vector<reading> d_readings; // depuncturing by hypothesis
     std::vector<double> d_chance;    // chance level by code, for Gaussian noise
     std::size_t d_window = 0, d_at_once = 1;
     std::deque<seen> d_windows; // the last windows, newest first
 };
 
-//! Returns G of the comment above; 0 at the chance level and beyond.
+//! Returns G as defined at the top of this file; 0 at the chance level and above.
 double likelihood_ratio(double values, double wrong, double chance);
 
 } // namespace gr::gpufec::viterbi

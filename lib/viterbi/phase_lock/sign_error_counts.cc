@@ -13,9 +13,10 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr std::uint64_t least_stretch = 512;
-// Values from one check of an old lock to the next.
+// Number of values between checks of a lock that is no longer young.
 constexpr std::uint64_t long_values = 16384;
-// Bits of a step and of the register before it that a kernel can read.
+// Maximum number of bits, of a step and of the register before it, that a kernel can
+// read.
 constexpr unsigned max_bits = 24;
 
 } // namespace

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts of wrong signs in the last steps before a check of a lock, which mostly suffice
- * to decide it. A device counts them for each batch, where bits and values both are, so
- * that the host need not read either. */
+/* Counts of wrong signs in the last steps before a check of a lock. They are usually
+ * enough to decide the check. A device computes the counts of each batch in its own
+ * memory, so that the host need not read the bits and values. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
@@ -18,42 +18,45 @@ namespace gr::gpufec::viterbi {
 struct setup;
 struct job;
 
-//! Stages from one check of a young lock to the next: whole multiples of \p piece.
+//! Number of stages between checks of a young lock: a multiple of \p piece.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! The same for a lock that is no longer young.
+//! Number of stages between checks of a lock that is no longer young.
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
 //! The counts of a check: over its last 8, 16, …, 512 steps.
 struct sign_error_counts {
     static constexpr unsigned sizes = 7, least = 8;
-    static constexpr std::uint16_t missing = 0xffff; //!< the steps precede the batch
+    //! Value of a count whose steps begin before the batch.
+    static constexpr std::uint16_t missing = 0xffff;
 
-    std::uint16_t values[sizes]; //!< values that are not erased, or `missing`
-    std::uint16_t wrong[sizes];  //!< values whose sign disagrees
+    std::uint16_t values[sizes]; //!< number of values that are not erased, or `missing`
+    std::uint16_t wrong[sizes];  //!< number of values whose sign disagrees
 
-    //! Returns the steps that counts of index \p size cover.
+    //! Returns the number of steps that the counts at index \p size cover.
     static constexpr std::uint64_t steps(unsigned size)
     {
         return std::uint64_t(least) << size;
     }
 };
 
-//! The checks of a lock that is no longer young, and the code in the form that kernels
-//! encode it; steps are those of reencoder. Passed to kernels by value.
+//! Describes the checks of a lock that is no longer young, and the code in the form that
+//! kernels use to encode it. The steps are those of reencoder. Passed to kernels by
+//! value.
 struct check_plan {
     static constexpr unsigned max_values = 8;
 
     std::uint32_t every = 0; //!< stages between checks; 0: the code has no counts
     std::uint32_t stages = 0, values = 0; //!< of a step
     std::uint32_t memory = 0;             //!< K−1
-    //! For each value of a step, its stage and the bits that it is the sum of (newest
-    //! least significant).
+    //! For each value of a step: its stage, and the mask of the bits whose sum is the
+    //! coded bit (newest least significant).
     struct {
         std::uint16_t taps;
         std::uint8_t stage, inverted;
     } value[max_values] = {};
 
-    //! Returns the number of checks behind stage \p first up to stage \p end.
+    //! Returns the number of checks after stage \p first, up to and including stage
+    //! \p end.
     GPUFEC_HOST_DEVICE std::uint64_t count(std::uint64_t first, std::uint64_t end) const
     {
         return every ? end / every - first / every : 0;

@@ -96,7 +96,8 @@ public:
         });
     }
 
-    // Pulls from one batch only, because its statistics belong to its first item.
+    // Pulls from one batch only, because the batch's statistics belong to the first item
+    // pulled.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy)
     {
@@ -155,7 +156,8 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // Mostly all values are in one batch; only if not, the output is cleared first.
+        // The values are usually all in one batch. The output is cleared first only if
+        // they are not.
         std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
@@ -254,7 +256,7 @@ public:
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
-        } else { // a batch has two at most
+        } else { // a batch has at most two scales
             d_scale.values[1] = scale;
         }
     }
@@ -266,25 +268,26 @@ public:
 private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
-    // The output of a submitted slot.
+    // The output of a slot that was submitted.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        std::optional<batch_statistics> statistics; // once estimated
-        std::vector<batch_statistics> fixed;        // at fixed places of the stream
+        std::optional<batch_statistics> statistics; // empty until estimated
+        // Statistics at fixed positions of the stream.
+        std::vector<batch_statistics> fixed;
     };
 
-    // Work items are parallel blocks of a stream, or frames.
+    // A work item is a parallel block of a stream, or a frame.
 
     std::size_t work_items_per_slot() const { return d_batch / plan().blocks_per_frame; }
     std::size_t output_bytes_per_frame() const { return (plan().frame_bits + 7) / 8; }
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
-    // Returns the soft values taken so far, including the padding of frames.
+    // Returns the number of soft values taken so far, including the padding of frames.
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
 
-    // Returns the end of the items that a full open slot needs.
+    // Returns the end of the input items that a full open slot needs.
     std::uint64_t end_of_slot() const
     {
         const auto work_items = d_next_work_item + work_items_per_slot();
@@ -297,7 +300,7 @@ private:
         return (values + unit - 1) / unit * unit / values_per_item();
     }
 
-    // Returns the first item of a slot that begins with work item `work_item`.
+    // Returns the first input item of a slot that begins with work item `work_item`.
     std::uint64_t begin_of(std::uint64_t work_item) const
     {
         if (!plan().streaming()) {
@@ -320,7 +323,7 @@ private:
         if (!plan().streaming()) {
             return (d_input.end() - d_input.first()) / items_per_frame();
         }
-        // Counts the stages that have all their values.
+        // Counts the stages whose values have all arrived.
         const auto values = in_pairs() ? have() / 2 * 2 : have();
         auto stages = code().stages(values);
         stages -= code().values(stages) > values;
@@ -361,7 +364,7 @@ private:
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
             job.phase_rotation = d_rotation;
-            // On the CPU, signs are counted when a check needs them.
+            // On the CPU, the lock monitor counts signs when a check needs them.
             job.error_counts = d_watched && d_setup->checks.every > 0 &&
                                d_pipeline->active().backend() == "cuda";
             const auto end = std::min<std::uint64_t>((d_next_work_item + work_items) *
@@ -385,8 +388,8 @@ private:
         }
     }
 
-    // Submits the whole frames of the open batch, since a gap follows and the frames of a
-    // batch are contiguous. Their slot is already open.
+    // Submits the complete frames of the open batch, because a gap follows and the frames
+    // of a batch must be contiguous. The slot of the batch is already open.
     void submit_whole_frames()
     {
         if (waiting() > 0) {
@@ -405,7 +408,7 @@ private:
         stream_statistics.insert(
             stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
         while (stream_statistics.size() > max_statistics) {
-            stream_statistics.pop_front(); // the caller does not take them
+            stream_statistics.pop_front(); // the caller does not read the statistics
         }
     }
 
@@ -423,7 +426,8 @@ private:
         }
     }
 
-    // Output can be written in place if frames are whole words, so that no gaps follow.
+    // Output can be written in place if frames are a multiple of a word long, because
+    // then there are no gaps between them.
     bool can_borrow_output() const override
     {
         return plan().streaming() || plan().frame_bits % 32 == 0;
@@ -522,12 +526,13 @@ private:
 
     viterbi_options d_options;
     channel_estimator d_estimate;
-    std::deque<submitted> d_batches;    // in flight, oldest first
-    std::size_t d_emitted = 0;          // output items of the oldest already pulled
-    std::uint64_t d_next_work_item = 0; // first one of the open slot
-    std::uint64_t d_skipped = 0;        // borrowed items that belong to no frame
-    bool d_watched = false;             // watch() was called
-    phase_rotation d_rotation;          // of the input
+    std::deque<submitted> d_batches; // in flight, oldest first
+    // Number of output items of the oldest batch that were already pulled.
+    std::size_t d_emitted = 0;
+    std::uint64_t d_next_work_item = 0; // first work item of the open slot
+    std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
+    bool d_watched = false;      // watch() was called
+    phase_rotation d_rotation;   // phase rotation of the input
 
     // The scales of borrowed floats before item `from` of the stream, and from it on.
     struct {

@@ -33,7 +33,8 @@ public:
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
     std::optional<batch_statistics> statistics;
-    std::deque<batch_statistics> stream_statistics; // at fixed places, once pulled
+    // Statistics at fixed positions, of the batches pulled so far.
+    std::deque<batch_statistics> stream_statistics;
 };
 
 namespace viterbi {

@@ -35,7 +35,8 @@ frame_finder::frame_finder(const viterbi_options& run,
         o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;
-        o.max_latency_ms = 1e9; // decode() finishes each stream
+        // Batches are submitted when decode() finishes each stream.
+        o.max_latency_ms = 1e9;
         d_decoders.push_back(std::make_unique<viterbi_decoder>(o, quiet));
     }
 }

@@ -23,7 +23,7 @@ class frame_finder
 public:
     //! P: probability of a wrong frame boundary.
     static constexpr double false_alarm = 1e-9;
-    //! Frames that are examined, at most, behind one that is skipped.
+    //! Maximum number of frames that are examined after a skipped one.
     static constexpr unsigned max_frames = 18;
 
     //! Finds frames of \p frame_bits bits of the given codes.
@@ -33,16 +33,16 @@ public:
                  const decoder_hooks& hooks);
     ~frame_finder();
 
-    //! Returns the values of the stream that find() needs for \p frames frames.
+    //! Returns the number of stream values that find() needs for \p frames frames.
     std::uint64_t values(const hypothesis& h, unsigned frames) const;
 
     struct place {
         const hypothesis* reading;
-        std::uint64_t start; //!< value of the stream at which a cycle begins
-        std::uint64_t stage; //!< stage, counted from there, at which a frame begins
+        std::uint64_t start; //!< index of the stream value at which a cycle begins
+        std::uint64_t stage; //!< stage at which a frame begins, counted from there
     };
-    //! Finds where frames begin, from value \p from on, if \p frames frames suffice to
-    //! decide it. \p readings fit equally well.
+    //! Finds where frames begin, starting at value \p from, if \p frames frames are
+    //! enough to decide it. The hypotheses \p readings fit equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,
@@ -57,7 +57,7 @@ private:
     unsigned unsettled(const hypothesis& h) const;
 
     const unsigned d_frame_bits;
-    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // by code
+    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // decoders by code
     std::vector<std::int8_t> d_values;
     std::vector<std::uint8_t> d_bits;
 };

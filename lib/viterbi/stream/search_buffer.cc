@@ -54,7 +54,7 @@ void search_buffer::drop_before(std::uint64_t value)
     d_head += n;
 }
 
-// Makes room for n more values; returns where to write them.
+// Grows the buffer by n values; returns where to write them.
 std::int8_t* search_buffer::room_for(std::size_t n)
 {
     if (d_tail + n > d_values.size()) {
@@ -64,7 +64,7 @@ std::int8_t* search_buffer::room_for(std::size_t n)
         }
         d_head = 0;
         d_tail = count;
-        // Grows so far that moves are rare.
+        // Grows by so much that values rarely have to be moved.
         const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
         if (count + n + spare / 2 > d_values.size()) {
             d_values.resize(count + n + spare);

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Soft values of a stream, from number `first` to `end`; the smallest is −127.
+//! Soft values of a stream with indices from `first` to `end` − 1; the smallest is −127.
 struct value_span {
     const std::int8_t* values;
     std::uint64_t first, end;
@@ -30,7 +30,7 @@ public:
     }
     //! Appends \p items; floats are scaled to int8 by \p scale.
     void append(const void* items, std::size_t count, float scale);
-    //! Appends \p n values of int8, which \p read(to) writes.
+    //! Appends \p n int8 values, which \p read(to) writes.
     template <class Read>
     void append_quantised(std::size_t n, Read&& read)
     {
@@ -38,7 +38,7 @@ public:
         read(to);
         limit(to, to, n);
     }
-    //! Drops everything; the next value is number \p value.
+    //! Drops all values; the next value gets index \p value.
     void skip_to(std::uint64_t value);
     //! Starts another stream.
     void clear();
@@ -50,13 +50,13 @@ public:
 
 private:
     std::int8_t* room_for(std::size_t n);
-    // Replaces −128, which has no opposite, by −127.
+    // Replaces −128, whose opposite does not fit an int8, by −127.
     static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n);
 
     const soft_format d_format;
     std::vector<std::int8_t> d_values;
-    std::size_t d_head = 0, d_tail = 0; // the buffered part of d_values
-    std::uint64_t d_first = 0;          // number of its first value
+    std::size_t d_head = 0, d_tail = 0; // buffered range of d_values
+    std::uint64_t d_first = 0;          // index of the first buffered value
 };
 
 } // namespace gr::gpufec::viterbi

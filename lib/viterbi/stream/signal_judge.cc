@@ -15,12 +15,13 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr unsigned window_stages = 4096;
-constexpr unsigned fewest_stages = 256;         // shorter samples prove nothing
-constexpr std::size_t longest_frame = 1u << 16; // values; of longer ones a part is judged
-constexpr unsigned windows_per_call = 16;       // limits a call to 0.1 s
-constexpr unsigned repeats = 2;                 // measurements of the chance level
-constexpr double better = 0.15; // lead in W / C that another reading needs
-constexpr double level = 32;    // mean magnitude that floats are scaled to
+constexpr unsigned fewest_stages = 256; // fewer stages prove nothing
+// In values; only a part of longer frames is judged.
+constexpr std::size_t longest_frame = 1u << 16;
+constexpr unsigned windows_per_call = 16; // limits a call to 0.1 s
+constexpr unsigned repeats = 2;           // number of measurements of the chance level
+constexpr double better = 0.15;           // lead in W / C that another reading needs
+constexpr double level = 32;              // mean magnitude that floats are scaled to
 
 viterbi_options for_windows(viterbi_options o)
 {
@@ -36,8 +37,8 @@ viterbi_options for_windows(viterbi_options o)
     return o;
 }
 
-// Whether hardly any values are positive, or hardly any negative: the all-zero or all-one
-// word belongs to many codes.
+// Returns whether hardly any values are positive, or hardly any negative: the all-zero
+// and all-one words belong to many codes.
 bool one_sided(const std::vector<std::int8_t>& values)
 {
     const auto positive =
@@ -83,9 +84,10 @@ signal_judge::signal_judge(const viterbi_options& options,
     }
     d_decoding.ends = termination::streaming;
     d_decoding.frame_bits = 0;
-    d_decoding.decode_length = 64; // the chance level does not depend on it
-    // Eight periods, so that a reading with another number of values per item begins with
-    // a period too.
+    // Any length will do, because the chance level does not depend on it.
+    d_decoding.decode_length = 64;
+    // The window has a multiple of eight periods, so that it is a whole number of periods
+    // also for readings with another number of values per item.
     const auto unit = std::size_t(code.period()) * 8;
     const auto stages = (window_stages + unit - 1) / unit * unit;
     d_window = code.values(stages) / per_item;
@@ -98,7 +100,7 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // Judges only one of streams_judged streams after as many right ones.
+    // After streams_judged correct streams, judges only one in streams_judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }
@@ -124,7 +126,7 @@ void signal_judge::look_at(const void* items, std::size_t first, std::size_t cou
     const auto size = item_bytes(d_options.format);
     const auto* from = static_cast<const std::byte*>(items) + first * size;
     const auto end = d_position + count;
-    unsigned windows = 0; // in this call, which has to return soon
+    unsigned windows = 0; // counts the windows of this call, which must return soon
     while (!d_settled && d_position < end && windows < windows_per_call) {
         const auto begin = d_next * d_stride + d_sample.size() / size;
         if (begin >= end) {
@@ -149,7 +151,7 @@ void signal_judge::look_at(const void* items, std::size_t first, std::size_t cou
     }
 }
 
-// Moves to the next window: consecutive ones at first, then fewer and fewer.
+// Moves to the next window. Windows are consecutive at first and become rarer later.
 void signal_judge::go_on()
 {
     d_sample.clear();
@@ -157,7 +159,7 @@ void signal_judge::go_on()
     skip();
 }
 
-// Skips windows that have already begun.
+// Skips windows whose beginning has already passed.
 void signal_judge::skip()
 {
     d_next = std::max(d_next, (d_position + d_stride - 1) / d_stride);
@@ -198,7 +200,8 @@ std::string signal_judge::changed_signs() const
            std::to_string(1 - d_options.positive_bit);
 }
 
-// Counts the frames that fit better as declared, and with the other sign.
+// Counts the frames that fit better with the declared sign, and those that fit better
+// with the other sign.
 void signal_judge::compare_signs(const evidence& as_declared)
 {
     const auto other =
@@ -304,7 +307,8 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     return all;
 }
 
-// Whether the bits have no short period. Depunctured values of constant data have one.
+// Returns whether the bits have no short period. Depunctured values of constant data have
+// one.
 bool signal_judge::varied(const std::vector<std::int8_t>& values)
 {
     std::bitset<65536> seen;
@@ -316,7 +320,8 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
     return seen.count() > 1024;
 }
 
-// Whether the scale saturates floats, at an error rate where lost reliability matters.
+// Returns whether the scale saturates floats at an error rate at which the lost
+// reliability matters.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||
@@ -343,10 +348,11 @@ void signal_judge::judge()
     const bool inverts = as_declared.upside_down() && facts.mean >= 64;
     std::optional<reading> best;
     double ratio = as_declared.ratio() - better;
-    // A stream does not change its format, so few windows are read in every format.
+    // Reads only a few windows in every format, because a stream does not change its
+    // format.
     const bool tries_readings = d_judged < 8 || d_judged % 8 == 0;
     for (const auto& r : tries_readings ? readings() : std::vector<reading>()) {
-        // Skips readings that cannot beat so strong a signal.
+        // Skips other readings if the signal is so strong that none can beat it.
         if (ratio <= 0 && !inverts && !r.bits && r.scale == d_options.soft_scale) {
             continue;
         }
@@ -383,7 +389,8 @@ void signal_judge::judge()
     if (d_frame_values > 0 && d_options.ends != termination::tailbiting) {
         compare_signs(as_declared);
     }
-    const bool inverted = d_upright == 0 && d_inverted > 0; // in all frames so far
+    // True if all frames so far fit the other sign better.
+    const bool inverted = d_upright == 0 && d_inverted > 0;
     if (inverted && d_inverted >= frames_with_sign) {
         say(changed_signs());
         d_settled = true;

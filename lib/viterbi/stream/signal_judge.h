@@ -43,7 +43,7 @@ namespace gr::gpufec::viterbi {
 class signal_judge : public input_judge
 {
 public:
-    //! \p locked: of a phase search, returns whether a lock was found.
+    //! \p locked: if a phase search runs, returns whether it found a lock.
     signal_judge(const viterbi_options& options,
                  const decoder_hooks& hooks,
                  std::function<bool()> locked = {});
@@ -55,12 +55,12 @@ public:
     double chance_error_rate() const override;
     void set_soft_scale(float scale) { d_options.soft_scale = scale; }
 
-    //! Consecutive windows without a signal before it is reported.
+    //! Number of consecutive windows without a signal before a report.
     static constexpr std::uint64_t max_undecided = 100;
-    //! Streams of a decoder that are all judged. If they are right, one in this many is
-    //! judged later.
+    //! Number of a decoder's first streams that are all judged. If they are right, one in
+    //! this many is judged later.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Frames that must all fit the other sign.
+    //! Number of frames that must all fit the other sign.
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
@@ -78,8 +78,8 @@ private:
     struct reading {
         soft_format format;
         float scale;
-        bool bits = false;     // 0 and 1 stand for −1 and 1
-        bool inverted = false; // a positive value means the other bit
+        bool bits = false;     // the values 0 and 1 stand for −1 and 1
+        bool inverted = false; // a positive value means the opposite of the declared bit
         std::string mend = {};
     };
 
@@ -104,21 +104,23 @@ private:
 
     viterbi_options d_options;
     const std::function<bool()> d_locked;
-    viterbi_options d_decoding;             // for windows
-    std::size_t d_frame_values = 0;         // 0: windows are parts of a stream
-    std::size_t d_window = 0, d_stride = 0; // items; whole puncturing periods or frames
+    viterbi_options d_decoding;     // options of the decoder of windows
+    std::size_t d_frame_values = 0; // 0: windows are parts of a stream
+    // Length and distance of windows in items; whole puncturing periods or frames.
+    std::size_t d_window = 0, d_stride = 0;
     std::unique_ptr<viterbi_decoder> d_decoder;
     std::unique_ptr<phase_search> d_search;
 
     std::vector<std::byte> d_sample;
     std::uint64_t d_position = 0; // items seen
     std::uint64_t d_next = 0;     // number of the next window
-    std::uint64_t d_judged = 0;   // windows that were not blank
+    std::uint64_t d_judged = 0;   // number of windows that were not blank
     bool d_settled = false;
     bool d_seen = false;         // the stream has had items
     bool d_right_by_now = false; // the stream was found to be right
-    std::uint64_t d_right = 0;   // consecutive streams that were right
-    std::uint64_t d_upright = 0, d_inverted = 0; // frames that fit a sign better
+    std::uint64_t d_right = 0;   // number of consecutive streams that were right
+    // Number of frames that fit the declared sign better, and the other sign better.
+    std::uint64_t d_upright = 0, d_inverted = 0;
     evidence d_sum;
 };
 

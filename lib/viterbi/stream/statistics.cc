@@ -85,7 +85,7 @@ viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
                    output + piece * d_setup.frame_output_bytes());
 }
 
-// Runs many times per batch, on the thread that submits batches.
+// This loop runs many times per batch, on the thread that submits batches.
 viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              std::size_t before,
                                                              std::uint64_t stage,

@@ -17,18 +17,19 @@ class channel_estimator
 public:
     explicit channel_estimator(const setup& setup);
 
-    //! Estimates from the first stages of a batch, or of its first frame, at most 2048.
+    //! Estimates the channel from the first stages of a batch or of its first frame, at
+    //! most 2048.
     viterbi_decoder::batch_statistics operator()(const job& job,
                                                  const std::byte* input,
                                                  const std::byte* output,
                                                  std::size_t bits);
 
-    //! Returns the distance between pieces (parallel blocks of a stream, or frames) that
-    //! are measured by themselves: about 2^20 bits.
+    //! Returns the distance, about 2^20 bits, between the pieces (parallel blocks of a
+    //! stream, or frames) that are measured separately.
     std::uint64_t pieces_between() const;
 
-    //! Estimates from the first stages of one piece of a batch, at most 2048. The output
-    //! holds \p bits of the piece.
+    //! Estimates the channel from the first stages of one piece of a batch, at most 2048.
+    //! The output holds \p bits bits of the piece.
     viterbi_decoder::batch_statistics of_piece(const job& job,
                                                std::size_t piece,
                                                const std::byte* input,
@@ -36,9 +37,9 @@ public:
                                                std::size_t bits);
 
 private:
-    // Estimates from `stages` stages of a stream or a frame, from number `stage` on.
-    // Value `first` of the stream or frame is value `before` of the job; `end` is its
-    // end.
+    // Estimates from `stages` stages of a stream or a frame, starting at stage `stage`.
+    // Value `first` of the stream or frame is value `before` of the job; `end` is the end
+    // of its values.
     viterbi_decoder::batch_statistics compare(const job& job,
                                               std::size_t before,
                                               std::uint64_t stage,

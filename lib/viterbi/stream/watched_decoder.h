@@ -23,9 +23,10 @@ public:
     struct decoded_batch {
         const std::uint8_t* bits; //!< most significant first
         std::uint64_t first, end; //!< stages
-        std::uint64_t value;      //!< end of its input in the stream
-        bool full;                //!< not cut short, as by latency
-        //! Counts of the checks behind its first stage; nullptr if a CPU decoded it.
+        std::uint64_t value;      //!< index of the end of its input in the stream
+        bool full; //!< whether it was not cut short, for example to keep the latency low
+        //! Counts of the checks after its first stage; nullptr if a CPU decoded the
+        //! batch.
         const sign_error_counts* error_counts;
         std::uint32_t every; //!< stages between checks
 
@@ -40,21 +41,21 @@ public:
 
     //! Makes the decoder hand out whole batches instead of items.
     virtual void watch() {}
-    //! Returns the oldest batch once it is decoded; to be called once per batch.
+    //! Returns the oldest batch once it is decoded. May be called only once per batch.
     virtual std::optional<decoded_batch> oldest() { return {}; }
     //! Releases the slot of the oldest batch.
     virtual void release_oldest() {}
 
-    //! Sets the rotation of the received pairs; before anything is pushed.
+    //! Sets the rotation of the received pairs. Must be called before anything is pushed.
     virtual void set_rotation(const phase_rotation&) {}
 
     //! Copies received values of the stream as int8, from batches in flight and from the
-    //! open one. Others become 0.
+    //! open one. Values that are not there become 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
-    //! Pushes values of int8, whatever the format.
+    //! Pushes int8 values, regardless of the declared format.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }
-    //! Returns the items of the open batch. If borrowing begins in mid-stream, the
-    //! borrowed items begin with these.
+    //! Returns the number of items in the open batch. If borrowing begins in mid-stream,
+    //! the borrowed items must begin with these.
     virtual std::size_t open_items() const { return 0; }
 };
 

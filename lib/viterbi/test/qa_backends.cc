@@ -30,7 +30,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // decodes to the sent bits without noise
+    bool clean = true; // without noise, the decoder returns the sent bits
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -114,7 +114,8 @@ std::vector<test_case> cases()
                 const int p = 1 + random() % ((1u << K) - 1);
                 polynomials.push_back(random() & 1 ? -p : p);
             }
-            polynomials[0] = 1 << (K - 1) | 1; // both ends used
+            // The polynomial uses both ends of the register.
+            polynomials[0] = 1 << (K - 1) | 1;
             all.push_back({ "K" + std::to_string(K) + "R" + std::to_string(R),
                             conv_code(K, polynomials),
                             R % 2 ? t::streaming : t::terminated,
@@ -136,7 +137,7 @@ struct prepared {
     std::size_t bits;
 };
 
-// Whether cases run with less data, as under a slow sanitizer.
+// Returns whether cases run with less data, for example under a slow sanitizer.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -305,7 +306,7 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// The largest path metrics: full-scale values of random sign, for long.
+// Tests the largest path metrics with a long run of full-scale values of random sign.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),

@@ -56,7 +56,7 @@ TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
 
 TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
 {
-    // 171 and 133 in decimal; 133 alone is out of range too.
+    // The polynomials are 171 and 133 in decimal; 133 alone is out of range too.
     EXPECT_EQ(
         code_error(7, { 171, -133 }),
         "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
@@ -89,7 +89,7 @@ TEST(conv_code, BackwardsOrDecimalPolynomials_AreDoubted)
     }
     EXPECT_EQ(doubt(7, { 0171, 0165 }), "");
     EXPECT_EQ(doubt(8, { 0155, 0355 }), "");
-    // Valid only because K is larger than the code's.
+    // These octal polynomials are valid only because K exceeds that of the CCSDS code.
     EXPECT_NE(doubt(8, { 171, 133 }).find("in decimal the digits of CCSDS 1/2"),
               std::string::npos);
 }
@@ -133,7 +133,8 @@ TEST(conv_code, BadPuncturing_IsRefused)
 
 TEST(conv_code, PuncturedCode_CountsValuesAndStages)
 {
-    const conv_code code(7, { 0171, 0133 }, "101,110"); // stages send 2, 1, 1
+    // The three stages of a period send 2, 1 and 1 values.
+    const conv_code code(7, { 0171, 0133 }, "101,110");
     EXPECT_EQ(code.period(), 3u);
     EXPECT_EQ(code.values_per_period(), 4u);
     EXPECT_DOUBLE_EQ(code.rate(), 0.75);
@@ -224,8 +225,8 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     const auto code = conv_code::preset("lte");
     const auto sent = qa::transmit(code, termination::tailbiting, 40, 40, 0, 3);
     conv_encoder_kernel streaming(code, termination::streaming, 0);
-    // Encodes the frame twice as a stream: the second time the register has wrapped
-    // around.
+    // Encodes the frame twice in a row as a stream. The second time, the register begins
+    // with the frame's last bits.
     auto twice = sent.bits;
     twice.insert(twice.end(), sent.bits.begin(), sent.bits.end());
     std::vector<std::uint8_t> coded(80 * 3);
@@ -235,8 +236,8 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     }
 }
 
-// The packed encoder equals the plain one, in pieces of any length that may begin within
-// a byte.
+// The packed encoder equals the plain one for pieces of any length, also if they begin
+// within a byte.
 TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
 {
     std::mt19937 random(11);
@@ -376,7 +377,7 @@ TEST(block_layout, BadLengths_AreRefused)
     EXPECT_NE(error(t::terminated, 1u << 25, 0, 0).find("frame_bits"), std::string::npos);
 }
 
-// Table II of the paper: states by the words (α, β, γ, θ) of their butterflies.
+// Table II of the paper classifies states by the words (α, β, γ, θ) of their butterflies.
 TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
 {
     using words = std::array<unsigned, 4>;
@@ -404,7 +405,7 @@ TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
     EXPECT_EQ(groups, table);
 }
 
-// Each state's decisions have a position of their own.
+// The decisions of each state have a position of their own.
 TEST(pbvd_layout, AnyCode_FitsTheLayout)
 {
     for (int K = 3; K <= 9; ++K) {

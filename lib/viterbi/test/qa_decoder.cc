@@ -126,7 +126,8 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
     decoder.push(nullptr, 0);
     ASSERT_TRUE(decoder.wait(5000ms));
     std::vector<std::uint8_t> bits(1000);
-    ASSERT_EQ(decoder.pull_bits(bits.data(), bits.size()), 512u); // one whole block
+    // One complete parallel block.
+    ASSERT_EQ(decoder.pull_bits(bits.data(), bits.size()), 512u);
     bits.resize(512);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));
 }
@@ -158,7 +159,8 @@ TEST(viterbi_decoder, Item_MapsToItsInformationBit)
     viterbi_decoder frames(options(code, termination::terminated, 11));
     const auto n = frames.items_per_frame();
     EXPECT_EQ(n, code.values(17));
-    EXPECT_EQ(frames.output_of_item(n - 1, false), 10u); // the tail has no bit of its own
+    // The tail stages produce no output bits.
+    EXPECT_EQ(frames.output_of_item(n - 1, false), 10u);
     EXPECT_EQ(frames.output_of_item(n, false), 11u);
     EXPECT_EQ(frames.output_of_item(n, true), 2u);
     EXPECT_EQ(frames.output_of_item(n - 1, true), 1u);
@@ -260,7 +262,7 @@ TEST(viterbi_decoder, CudaWithoutDevice_IsAnError)
     o.where = backend::cuda;
     o.devices = { 4711 };
     EXPECT_THROW(viterbi_decoder{ o }, std::runtime_error);
-    o.where = backend::automatic; // falls back to the CPU
+    o.where = backend::automatic; // the decoder falls back to the CPU
     EXPECT_EQ(viterbi_decoder(o).active_backend(), "cpu");
 }
 

@@ -92,8 +92,8 @@ decoded decode(viterbi_options o,
     return d;
 }
 
-// As decode(), with borrowed items, at most `capacity` at a time, that are overwritten
-// once they are released. With `push_later`, the second half is pushed.
+// Decodes like decode(), but borrows at most `capacity` items at a time and overwrites
+// them after their release. With `push_later`, the second half is pushed.
 template <class Item>
 decoded decode_borrowed(viterbi_options o,
                         const std::vector<std::int8_t>& values,
@@ -124,7 +124,8 @@ decoded decode_borrowed(viterbi_options o,
             decoder.copy_borrowed();
             EXPECT_EQ(decoder.borrowed(), 0u);
             decoder.unpin_input(items.data());
-            std::fill_n(items.begin(), taken, Item(77)); // must not be read again
+            // The decoder must not read them again.
+            std::fill_n(items.begin(), taken, Item(77));
             borrows = false;
         }
         if (borrows) {
@@ -212,8 +213,8 @@ TEST(viterbi_hypotheses, Hypotheses_CanBeToldApart)
     EXPECT_EQ(count({ dvb }, constellation::bpsk), 2u);
     EXPECT_EQ(count({ dvb }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ conv_code::preset("dvb_7_8") }, constellation::bpsk), 8u);
-    // 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a code sequence),
-    // 8 × 4.
+    // The counts are 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a code
+    // sequence) and 8 × 4.
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
     // An inverted output is an alternating sign; another order is I and Q exchanged.
@@ -311,7 +312,7 @@ TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
     }
 }
 
-// Returns a stream with slips and noise, far enough apart that batches are borrowed
+// Returns a noisy stream with slips that are far enough apart for batches to be borrowed
 // between them.
 std::vector<std::int8_t> troubled()
 {
@@ -349,7 +350,8 @@ viterbi_options for_trouble()
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
-    o.max_latency_ms = 1e6; // short batches would be checked more finely
+    // Otherwise batches would be short and checked at shorter intervals.
+    o.max_latency_ms = 1e6;
     return o;
 }
 
@@ -564,7 +566,7 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 EXPECT_EQ(where % 2, as_before ? 0u : 1u);
                 EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
                 EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
-                // Its first and last bits are next to noise.
+                // The first and last bits of the signal are next to noise.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
                 // Values are decoded once, apart from those that show that a lock is
                 // lost.
@@ -597,7 +599,8 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
     };
     none([&](std::size_t) { return std::clamp(noise(random), -127.0, 127.0); });
     none([&](std::size_t) { return random() & 1 ? 64 : -64; });
-    none([&](std::size_t) { return noise(random) / 40; }); // most are erased
+    // Most values round to 0, which is an erasure.
+    none([&](std::size_t) { return noise(random) / 40; });
     none([&](std::size_t i) { return i % 1000 < 100 ? noise(random) : 0.0; });
     none([](std::size_t) { return 0; });
     none([](std::size_t) { return 50; });
@@ -612,7 +615,7 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
         const auto sent = qa::transmit(other, termination::streaming, 0, 200000, 8, 7);
         none([&](std::size_t i) { return sent.values[i]; });
     }
-    // A rate, and a sign, that the search does not include.
+    // The search includes neither this rate nor this sign.
     for (const char* rates : { "dvb_1_2", "dvb_7_8" }) {
         o = viterbi_options{ conv_code::preset(rates) };
         for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "ccsds" }) {
@@ -638,14 +641,14 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // A code sequence, a sequence of no code, and no signal at all.
+    // The inputs are a code sequence, a sequence of no code, and no signal at all.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {
         EXPECT_EQ(got.changes.size(), 1u);
         EXPECT_EQ(got.bits.size(), 200000u);
     }
-    // A fade: bits behind it keep their position.
+    // The signal fades; bits after the fade keep their position.
     auto values = sent.values;
     std::mt19937 random(10);
     for (std::size_t i = 150001; i < 156000; ++i) {

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// As run(), with borrowed input that is overwritten once it is released. Only
-// `borrow_until` items are borrowed; the others are pushed.
+// Decodes like run(), but borrows the first `borrow_until` items and overwrites them once
+// they are released; the other items are pushed.
 template <class Item>
 std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
                                         const std::vector<Item>& items,
@@ -155,7 +155,7 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
     EXPECT_FALSE(begun.can_borrow());
 }
 
-// The scale of an item is the one when it was pushed or borrowed.
+// Each item is scaled by the scale in force when it was pushed or borrowed.
 TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
@@ -387,8 +387,8 @@ TEST(viterbi_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
     }
 }
 
-// A wrong sign inverts the bits of a transparent code, and looks like noise for any
-// other.
+// If positive_bit is wrong, a transparent code decodes to inverted bits, and the input of
+// any other code looks like noise.
 TEST(viterbi_decoder, WrongSign_InvertsOrLooksLikeNoise)
 {
     const auto decode = [](const conv_code& code, unsigned positive_bit) {

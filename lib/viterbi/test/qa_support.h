@@ -16,8 +16,8 @@ namespace gr::gpufec::viterbi {
 namespace qa {
 
 struct transmission {
-    std::vector<std::uint8_t> bits; // sent, one per byte
-    // Received, frames without padding; positive means bit 0.
+    std::vector<std::uint8_t> bits; // sent bits, one per byte
+    // Received values of frames without padding; positive means bit 0.
     std::vector<std::int8_t> values;
 };
 

@@ -34,7 +34,8 @@ class DlpackTensor(ctypes.Structure):
 
 
 class FakeDlpack:
-    """An array that is on a device as DLPack says; `facts` replace those of its capsule."""
+    """An array that DLPack reports on a device; `facts` replace properties of its
+    capsule."""
 
     def __init__(self, array, name=b"dltensor", shape=None, strides=None, device=(2, 0),
                  **facts):
@@ -63,7 +64,7 @@ class NoCapsule(FakeDlpack):
 
 
 class ByDlpack:
-    """An array that has the protocol of DLPack alone."""
+    """An array that supports only the DLPack protocol."""
 
     def __init__(self, array):
         self.array = array
@@ -75,7 +76,7 @@ class ByDlpack:
         return self.array.__dlpack_device__()
 
 
-# A program with NumPy 2 and bindings of a given pybind11.
+# A program that uses NumPy 2 and bindings of a given version of pybind11.
 AS_BUILT_WITH = """
 import importlib.util, sys, numpy
 numpy.__version__ = "2.1.0"
@@ -168,8 +169,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_huge_arrays(self):
-        """No memory, and more than an address can say: refused by name, before anything is
-        allocated or decoded."""
+        """Sizes beyond memory or beyond 64-bit addresses are refused by name, before
+        anything is allocated or decoded."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):
@@ -279,7 +280,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.to_device(np.array([None]))
 
     def test_threads_of_python(self):
-        """Others run while a call decodes, and one decoder serves several threads in turn."""
+        """Other threads run while a call decodes; calls of one decoder run one after
+        the other."""
         bits = gpufec.random_bits(400000)
         values = noisy(bits, 5.0)
         expected, _ = gpufec.viterbi_decode(values)
@@ -415,10 +417,10 @@ class qa_arrays(unittest.TestCase):
         self.assertGreater(gpufec._gpufec.pybind11_version, (2, 0))
 
     def test_KeyboardInterrupt_EndsACall(self):
-        """Before all is decoded; the decoder decodes again."""
+        """A signal ends a call early, and the decoder can then be used again."""
         book = gpufec.codebook_davey_mackay(10, 32, 210)
         received = gpufec.random_bits((1000, 2100), 5)
-        # Some 70 ms per frame, in batches of one.
+        # Decoding takes about 70 ms per frame, in batches of one.
         decoder = gpufec.sync_decoder(book, form="corridor", batch=1, backend="cpu")
         untouched = 255 # no symbol
         out = np.full((1000, 210), untouched, np.uint8)
@@ -438,7 +440,8 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(again, out[:1])
 
     def test_HandlerOfASignal_RunsDuringACall(self):
-        """In each function that works on a whole array, once that takes long enough."""
+        """Signals are handled in each function on a whole array, once it runs long
+        enough."""
         core, book = gpufec._gpufec, gpufec.codebook_davey_mackay(10, 32, 210)
         sync, ldpc = core.sync_code(book, 32, 10, 210, 2), gpufec.ldpc_code()
         conv = (7, [0o171, 0o133], "")
@@ -466,7 +469,8 @@ class qa_arrays(unittest.TestCase):
             self.assertGreater(len(handled), 3, name)
 
     def test_InterpreterEndsWhileThreadsDecode_ProcessEnds(self):
-        """Daemon threads, in all that works without the interpreter's lock."""
+        """The process may end while daemon threads work without the interpreter's
+        lock."""
         for work in ("gpufec.viterbi_decode(values)", "gpufec.awgn(bits, 3.0)",
                      "gpufec.bsid(bits)", "decoder.decode(values)"):
             for _ in range(5):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays on a CUDA device, and page-locked ones: the bits of ordinary arrays."""
+"""Arrays on a CUDA device and page-locked arrays decode to the bits of ordinary
+arrays."""
 
 import sys
 import unittest
@@ -40,7 +41,8 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """An array, wherever it lies, gives what an ordinary one gives on the CPU."""
+        """An array in any memory decodes to the result of an ordinary array on the
+        CPU."""
         expected, said = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
@@ -115,7 +117,7 @@ class qa_device_arrays(unittest.TestCase):
                 (rows, lengths, dict(batch=4)), (rows, lengths, dict(output="posteriors")),
                 (soft, lengths, dict(output="posteriors")), (soft, lengths, dict(output="llr")),
                 (rows, lengths, dict(output="posteriors", form="corridor")),
-                # These are decoded by way of the host.
+                # These arrays are copied to the host and decoded there.
                 (rows, lengths, dict(output="posteriors", priors=weights)),
                 (rows, lengths, dict(output="posteriors", form="corridor",
                                      receiver="trellis"))):
@@ -170,7 +172,7 @@ class qa_device_arrays(unittest.TestCase):
         there = torch.from_numpy(values).cuda()
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(torch.from_dlpack(found).cpu().numpy(), expected)
-        # The call waits for work that another stream has begun.
+        # The call waits for the work that another CUDA stream has begun.
         side = torch.cuda.Stream()
         for _ in range(5):
             later = torch.zeros_like(there)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tasks of Dask, on a scheduler and two workers that are processes of their own."""
+"""Tests of tasks of Dask on a scheduler and two workers, each in its own process."""
 
 import contextlib
 import io
@@ -32,7 +32,7 @@ VITERBI = dict(termination="tailbiting", frame_bits=120)
 
 
 class Cluster:
-    """A scheduler and workers, of which each is a process."""
+    """A scheduler and workers, each in its own process."""
 
     def __init__(self, workers):
         self.folder = tempfile.TemporaryDirectory()
@@ -58,7 +58,8 @@ class Cluster:
                           self.folder.name)
 
     def kill(self, number):
-        """Kills worker number 1 or 2 as nothing can refuse, or the scheduler, 0."""
+        """Kills worker 1 or 2, or the scheduler (0), by a signal that cannot be
+        caught."""
         self.processes[number].send_signal(signal.SIGKILL)
         self.processes[number].wait()
 
@@ -77,8 +78,8 @@ CHANNEL = 0x5bf03635 # what a seed is changed by for the noise
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
-    """Bits and decisions of tasks first to first + count − 1: successive parts of one sequence
-    of data and of one of noise."""
+    """Returns bits and decisions of tasks first to first + count − 1. Their data and
+    noise are successive parts of one sequence each."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])
@@ -95,7 +96,7 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """The same of sync, whose tasks have generators of their own."""
+    """Like whole_viterbi(), for sync, where each task has its own random generators."""
     sent, found = [], []
     for task in range(first, first + count):
         random = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, task]))
@@ -109,7 +110,8 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Returns the counts that error_rates() is to give, without the code of its tasks."""
+    """Computes the expected counts of error_rates() independently of the code of its
+    tasks."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -216,7 +218,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """With all workers to the end."""
+    """Tests in which all workers live to the end."""
 
     @classmethod
     def setUpClass(cls):
@@ -270,7 +272,7 @@ class qa_whole_cluster(unittest.TestCase):
                 self.assertGreater(written, 0)
 
     def test_the_tool(self):
-        """gpufec ber … --scheduler."""
+        """Tests the command gpufec ber … --scheduler."""
         tool = os.environ.get("GPUFEC_TOOL")
         if not tool:
             self.skipTest("GPUFEC_TOOL names no tool")
@@ -366,7 +368,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
     def test_PackedRecordings_DecodeAsArraysDo(self):
-        """With either type of the items, if soft_input names the format."""
+        """Items of either type are accepted if soft_input names the format."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         frames = gpufec.conv_encode(gpufec.random_bits((501, 120)), packed_input=False,
@@ -471,7 +473,7 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """Though the scheduler goes with the second one."""
+        """The first point is in the report although the scheduler ends with the second."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

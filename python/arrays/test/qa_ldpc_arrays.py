@@ -11,8 +11,9 @@ import numpy as np
 
 import gpufec
 
-# The bits of each check of FT8's code (174, 91), from 1; Franke, Somerville, Taylor: "The FT4
-# and FT8 Communication Protocols", QEX July/August 2020, and parity.dat of WSJT-X.
+# The checks of FT8's code (174, 91) as lists of bits, numbered from 1. Source: Franke,
+# Somerville, Taylor: "The FT4 and FT8 Communication Protocols", QEX July/August 2020, and
+# parity.dat of WSJT-X.
 FT8 = """
 4 31 59 91 92 96 153; 5 32 60 93 115 146; 6 24 61 94 122 151; 7 33 62 95 96 143; 8 25 63 83 93
 96 148; 6 32 64 97 126 138; 5 34 65 78 98 107 154; 9 35 66 99 139 146; 10 36 67 100 107 126;
@@ -34,7 +35,8 @@ FT8 = """
 117 143 150; 1 26 45 80 128 147; 17 27 89 103 116 153; 51 57 98 163 165 172; 21 37 73 138 152
 169; 16 47 76 130 137 154; 3 24 30 72 104 139; 9 40 90 106 134 151; 15 58 60 74 111 150 163;
 18 42 79 144 146 152; 25 38 65 99 122 160; 17 42 75 129 170 172"""
-# "VK1ABC VK3JPK QF22": 77 bits, CRC-14 and 83 parity bits, as FT8 Play and PyFT8 have them.
+# The message "VK1ABC VK3JPK QF22": 77 bits, CRC-14 and 83 parity bits, as given by FT8
+# Play and PyFT8.
 FT8_WORD = ("1110000111111100010100110101011100010000001111010000111100011100101000101000100"
             "11110011001001101010111110101110000011111111010100101110011011100110010000000000"
             "011100010000001")
@@ -116,7 +118,8 @@ class qa_ldpc_arrays(unittest.TestCase):
             decoder.decode(values.ravel(), out.view(np.uint8))
 
     def test_ldpc_standards(self):
-        """Encodes the sent bits of a code and decodes them, and finds the other bits too."""
+        """Encodes and decodes a code; the decoder also recovers the bits that are not
+        sent."""
         for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),
                      dict(standard="dvbt2", frame_size="short", rate="2/5"),
                      dict(standard="ccsds_c2", frame_size="8160", rate="7/8"),
@@ -228,7 +231,8 @@ class qa_ldpc_arrays(unittest.TestCase):
                         buffer = np.zeros_like(together)
                         np.add.at(buffer, (slice(None), chosen[order]), llr)
                         together += buffer / 16
-                        # Versions 1 and 2 have few message bits until they come round.
+                        # Redundancy versions 1 and 2 have few message bits until the
+                        # selection wraps around.
                         if size >= limit or (version in (0, 3) and size > 1.3 * k):
                             decoded, _ = gpufec.ldpc_decode(buffer, **code,
                                                             packed_output=False)
@@ -238,7 +242,8 @@ class qa_ldpc_arrays(unittest.TestCase):
                 np.testing.assert_array_equal(decoded, messages)
 
     def test_MessagePositions_AreAnyFreeBits(self):
-        """By name, as a list, a range or an array; of a matrix [I P]."""
+        """Message positions of a matrix [I P] may be a name, a list, a range or an
+        array."""
         random = np.random.default_rng(5)
         matrix = np.hstack([np.eye(12, dtype=int), random.integers(0, 2, (12, 20))])
         with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays that the Viterbi decoder decodes with a search for the phase."""
+"""Tests of Viterbi decoding of arrays with phase search."""
 
 import unittest
 import warnings

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The notebook runs, and its curves fall as they should."""
+"""Tests that the notebook runs, and that its error rates fall."""
 
 import base64
 import json
@@ -43,7 +43,8 @@ class qa_notebook(unittest.TestCase):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
     def test_curves(self):
-        """Each falls with a better channel, from where the decoder fails to where it works."""
+        """Each curve falls as the channel improves, from failing to error-free
+        decoding."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():
                 with self.subTest(label):

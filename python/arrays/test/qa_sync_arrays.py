@@ -122,7 +122,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(of_one, 40)
         self.assertLess(wrong, of_one / 5)
 
-        # One length after the other, and rows, are the same reads.
+        # The lengths in one dimension and in rows describe the same reads.
         rows = np.full((frames * reads, lengths.max()), 2, np.uint8)
         for row, copy in zip(rows, copies):
             row[:len(copy)] = copy
@@ -130,7 +130,7 @@ class qa_sync_arrays(unittest.TestCase):
         for given in (received, rows):
             again, _ = decoder.decode(given, lengths)
             np.testing.assert_array_equal(again, together)
-        # One that was not received is as if there were one less.
+        # A read of length 0 counts as if there were one read less.
         fewer = lengths.reshape(frames, reads).copy()
         fewer[:, 1] = 0
         lacking, status = decoder.decode(rows, fewer)
@@ -160,7 +160,8 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
     def test_reads_on_a_cluster(self):
-        """A worker counts fewer errors in as many symbols."""
+        """A simulation with more reads counts fewer errors in the same number of
+        symbols."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
                   for more in ({}, dict(reads=3))]

@@ -19,10 +19,10 @@ TASKS = 6
 
 
 def streams_of(decoder, code, point, size):
-    """Lists by kind, of one stream per task: the data that it sends, and its noise, added to
-    what is sent, and as seen from what is sent.
+    """Returns lists with one stream per task, by kind: the sent data, the added noise,
+    and the noise relative to the sent values.
 
-    They are taken where a task calls encoder and decoder, and not computed again.
+    The streams are recorded when a task calls the encoder and the decoder.
     """
     arrays = distributed.arrays
     encoder = {"viterbi": "conv_encode", "ldpc": "ldpc_encode", "sync": "sync_encode"}[decoder]
@@ -69,7 +69,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # The largest of that many values of a normal distribution, and some more.
+            # The limit is slightly above the largest of this many normally distributed
+            # values.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))
@@ -82,7 +83,7 @@ class qa_tasks(unittest.TestCase):
         for kind, streams in streams_of(decoder, code, point, size).items():
             with self.subTest(decoder, kind=kind, **{k: code[k] for k in code if k != "codebook"}):
                 self.assertEqual(len(streams), TASKS)
-                # Noise of mostly zeros repeats itself.
+                # Noise that consists mostly of zeros repeats itself.
                 rare = decoder == "sync" and kind == "noise"
                 self.check_independence(streams, 0 if rare else 64)
 
@@ -96,7 +97,7 @@ class qa_tasks(unittest.TestCase):
         self.check("ldpc", dict(standard="wifi", frame_size="648", rate="1/2"), 1.0, 21)
 
     def test_TasksOfSync_AreIndependent(self):
-        # Words that are zeros but for one bit: the rest of what is received is noise.
+        # The words have a single 1, so that all other received symbols show the noise.
         book = np.tile(np.eye(2, 16, dtype=np.uint8) * [[0], [1]], (40, 1))
         code = dict(q=2, n=16, frame_symbols=40, codebook=book)
         self.check("sync", code, 0.2, 60)

@@ -57,7 +57,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                                                           expected)
                             self.assertEqual(ended.channel_error_rate,
                                              status.channel_error_rate)
-                    # After flush() the decoder is as new.
+                    # After flush() the decoder behaves as if newly made.
                     np.testing.assert_array_equal(decoder.decode(values)[0], expected)
 
     def test_PushedStream_GivesBitsBeforeItsEnd(self):
@@ -112,7 +112,8 @@ class qa_viterbi_arrays(unittest.TestCase):
                     np.testing.assert_array_equal(flat, packed.ravel())
 
     def test_a_decoder_again_and_again(self):
-        """Alone, together, and after arrays of other types and sizes: the same bits."""
+        """An array decodes to the same bits alone, with others, and after other
+        arrays."""
         code = dict(termination="tailbiting", frame_bits=64)
         bits = gpufec.random_bits((200, 64), 5)
         values = noisy(bits, 1.0, **code)

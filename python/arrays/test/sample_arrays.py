@@ -26,7 +26,7 @@ def sync_frames(frames, seed=3):
 
 
 class FakeDevice:
-    """An array that says it is on a device, where there is none."""
+    """An array that reports a device although there is none."""
 
     def __init__(self, array, **facts):
         self.__cuda_array_interface__ = dict(

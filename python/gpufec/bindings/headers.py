@@ -3,8 +3,8 @@
 """Reads the declarations of the public C++ headers, and the comments on them.
 
 The Python bindings and their docstrings are made from this, and tests compare GNU Radio
-Companion's blocks with it. It understands C++ as the headers of this module are written,
-which clang-format sees to, and no more.
+Companion's blocks with it. It parses only the subset of C++ that the headers use, in
+the layout that clang-format produces.
 """
 
 import re
@@ -39,7 +39,7 @@ class Parameter:
 
 @dataclass
 class Declaration:
-    """A class, a function, or a variable of one."""
+    """A class, a function, or a member variable of a class."""
     name: str
     doc: str = "" # text of the comment, without its marks
     public: bool = True
@@ -128,7 +128,7 @@ def parse(text):
 
 
 def finish(code, declare):
-    """Declares the function or variable of this code, if it is one."""
+    """Records the declaration if the code is a function or a variable."""
     code = " ".join(code.split())
     if re.match(r"(typedef|using|friend|enum|class|struct)\b", code):
         return
@@ -163,7 +163,7 @@ def parameter(text):
 
 
 def python_value(default):
-    """Returns the value in Python of a default argument."""
+    """Returns the Python value of a default argument."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
     if default == "std::nullopt":
@@ -176,7 +176,8 @@ def python_value(default):
 
 
 def bare(comment):
-    """Returns the lines of a comment without its marks, with their relative indentation."""
+    """Returns the lines of a comment without comment marks, with relative
+    indentation."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]

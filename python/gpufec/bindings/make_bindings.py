@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the Python bindings of the blocks, and docstrings, from the public C++ headers.
 
-blocks_python.cc binds make() and the methods of every block. docstrings.h has what the
-headers say of the rest, for the bindings that are written by hand.
+blocks_python.cc binds make() and the methods of every block. docstrings.h contains the
+header comments of all other declarations, for the hand-written bindings.
 """
 
 import argparse
@@ -13,7 +13,8 @@ import pathlib
 import headers
 
 NOTICE = "// Written by make_bindings.py from the public headers.\n\n"
-# Parameters of another type in Python: that type, and the conversion to that of make().
+# Parameters whose type differs in Python: the Python type, and the conversion to the type
+# of make().
 CONVERTED = {"codebook": ("const py::object&",
                           "words_of(codebook, q, n, frame_symbols, alphabet)")}
 
@@ -23,7 +24,7 @@ def literal(text):
 
 
 def argument(parameter):
-    """Returns py::arg() with the default of the header."""
+    """Returns py::arg() with the default value from the header."""
     code = f'py::arg("{parameter.name}")'
     if parameter.default is None:
         return code

@@ -8,11 +8,11 @@
 
 namespace py = pybind11;
 
-void bind_blocks(py::module& m); // made from the headers
+void bind_blocks(py::module& m); // generated from the headers
 
 PYBIND11_MODULE(gpufec_python, m)
 {
-    // Base classes of the blocks.
+    // The base classes of the blocks.
     py::module::import("gnuradio.gr");
 
     bind_blocks(m);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions on arrays beside flowgraphs and the command line tool: the same bits."""
+"""Tests that array functions, flowgraphs and the command line tool decode to the same
+bits."""
 
 import os
 import pathlib
@@ -62,7 +63,8 @@ class qa_arrays(unittest.TestCase):
                                      "--soft-input", soft_input))
 
     def expect_lock(self, values, **code):
-        """Expects what the block decodes and finds, and returns the status."""
+        """Expects the bits and properties that the block finds, and returns the
+        status."""
         for packed in True, False:
             sink = blocks.vector_sink_b()
             block = gpufec.gpu_viterbi_pbvd(lock="auto", packed_output=packed, **code)

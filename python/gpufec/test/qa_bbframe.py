@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""BBFRAMEs of gr-dtv's transmitter, and what becomes of them when frames are lost."""
+"""Tests of BBFRAMEs from gr-dtv's transmitter, also with lost frames."""
 
 import time
 import unittest
@@ -27,7 +27,7 @@ def transport_packets(count, seed=1):
 
 
 def dtv_frames(theirs, packets, scrambled=True, mode=dtv.INPUTMODE_NORMAL):
-    """BBFRAMEs of gr-dtv, one bit per byte."""
+    """Returns BBFRAMEs of gr-dtv, one bit per byte."""
     header = dtv.dvb_bbheader_bb(*theirs, dtv.RO_0_20, mode, dtv.INBAND_OFF, 168, 4000000)
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
@@ -61,14 +61,15 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Packets with the CRC-8 of the one before in place of the sync byte."""
+    """Returns packets in which the CRC-8 of the previous packet replaces the sync
+    byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
     return np.unpackbits(units.ravel())
 
 
 def scrambling():
-    """The standard's register, EN 302 307-1, 5.2.2."""
+    """Returns the scrambling sequence of EN 302 307-1, 5.2.2."""
     stages = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
     bits = []
     for _ in range(58320):
@@ -78,7 +79,8 @@ def scrambling():
 
 
 def frame_of(units, at, k):
-    """A BBFRAME whose data field begins at a bit of the units, and where it ends."""
+    """Returns a BBFRAME whose data field begins at the given bit, and the bit at which
+    it ends."""
     dfl = k - 80
     syncd = -at % 1504
     header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
@@ -88,7 +90,7 @@ def frame_of(units, at, k):
 
 
 def told(frames, code, **parameters):
-    """Warnings of bbframe_to_ts."""
+    """Returns the warnings of bbframe_to_ts."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
@@ -128,7 +130,8 @@ class qa_bbframe(unittest.TestCase):
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
     def test_every_code_from_gr_dtv(self):
-        """Packets come back as they were. gr-dtv begins with a CRC-8 of no packet."""
+        """The packets are recovered unchanged. The first CRC-8 of gr-dtv belongs to no
+        packet."""
         count = 0
         for code, theirs in every_code():
             with self.subTest(code):
@@ -213,7 +216,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
-        """Tags of an incomplete frame, and of packets that nobody took, are dropped."""
+        """Tags of an incomplete frame, and of packets that were not read, are
+        dropped."""
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code, 600)
         partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
@@ -233,8 +237,8 @@ class qa_bbframe(unittest.TestCase):
                              [("ts_begin", 0)])
 
     def test_frames_of_any_length_by_tags(self):
-        """Frames of several codes in one stream, as with ACM; their packets go on from
-        one to the next."""
+        """Packets continue across frames of several codes in one stream, as with
+        ACM."""
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
         packets = transport_packets(130)
@@ -251,7 +255,7 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
 
     def frames_of_ldpc(self, code, count, sigma, seed=1):
-        """BBFRAMEs, and LLRs of their codewords after noise."""
+        """Returns BBFRAMEs and the noisy LLRs of their codewords."""
         n, k = lengths(code)
         bits = qa_support.random_bits(count * k, seed)
         chain = (gpufec.bch_encoder(*code, packed_input=False),
@@ -290,7 +294,8 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """With errors that BCH corrects and errors that it cannot, in any pieces."""
+        """Frames have errors that BCH can correct and errors that it cannot, in pieces
+        of any size."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)
@@ -323,7 +328,8 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
 
     def test_acm_into_packets(self):
-        """Frames of several codes, decoded and put together, with one that is lost."""
+        """Packets of several codes' frames are decoded and reassembled although one
+        frame is lost."""
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
                  ("dvbs2", "short", "8/9"), ("dvbs2", "normal", "1/2")]
         packets = transport_packets(300)
@@ -403,7 +409,8 @@ class qa_bbframe(unittest.TestCase):
                          ("ended", 3, 3))
 
     def test_behind_bch(self):
-        """gr-dtv's transmitter up to its BCH encoder, errors, and back."""
+        """Frames of gr-dtv's transmitter, up to its BCH encoder, are decoded after bit
+        errors."""
         code = ("dvbs2", "normal", "3/4")
         n, _ = lengths(code)
         theirs = (dtv.STANDARD_DVBS2, dtv.FECFRAME_NORMAL, dtv.C3_4)

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags and pieces."""
+"""Tests of BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags,
+pieces."""
 
 import unittest
 
@@ -23,7 +24,7 @@ def rate_of(name):
 
 
 def every_code():
-    """Our parameters, and those of gr-dtv, of each code."""
+    """Yields the parameters of each code in this module and in gr-dtv."""
     for size, rate, _, _ in CODES:
         yield ("dvbs2", size, rate), (dtv.STANDARD_DVBS2, DTV_FRAMES[size], rate_of(rate))
     for size, rates in S2X.items():
@@ -40,7 +41,7 @@ def every_code():
 
 
 def lengths(code):
-    """N_bch and K_bch."""
+    """Returns N_bch and K_bch."""
     frame = gpufec.bch_encoder(*code, packed_input=False, packed_output=False)
     ratio = frame.relative_rate()
     n = frame.output_multiple()
@@ -60,7 +61,8 @@ def decode(items, code, tags=(), **parameters):
 
 class qa_bch(unittest.TestCase):
     def test_every_code_from_gr_dtv(self):
-        """Both encoders send the same, and the decoder corrects errors in it."""
+        """Both encoders produce the same codewords, and the decoder corrects errors in
+        them."""
         count = 0
         random = np.random.default_rng(1)
         for ours, theirs in every_code():
@@ -84,7 +86,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
     def test_bits_and_bytes(self):
-        """Every form of input and output; S2X's medium frames are no whole bytes."""
+        """Tests every input and output format; medium frames of S2X are not whole
+        bytes."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)

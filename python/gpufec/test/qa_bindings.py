@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The names, defaults, docstrings and errors that Python shows."""
+"""Tests the names, defaults, docstrings and errors of the Python bindings."""
 
 import pydoc
 import re
@@ -27,7 +27,8 @@ ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
     frame_bits=0, packed_input=True, packed_output=True, preset="", length_tag="packet_len")
 
-# Parameters, and what the message must name: the parameter and its value.
+# Invalid parameters, and the parts that the message must contain: the parameter and its
+# value.
 WRONG_CODES = [
     (dict(preset="mars"), r'preset is "mars": allowed are .* and others: see conv_presets\(\)'),
     (dict(preset="ccsds", constraint_length=7), 'preset is "ccsds": .* constraint_length$'),
@@ -83,7 +84,7 @@ WRONG_DECODERS = [
 
 
 def defaults_of(block):
-    """The keyword arguments of a block's constructor, as its docstring gives them."""
+    """Returns the keyword arguments of a block's constructor from its docstring."""
     signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
     signature = re.sub(r": [\w[\]]+ = ", "=", signature)
     return eval(f"dict({signature})")
@@ -156,7 +157,7 @@ class qa_bindings(unittest.TestCase):
             np.testing.assert_array_equal(np.unpackbits(decoded), bits)
 
     def test_presets_of_other_programs(self):
-        """The polynomials that gr-satellites and gr-fec give cc_decoder."""
+        """Tests the polynomials that gr-satellites and gr-fec pass to cc_decoder."""
         for name, theirs in (("ccsds", [79, -109]), ("nasa_dsn", [-109, 79]),
                              ("ccsds_uninverted", [79, 109]),
                              ("nasa_dsn_uninverted", [109, 79]), ("gr_fec", [109, 79])):
@@ -165,11 +166,12 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
     def test_polynomials_of_gr_fec_are_doubted(self):
-        """A block says so in the log, and works; with a known code it says nothing."""
+        """A block with doubtful polynomials logs a warning and works; with those of a
+        known code it logs nothing."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
-                # A thread of its own writes the log; a busy machine takes its time.
+                # A separate thread writes the log, which takes time on a busy machine.
                 for seconds in (0.5, 5):
                     found = subprocess.run(
                         [sys.executable, "-c", "import time\nfrom gnuradio import gpufec\n"

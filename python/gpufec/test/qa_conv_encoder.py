@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The encoder block against the definition and against gr-fec."""
+"""Compares the encoder block with the definition and with gr-fec."""
 
 import unittest
 
@@ -49,7 +49,7 @@ class qa_conv_encoder(unittest.TestCase):
                         np.testing.assert_array_equal(coded, expected)
 
     def test_packed_output_of_streams(self):
-        """The last byte is filled up with zeros, whatever the pieces are."""
+        """The last byte is padded with zeros, whatever the sizes of the pieces."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
                 bits = support.random_bits(count, count)
@@ -132,13 +132,13 @@ class qa_conv_encoder(unittest.TestCase):
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing)
         self.assertEqual([t.offset for t in found], [before[8 * i] for i in range(60)])
 
-        # Frames of 20 bits, 3 bytes, that restart the puncturing.
+        # Frames of 20 bits, packed in 3 bytes, each restart the puncturing pattern.
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing,
                                termination="truncated", frame_bits=20)
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
-        # The same in packed output.
+        # The packed output is the same.
         _, found = self.encode(bits, True, tags=tags, packed_output=True,
                                puncturing=puncturing)
         self.assertEqual([t.offset for t in found],
@@ -159,7 +159,7 @@ class qa_conv_encoder(unittest.TestCase):
             ours, _ = self.encode(
                 bits, True, polynomials=gpufec.polynomials_from_gr_fec(polynomials))
             np.testing.assert_array_equal(ours, theirs)
-        # gr_fec is gr-fec's default.
+        # The notation gr_fec is gr-fec's default.
         ours, _ = self.encode(bits, True, preset="gr_fec")
         theirs, _ = self.encode(
             bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Features of the blocks of all decoders, tested with each of them: devices that fail, the
-latency bound, restarts, tags in numbers, status messages.
+"""Tests the features that the blocks of all decoders share: failing devices, the
+latency bound, restarts, many tags, status messages.
 
 Some tests need the simulated devices of lib/testing/simulated_device.h.
 """
@@ -40,7 +40,7 @@ class messages(gr.basic_block):
 
 
 class tagger(gr.sync_block):
-    """Passes items on, and numbers every 61st of them by a tag."""
+    """Passes items on, and tags every 61st item with a number."""
 
     def __init__(self, dtype):
         gr.sync_block.__init__(self, "tagger", [dtype], [dtype])
@@ -55,7 +55,8 @@ class tagger(gr.sync_block):
 
 
 class decoder_blocks:
-    """The tests; a class for each block says how it is made and what it decodes."""
+    """The common tests. A derived class for each block makes the block and its
+    input."""
 
     dtype = np.uint8 # of an output item
 
@@ -79,7 +80,8 @@ class decoder_blocks:
         return np.array(sink.data(), self.dtype), self.steady(tags)
 
     def steady(self, tags):
-        """Returns the tags that do not depend on how the stream was cut into batches."""
+        """Returns the tags that do not depend on the division of the stream into
+        batches."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
@@ -103,7 +105,8 @@ class decoder_blocks:
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
-        """A few items at a time, which cuts frames, from a ring that is small."""
+        """Input arrives in a small ring, a few items at a time, so that frames are
+        divided."""
         expected, tags = self.decode(self.block(backend="cpu"))
         for most in (7, 100):
             with self.subTest(most=most):
@@ -212,7 +215,8 @@ class decoder_blocks:
             self.assertEqual(tags, first[1])
 
     def test_another_stream_has_its_own_tags(self):
-        """Whatever was in flight when the one before was stopped."""
+        """A new run starts cleanly whatever was in flight when the previous run was
+        stopped."""
         def numbered(): # to be held: Python forgets blocks that nobody has
             return [tagger(np.float32 if self.items.dtype == np.float32 else np.uint8)]
 
@@ -239,7 +243,7 @@ class decoder_blocks:
                 block.set_max_latency_ms(wrong)
 
     def test_positive_bit(self):
-        """Values of the other sign say the same where a positive one means the other bit."""
+        """Negated values decode to the same bits if positive_bit is changed as well."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
         found = self.decode(self.block(backend="cpu", positive_bit=1 - self.positive_bit))
@@ -258,7 +262,7 @@ class decoder_blocks:
     def other_sign_of_output(self, output):
         return output
 
-    # Framed input needs its length tags, which a source that waits does not send.
+    # Framed input needs length tags, which the waiting source does not send.
 
     def gated(self):
         return self.items
@@ -325,7 +329,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_a_new_llr_scale_has_an_effect(self):
-        """Values in steps of a quarter are all zero at the scale of whole ones."""
+        """A wrong scale changes the output, and set_llr_scale() restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         lost, _ = self.decode(block)
@@ -343,7 +347,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
 
     def test_tags_in_numbers(self):
-        """Each names a code, though most stand inside a frame."""
+        """Each tag selects a code, although most tags lie inside a frame."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
                 for n in range(30000)]
         with output_of_process([]):
@@ -353,7 +357,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """LLRs out, which have the sign of the input."""
+    """Output LLRs have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
 
@@ -394,7 +398,7 @@ class qa_sync_framed(qa_sync_stream):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
     def test_tags_in_numbers(self):
-        """Every item is a frame of its own, which is too short to be decoded."""
+        """Every item forms a frame that is too short to be decoded."""
         frames = [np.ones(1, np.uint8)] * 40000
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)

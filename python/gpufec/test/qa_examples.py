@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The example flowgraphs run without a display and decode: .grc files through grcc, and the
-Python programs."""
+"""Tests that the examples run without a display and decode: .grc files, compiled by
+grcc, and Python programs."""
 
 import importlib.util
 import json
@@ -36,13 +36,13 @@ class qa_examples(unittest.TestCase):
     def check_error_rate(self, output, least_bits):
         wrong, bits = map(int, RESULT.search(output).groups())
         self.assertGreaterEqual(bits, least_bits)
-        # There is noise, and full maximum likelihood has about 3.5e-4 at these levels.
+        # With this noise, full maximum likelihood has an error rate of about 3.5e-4.
         self.assertGreater(wrong, 0)
         self.assertLess(wrong / bits, 1e-3)
 
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
-        # qa_flowgraphs.py runs the flowgraphs with windows.
+        # qa_flowgraphs.py tests the flowgraphs that have windows.
         for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ class qa_examples(unittest.TestCase):
                         r"the last (\d+) of (\d+) do not fill another", output).groups())
                     self.assertEqual((right, received), (sent, sent)) # none is lost
                     self.assertEqual((sent + left, given), (given, 2000))
-                    # K_bch of 8PSK 3/4 is 48408 bits, of which 80 are a header.
+                    # K_bch of 8PSK 3/4 is 48408 bits, including a header of 80 bits.
                     self.assertEqual(frames, 2000 * 188 // 6041)
                     self.assertEqual(sent, frames * 6041 // 188)
                 else:
@@ -70,7 +70,8 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
     def test_window(self):
-        """The flowgraph that draws runs without a screen, and says at once what it finds."""
+        """The plotting flowgraph runs without a screen and prints its results at
+        once."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
                 HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
@@ -116,7 +117,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
     def test_outer_code(self):
-        """Decisions fed back leave fewer frames wrong, and with each turn fewer still."""
+        """Feedback of decisions reduces the number of wrong frames with each turn."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
                      "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
                      "3", "--json")
@@ -126,7 +127,7 @@ class qa_examples(unittest.TestCase):
         self.assertLess(thrice, 0.6 * once)
 
     def without(self, module, program, *arguments):
-        """Runs a program for which a module is not installed."""
+        """Runs a program as if a module were not installed."""
         hidden = ("import runpy, sys; sys.modules[sys.argv[1]] = None; del sys.argv[:2]; "
                   "runpy.run_path(sys.argv[0], run_name='__main__')")
         return subprocess.run(
@@ -134,7 +135,7 @@ class qa_examples(unittest.TestCase):
             capture_output=True, text=True, timeout=120)
 
     def test_a_missing_module_is_named(self):
-        """With what to do, and no traceback."""
+        """The error message says what to do, without a traceback."""
         for program, module, part in (
                 ("dvbs2_acm.py", "gnuradio.dtv", "gr-dtv"),
                 ("sync_outer_code.py", "gnuradio.trellis", "gr-trellis"),
@@ -151,7 +152,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo_without_matplotlib(self):
-        """All but the plot is there."""
+        """All results except the plot are there."""
         done = self.without("matplotlib", "viterbi_demo.py", "--tool",
                             os.environ["GPUFEC_TOOL"], "--bits", "3e4")
         self.assertEqual(done.returncode, 0, done.stderr)

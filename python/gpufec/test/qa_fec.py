@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decoder objects in the blocks of gr-fec, beside gr-fec's own encoders and decoders."""
+"""Tests decoder objects in the blocks of gr-fec against gr-fec's encoders and
+decoders."""
 
 import pathlib
 import re
@@ -21,7 +22,7 @@ FRAME = 320
 
 
 def soft(coded, ebn0_db=5.0, rate=0.5, seed=1, positive_bit=1):
-    """Floats as gr-fec's decoders take them."""
+    """Returns floats in the format of gr-fec's decoders."""
     return gpufec.awgn(coded, ebn0_db, rate, seed, "float", positive_bit=positive_bit)
 
 
@@ -49,7 +50,7 @@ class qa_fec(unittest.TestCase):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
     def test_decoder(self):
-        """fec.decoder, and the same through threads and the hierarchical block."""
+        """Decodes with fec.decoder, with threads, and with the hierarchical block."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -65,7 +66,8 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
-        """The output of gr-fec's encoder is decoded, with its notation of polynomials."""
+        """The output of gr-fec's encoder is decoded with gr-fec's notation of
+        polynomials."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -125,7 +127,7 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
-        """The bits of each PDU of floats, through async_decoder."""
+        """Returns the bits that async_decoder decodes from each PDU of floats."""
         block = fec.async_decoder(decoder, packed, reverse, mtu)
         store = blocks.message_debug()
         top = gr.top_block()
@@ -235,14 +237,15 @@ class qa_fec(unittest.TestCase):
         self.decoder(preset="gsm")
 
 
-# The alist files that gr-fec installs: parity-check matrices, and generator matrices.
+# Alist files that gr-fec installs. Some hold parity-check matrices, others generator
+# matrices.
 ALISTS = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "fec" / "ldpc"
 GENERATORS = ["n_0100_k_0058_gen_matrix.alist", "simple_g_matrix.alist"]
 MATRICES = sorted(path for path in ALISTS.glob("*") if path.name not in GENERATORS)
 
 
 def through(bits, *chain):
-    """Bits, one per byte, through blocks of bytes."""
+    """Passes bits, one per byte, through blocks of bytes."""
     top = gr.top_block()
     sink = blocks.vector_sink_b()
     top.connect(blocks.vector_source_b(bits.ravel().tolist()), *chain, sink)
@@ -251,7 +254,7 @@ def through(bits, *chain):
 
 
 def alist(matrix):
-    """The text of a matrix of 0 and 1, its lists not padded."""
+    """Returns a binary matrix as alist text without padded lists."""
     lists = [[np.flatnonzero(row) + 1 for row in m] for m in (matrix.T, matrix)]
     lines = [matrix.shape[::-1], [max(map(len, ones)) for ones in lists]]
     lines += [[len(row) for row in ones] for ones in lists] + lists[0] + lists[1]
@@ -259,7 +262,7 @@ def alist(matrix):
 
 
 def parity_checks_of(generator):
-    """[P' I] of the generator matrix [I P] in an alist file."""
+    """Returns the matrix [P' I] for the generator matrix [I P] in an alist file."""
     numbers = [line.split() for line in generator.read_text().splitlines()]
     n, k = map(int, numbers[0])
     matrix = np.zeros((k, n), int)
@@ -270,10 +273,11 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Messages of gr-fec's LDPC encoders, right to the last bit, and the other way round."""
+    """Tests LDPC codes of gr-fec: decodes the output of its encoders, and the
+    reverse."""
 
     def encoders(self):
-        """(file, what encodes its code in gr-fec, message_positions)"""
+        """Yields (file, encoder of its code in gr-fec, message_positions)."""
         for path in MATRICES:
             gap = re.search(r"_gap_(\d+)", path.name)
             if gap:
@@ -287,7 +291,7 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # Ours puts them in the same places.
+        # Our encoder puts the message bits in the same places.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)

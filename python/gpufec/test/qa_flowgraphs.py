@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""The example flowgraphs of GNU Radio Companion: laid out, complete, and live.
+"""Tests the layout, the completeness and the run of the GNU Radio Companion examples.
 
 Those with windows run here without a display, in Qt's offscreen mode, and their sliders are
 moved."""
@@ -46,7 +46,7 @@ def platform():
                     version_parts=(gr.major_version(), gr.api_version(),
                                    gr.minor_version()))
     core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
-    # Where modules lie that are not GNU Radio's, as GNU Radio Companion is told it too.
+    # Folders of modules outside GNU Radio, which GNU Radio Companion is also told.
     others = [p for p in os.environ.get("GRC_BLOCKS_PATH", "").split(":") if p]
     made.build_library([BLOCKS] + others + [str(p) for p in core.glob("*.yml")
                                    if not p.name.startswith("gpufec")])
@@ -67,7 +67,7 @@ class qa_layout(unittest.TestCase):
         cls.platform = platform()
 
     def drawn(self):
-        """Each example as it is drawn: its name and the flowgraph."""
+        """Yields the name and the drawn flowgraph of each example."""
         self.assertGreaterEqual(len(EXAMPLES), 9)
         for path in EXAMPLES:
             graph = self.platform.make_flow_graph(str(path))
@@ -91,7 +91,8 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_streams_flow_to_the_right(self):
-        """A line that goes back crosses the blocks above it; rows end in virtual sinks."""
+        """No connection runs backwards, because it would cross the blocks above it;
+        rows end in virtual sinks."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
@@ -112,7 +113,8 @@ class qa_layout(unittest.TestCase):
                             itertools.combinations(blocks, 2)))
 
     def red(self, name, recording):
-        """What GNU Radio Companion shows of an example with another recording."""
+        """Returns what GNU Radio Companion reports for an example with another
+        recording."""
         graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
         parameter = next(b for b in graph.blocks if b.name == "recording")
         parameter.params["value"].set_value(recording)
@@ -121,7 +123,7 @@ class qa_layout(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def test_a_bad_recording_is_red(self):
-        """In one block, in words; the program does not end, as GNU Radio Companion would too."""
+        """One block shows the error in words, and the program continues."""
         with tempfile.TemporaryDirectory() as folder:
             for name, channels, words in (("stereo.wav", 2, "has 2 channels"),
                                           ("slow.wav", 1, "has 8000 samples per second")):
@@ -160,7 +162,8 @@ class qa_live(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         sys.path.insert(0, cls.folder.name)
         cls.addClassCleanup(sys.path.remove, cls.folder.name)
-        # All at once: GNU Radio Companion's compiler takes longest to read its blocks.
+        # Compiles all flowgraphs at once, because grcc spends most of its time on reading
+        # its blocks.
         done = subprocess.run(
             ["grcc", "-o", cls.folder.name] +
             [str(path) for path in EXAMPLES
@@ -172,7 +175,7 @@ class qa_live(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
 
     def compiled(self, name):
-        """The program that GNU Radio Companion makes of an example."""
+        """Loads the program that GNU Radio Companion generates from an example."""
         return os.path.join(self.folder.name, f"{name}.py")
 
     def started(self, name, **parameters):
@@ -228,7 +231,7 @@ class qa_live(unittest.TestCase):
         top = self.started("sync_drift")
         top.set_p_delete(0.01)
         top.set_p_insert(0)
-        # 21 of 2100 bits are lost per frame.
+        # Each frame loses 21 of 2100 bits.
         self.wait_for(lambda: len(top.drift.values) > 20 and
                       top.drift.values[-1] < top.drift.values[-11] - 100, "drift")
 
@@ -257,7 +260,7 @@ class qa_live(unittest.TestCase):
         top.wait()
         decoded = np.unpackbits(np.fromfile(output, np.uint8))
         self.assertLess(len(decoded), 18000) # half a second is missing
-        # 64 bits of the middle are looked for, and either sign is right.
+        # The test searches for 64 bits from the middle, with either sign.
         found = np.correlate(2.0 * decoded - 1, 2.0 * bits[12000:12064] - 1)
         at = int(np.argmax(np.abs(found))) - 12000
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]
@@ -278,7 +281,7 @@ class qa_live(unittest.TestCase):
         top.wait()
 
     def check_refusal(self, words, *arguments, **environment):
-        """A program that says what to do, and no more than that."""
+        """The program prints only what to do."""
         done = subprocess.run(
             [sys.executable, self.compiled("viterbi_recording"), *arguments],
             capture_output=True, text=True, timeout=60, env={
@@ -292,7 +295,7 @@ class qa_live(unittest.TestCase):
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
         """Packets from gr-dvbs2rx's transmitter come out once its receiver is locked. Until its
-        synchronisation has settled some 90 frames are lost, also of gr-dvbs2rx's decoders."""
+        synchronisation has settled about 90 frames are lost, as with gr-dvbs2rx's decoders."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
         packets = [bytes([0x47, 1, 0, 16 + number % 16]) + source.bytes(184)

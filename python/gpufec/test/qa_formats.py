@@ -4,8 +4,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The formats of docs/formats.md, decoded as that page says. The encoders here are written from
-the definitions of the standards, and give the published vectors."""
+"""Tests that the formats of docs/formats.md decode as that page describes. The encoders
+here are written from the definitions of the standards, and give the published
+vectors."""
 
 import re
 import unittest
@@ -21,7 +22,7 @@ PAGE = (support.ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 
 
 def table(section):
-    """The rows of the table of a section of the page, by their first cell."""
+    """Returns the rows of the table in a section of the page, by their first cell."""
     text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {row[0]: row[1:] for row in rows[1:]}
@@ -38,12 +39,14 @@ def in_code(cell):
 
 
 def indices(count, sent):
-    """The places of the mother code that are sent, in that order."""
+    """Returns the positions of the mother code that are sent, in the order of
+    sending."""
     return np.array([i for i in range(count) if sent(i)])
 
 
 def tetra(period, first, skip=None):
-    """EN 300 392-2, 8.2.3.1.2: k = period ((i - 1) div t) + P((i - 1) mod t + 1)."""
+    """Returns k of EN 300 392-2, 8.2.3.1.2: period ((i - 1) div t) + P((i - 1) mod t +
+    1)."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -64,8 +67,8 @@ def dab_fic(count):
 TETRA = ["1+D+D4", "1+D2+D3+D4", "1+D+D2+D4", "1+D+D3+D4"]
 K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133
 
-# Generators as the standards write them, bits of a frame, how it ends, and, of the mother
-# code of so many bits, which are sent in which order.
+# Generators in the notation of the standards, bits per frame, termination, number of bits
+# of the mother code, and which of them are sent in which order.
 SENDERS = {
     "M17, link setup": (["1+D3+D4", "1+D+D2+D4"], 240, "terminated",
                         lambda n: indices(n, lambda i: i % 61 % 4 != 2)),
@@ -87,11 +90,11 @@ SENDERS = {
     "GSM, xCCH": (["1+D3+D4", "1+D+D3+D4"], 224, "terminated", np.arange),
     "memory 3, eight bits, tail-biting": (["1+D2+D3", "1+D"], 8, "tailbiting", np.arange),
 }
-# Values that a frame has on the air, from the same sources.
+# Numbers of values that a frame has on the air, from the same sources.
 SENT = {"M17, link setup": 368, "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432,
         "TETRA, TCH/4.8": 432, "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
 
-# Published vectors: information bits, and what is sent.
+# Published vectors: information bits and sent bits.
 VECTORS = {
     "Galileo I/NAV": ( # OS SIS ICD, annex D.2; its input has the six zeros of the tail
         "fff0ccaa000f3355e3ecdf8a1c1340",
@@ -104,13 +107,13 @@ VECTORS = {
         "c108f39f8c756a4e08c4205f8f"),
     "memory 3, eight bits, tail-biting": ("27", "4598"),
 }
-# Galileo's secondary synchronisation patterns, before and behind the encoder (OS SIS ICD).
+# Galileo's secondary synchronisation patterns, before and after the encoder (OS SIS ICD).
 SSP = {"00000100": "1110100100100101", "00101011": "0110110001001110",
        "00101111": "1101000000111110"}
 
 
 def mother_code(bits, generators, termination):
-    """The coded bits of a frame, by delays."""
+    """Encodes a frame by delaying its bits."""
     terms = [[int(t[1:] or 1) if t[0] == "D" else 0 for t in g.split("+") if t != "inverted"]
              for g in generators]
     memory = max(map(max, terms))
@@ -123,7 +126,7 @@ def mother_code(bits, generators, termination):
 
 
 def transmitted(bits, generators, frame_bits, termination, order):
-    """The coded bits of frames as they are sent, one row per frame."""
+    """Returns the coded bits of frames in the order of sending, one row per frame."""
     coded = [mother_code(frame, generators, termination).ravel()
              for frame in bits.reshape(-1, frame_bits)]
     return np.array([frame[order(len(frame))] for frame in coded])
@@ -134,7 +137,7 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """BBFRAMEs of one input stream, from EN 302 307-1, 5.1 and annex D."""
+    """Makes BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0
@@ -152,7 +155,7 @@ class stream_of_packets:
         self.bits = np.unpackbits(np.array(self.bits, np.uint8))
 
     def frame(self, data_bits):
-        """The next frame, scrambled."""
+        """Returns the next frame, scrambled."""
         first = [s - self.at for s in self.starts if self.at <= s < self.at + data_bits]
         header = [0b11001100, self.isi]
         for field in 8 * (188 + self.issy + 1), data_bits:
@@ -168,7 +171,7 @@ class stream_of_packets:
 
 class qa_formats(unittest.TestCase):
     def check(self, name, bits, values):
-        """Decodes as the page says, by a flowgraph and by arrays."""
+        """Decodes by a flowgraph and by arrays, as the page describes."""
         _, parameters, before = table("Convolutional codes")[name]
         parameters = evaluated(f"dict({in_code(parameters)})")
         values = evaluated(in_code(before) or "values", values=values)

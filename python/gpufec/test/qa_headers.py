@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether Python says what the public C++ headers say: names, defaults and docstrings."""
+"""Tests that names, defaults and docstrings in Python match the public C++ headers."""
 
 import functools
 import re
@@ -12,7 +12,8 @@ import qa_support as support
 
 headers = support.headers()
 
-# Names that are bound by hand, with their attributes and, where they differ, names in C++.
+# Names with hand-written bindings, their attributes and, where different, their names in
+# C++.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]
@@ -61,7 +62,8 @@ GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 
 
 def signature_of(function):
-    """The parameters in the first line of a docstring: names, and defaults where given."""
+    """Returns the parameters in a docstring's first line: names, and defaults if
+    given."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
@@ -70,7 +72,7 @@ def signature_of(function):
 
 
 def text_of(bound):
-    """A docstring without the line that pybind11 puts above that of a function."""
+    """Returns a docstring without the signature that pybind11 puts above it."""
     return re.sub(r"\A\w+\(.*\) -> .*\n\n", "", bound.__doc__).rstrip("\n")
 
 
@@ -94,7 +96,8 @@ class qa_headers(unittest.TestCase):
             self.assertEqual(own | {"make"}, methods)
 
     def test_no_method_is_overlooked(self):
-        """Every virtual function of a block's header, found in another way."""
+        """Returns every virtual function of a block's header, found by an independent
+        method."""
         for block in self.blocks:
             path = support.ROOT / "include" / "gnuradio" / "gpufec" / f"{block.name}.h"
             found = re.findall(r"(?m)^ +virtual [\w:<>&,* ]*?(\w+)\(", path.read_text())

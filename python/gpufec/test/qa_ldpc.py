@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""LDPC in flowgraphs: every code from gr-dtv's transmitter to our bytes, and ACM."""
+"""Tests LDPC in flowgraphs: every code, from gr-dtv's transmitter to decoded bytes;
+ACM."""
 
 import tempfile
 import unittest
@@ -69,7 +70,7 @@ def dtv_transmit(size, rate, frames):
 
 
 def demap(symbols, es_n0_db, seed=5):
-    """Soft values in nats of QPSK symbols after noise."""
+    """Returns noisy soft values of QPSK symbols, in nats."""
     random = np.random.default_rng(seed)
     variance = 10 ** (-es_n0_db / 10) / 2
     noisy = symbols.view(np.float32) + np.sqrt(variance) * random.standard_normal(
@@ -160,7 +161,7 @@ class qa_ldpc(unittest.TestCase):
                           code_of(rate))
 
     def test_standards_and_positions(self):
-        """Sent bits go in and messages come out, in chunks of any size."""
+        """Input bits are decoded to messages in chunks of any size."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
                 (dict(standard="nr", frame_size="bg2 z16", rate="10/20"), 160, 320),
@@ -265,7 +266,8 @@ class qa_ldpc(unittest.TestCase):
             gpufec.gpu_ldpc_dvbs2(status_tags="some")
 
     def acm_stream(self, tag_of):
-        """Frames of codes that alternate, with their tags; the bits they carry."""
+        """Returns frames of alternating codes with their tags, and the bits that they
+        carry."""
         rng = np.random.default_rng(6)
         bits, llr, tags, at = [], [], [], 0
         for index, modcod, size in rng.permutation(
@@ -305,7 +307,8 @@ class qa_ldpc(unittest.TestCase):
 
     def test_acm_skips_what_it_does_not_know(self):
         bits, llr, tags = self.acm_stream(self.xfecframe)
-        # A frame of an unknown MODCOD is skipped by its length, though no tag follows it.
+        # A frame of an unknown MODCOD is skipped by its length although no tag follows
+        # it.
         unknown = np.zeros(16200, np.int8)
         last = tags[-1][0] + len(llr[-1])
         with_unknown = np.concatenate(llr + [unknown, llr[-1]])
@@ -313,12 +316,12 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(with_unknown, more, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits + [bits[-1]]])
         self.assertTrue(np.array_equal(items, expected))
-        # After a tag that says nothing, input is dropped up to the next one.
+        # After a tag without information, input is dropped up to the next tag.
         lost = [(0, pmt.mp("ldpc_code"), pmt.mp("short 7/8")), *tags[1:]]
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # So it is with a list that contains itself, which has no end.
+        # A list that contains itself has no end and is treated in the same way.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)
@@ -362,7 +365,7 @@ class qa_ldpc(unittest.TestCase):
             llr[3::7] = 0
             items, _ = decode(llr, code_file=file.name, packed_output=False)
             self.assertTrue(np.array_equal(items, bits))
-            # By name, among frames of DVB-S2.
+            # The codes are selected by name, among frames of DVB-S2.
             short = qa_support.random_bits(7200, 8)
             short_llr = clean(encode(short, frame_size="short"))
             tags = [(0, pmt.mp("ldpc_code"), pmt.mp("ham")),
@@ -387,7 +390,7 @@ class qa_ldpc(unittest.TestCase):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         _, llr, tags = self.acm_stream(self.xfecframe)
-        # Codes follow each other again and again.
+        # The codes alternate many times.
         count = sum(map(len, llr))
         llr = np.concatenate(llr * 4)
         tags = [(at + i * count, *tag) for i in range(4) for at, *tag in tags]
@@ -403,7 +406,7 @@ class qa_ldpc(unittest.TestCase):
                                          qa_support.tags_of(expected_tags, key))
 
     def with_messages(self, llr, tags=(), **parameters):
-        """Output items, and the metadata and LLRs of each message."""
+        """Returns the output items, and the metadata and LLRs of each message."""
         source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
         decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", **parameters)
         messages = blocks.message_debug()
@@ -433,7 +436,7 @@ class qa_ldpc(unittest.TestCase):
                              [{"simd_size": 1, "frame_cnt": i} for i in range(len(llr))])
             for sent, (_, posterior) in zip(llr[:-1], pdus):
                 self.assertTrue(np.array_equal(posterior < 0, sent < 0))
-            # Whatever the output is, they are what output "llr" has.
+            # For every output, the messages carry the LLRs of output "llr".
             soft, _ = decode(np.concatenate(llr), tags, output="llr", **parameters)
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
@@ -443,19 +446,19 @@ class qa_ldpc(unittest.TestCase):
             last = pdus[-1][1]
             decided = codewords[-len(last):][last != 0]
             self.assertTrue(np.array_equal(last[last != 0] < 0, decided == 1))
-            # They have the sign of the input.
+            # They have the sign convention of the input.
             _, negated = self.with_messages(-np.concatenate(llr), tags, llr_pdu=True,
                                             positive_bit=1, **parameters)
             for (_, one), (_, other) in zip(pdus, negated, strict=True):
                 self.assertTrue(np.array_equal(other, -one))
-            # Extrinsic output has extrinsic messages.
+            # With extrinsic output, the messages carry extrinsic LLRs.
             soft, pdus = self.with_messages(np.concatenate(llr), tags, llr_pdu=True,
                                             output="extrinsic", **parameters)
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
 
     def test_MessagePositions_CarryMessageAndTags(self):
-        """Bits, and tags on each of them, by positions that do not ascend."""
+        """Each bit has a tag; message positions are not in ascending order."""
         positions = [5, 1, 3, 6]
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
@@ -518,14 +521,15 @@ class qa_ldpc(unittest.TestCase):
                 np.concatenate([d < 0 for _, d in pdus]), coded == 1))
 
     def noisy(self, frames, es_n0_db, seed=9, **code):
-        """Codewords, and LLRs in nats of QPSK after noise."""
+        """Returns codewords and their noisy QPSK LLRs in nats."""
         k = gpufec.ldpc_code(**code).k
         coded = encode(qa_support.random_bits(frames * k, seed), **code)
         symbols = ((1 - 2.0 * coded[::2]) + 1j * (1 - 2.0 * coded[1::2])) / np.sqrt(2)
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
     def test_llrs_are_what_checks_and_channel_say(self):
-        """One iteration of flooding on the Hamming code, by hand."""
+        """The expected values are one flooding iteration on the Hamming code, computed
+        by hand."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
         said = np.zeros((50, 7), int)
@@ -561,7 +565,7 @@ class qa_ldpc(unittest.TestCase):
             self.assertGreater(inside.sum(), 1000)
             self.assertTrue(np.array_equal(
                 (posterior.astype(int) - extrinsic)[inside], values[inside]))
-            # Each tag stays at its position, reports at frames.
+            # Tags stay at their positions; reports are at the beginnings of frames.
             self.assertEqual(qa_support.tags_of(found, "number"),
                              [(i * 1000 + 7, i) for i in range(97)])
             self.assertEqual([at for at, _ in qa_support.tags_of(found, "ldpc_iterations")],
@@ -592,7 +596,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
     def test_llrs_of_positions_that_are_not_sent(self):
-        """Of AR4JA, whose last bits are never sent, and of shortened ones."""
+        """Tests AR4JA codes, whose last bits are never sent, and shortened codes."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
         shortened = [3, 500]
         names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Length tags in all blocks that change the rate: values, alignment and bad input."""
+"""Tests length tags in all blocks that change the rate: values, alignment, bad
+input."""
 
 import functools
 import time
@@ -67,7 +68,7 @@ def length(at, value):
 
 
 class case:
-    """A block in one of its modes, frames for it, and what it makes of each of them."""
+    """A block in one of its modes, input frames, and the expected output of each."""
 
     def __init__(self, name, make, items, packets_are_frames=False):
         self.name, self.make = name, make
@@ -174,7 +175,7 @@ BAD_LENGTHS = (0, -7, 2**31, 2**40, -2**62, pmt.intern("x"), pmt.from_double(1.5
 
 
 def each_case(test):
-    """Runs a test of one case with all of them."""
+    """Decorates a test of one case so that it runs with all cases."""
     @functools.wraps(test)
     def with_all(self):
         for case in self.cases:
@@ -189,7 +190,7 @@ class qa_length_tags(unittest.TestCase):
         cls.cases = list(all_cases())
 
     def check(self, case, items, tags, expected, lost, largest=0, seed=1):
-        """The packets, as lists of frames, that come out; nothing else does."""
+        """Expects exactly these packets, lists of frames, in the output."""
         block = case.make()
         out, found, packets = run(block, items, tags, largest, seed)
         if case.packets_are_frames:
@@ -223,7 +224,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """The third of six has 5 of 7 parts, and its tag says so, or promises all."""
+        """The third of six frames has 5 of 7 parts; its tag gives the true or the full
+        length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -258,7 +260,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_FramesBeforeTheFirstTag_AreCounted(self, case):
-        """Without a tag they follow one another; the first tag cuts the one that is open."""
+        """Untagged frames follow one another; the first tag cuts the open frame
+        short."""
         n = case.n
         items = np.concatenate([case.frames[0], case.frames[1], case.junk[:n // 2],
                                 case.frames[2], case.frames[3]])
@@ -307,7 +310,7 @@ class qa_length_tags(unittest.TestCase):
                           support.tags_of(found, "mark")], [(0, 0), (1, n + cut)])
 
     def storm(self, case, seed):
-        """A stream of right, cut, and wrongly tagged packets with gaps."""
+        """Returns a stream of correct, cut and wrongly tagged packets with gaps."""
         random = np.random.default_rng(seed)
         parts, tags, expected, lost = [], [], [], 0
         kind, at = "whole", 0
@@ -375,7 +378,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_Restart_BeginsAnew(self, case):
-        """Stopped inside a packet, whose rest the next stream must not wait for."""
+        """A run is stopped inside a packet; the next stream must not wait for the rest
+        of it."""
         if case.name.startswith("channel_bsid"):
             return
         block = case.make()
@@ -453,7 +457,7 @@ class qa_streams(unittest.TestCase):
 
 
 class qa_acm(unittest.TestCase):
-    """Frames whose codes are named by tags, with length tags beside them."""
+    """Returns frames with code tags and length tags."""
 
     codes = [("short", "1/4"), ("short", "8/9"), ("normal", "1/2"), ("short", "1/2")]
 
@@ -473,7 +477,7 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Parts are items, their code or none, and their length or none."""
+        """Each part has items, a code or None, and a length or None."""
         items = np.concatenate([part[0] for part in parts])
         starts = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
         tags = [self.named(at, part[1]) for at, part in zip(starts, parts)

@@ -32,14 +32,16 @@ except ImportError as error:
 @unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
 class qa_recording(unittest.TestCase):
 
-    # gr-satellites' demodulator differs from run to run, and a frame at the margin is found
-    # by one decoder and not by another. So what it finds in every run must be found, and
-    # sums may differ by a few frames; bench/viterbi/recording_pdus.py compares many runs.
+    # gr-satellites' demodulator differs from run to run, and a frame near the threshold
+    # may be found by only one decoder. The test therefore expects the frames that every
+    # run finds, and allows sums to differ by a few frames.
+    # bench/viterbi/recording_pdus.py compares many runs.
     MARGIN = 3
 
     def test_clean(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
-        # Reed-Solomon has checked them: the same frames, not just as many.
+        # These frames passed the Reed-Solomon check. Their contents are compared, not
+        # just their number.
         surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
         self.assertTrue(surely)
         self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)

@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def headers():
-    """The module that reads the public headers for the bindings."""
+    """Returns the module that reads the public headers for the bindings."""
     sys.path.insert(0, str(ROOT / "python" / "gpufec" / "bindings"))
     return importlib.import_module("headers")
 
@@ -74,7 +74,7 @@ def sent_pattern(polynomials, puncturing):
 
 def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
            termination="streaming"):
-    """Encodes a stream, or one frame, straight from the definition."""
+    """Encodes a stream, or one frame, directly by the definition."""
     memory = constraint_length - 1
     bits = np.asarray(bits, np.uint8)
     before = np.zeros(memory, np.uint8)
@@ -96,13 +96,14 @@ def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
 
 
 def encode_frames(bits, frame_bits, **code):
-    """The coded bits of the frames, [frame, value]."""
+    """Returns the coded bits of the frames as [frame, value]."""
     return np.array([encode(frame, **code) for frame in bits.reshape(-1, frame_bits)])
 
 
 def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
-    """Soft values of coded bits over AWGN, amplitude 1 and 32 steps per unit; positive
-    means bit 1. packed4 has 4 steps per unit; each row (frame) begins on a byte."""
+    """Returns soft values of coded bits over AWGN, amplitude 1 and 32 steps per unit;
+    positive means bit 1. packed4 has 4 steps per unit; each row (frame) begins on a
+    byte."""
     signal = 2.0 * coded - 1.0
     if sigma > 0:
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
@@ -124,7 +125,7 @@ def pack_frames(bits, frame_bits):
 
 class array_source(gr.sync_block):
     """Sends an array with its tags (offset, key, value); with a seed in pieces of random
-    size, at most largest items. One that is held does not end before it is let go, and
+    size, at most largest items. A held source does not end before it is released, and
     sends no more than its limit."""
 
     def __init__(self, items, largest=None, seed=None, tags=(), held=False):
@@ -179,14 +180,14 @@ def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
 
 
 def tags_of(tags, key):
-    """Offset and value of the tags of a key, in order."""
+    """Returns the offset and value of the tags of a key, in order."""
     import pmt
     found = [(t.offset, pmt.to_python(t.value)) for t in tags if str(t.key) == key]
     return sorted(found, key=lambda pair: pair[0])
 
 
 def cuda_missing():
-    """Why CUDA cannot be used here, or None."""
+    """Returns the reason why CUDA cannot be used here, or None."""
     try:
         gpufec.gpu_viterbi_pbvd(backend="cuda")
     except RuntimeError as error:
@@ -196,7 +197,8 @@ def cuda_missing():
 
 @contextlib.contextmanager
 def failure(text):
-    """A simulated device, "DEVICE:BATCHES", that fails after so many batches."""
+    """Makes a simulated device fail: "DEVICE:BATCHES" is its number and the batches
+    before."""
     os.environ["GPUFEC_SIMULATED_FAILURE"] = text
     try:
         yield
@@ -205,7 +207,8 @@ def failure(text):
 
 
 def thread_seconds(name):
-    """Processor time so far of this process's threads whose names begin so."""
+    """Returns the processor time of this process's threads whose names begin with
+    `name`."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         try:
@@ -234,7 +237,7 @@ def output_of_process(lines):
 
 
 def ends(graph, seconds=20):
-    """Starts a flowgraph; whether it ends by itself within so many seconds."""
+    """Runs a flowgraph; returns whether it ends by itself within the given seconds."""
     graph.start()
     waiter = threading.Thread(target=graph.wait)
     waiter.start()
@@ -246,7 +249,8 @@ def ends(graph, seconds=20):
 
 
 def main():
-    """Runs the tests of the calling script; exit status 77 where all were skipped."""
+    """Runs the tests of the calling script; the exit status is 77 if all were
+    skipped."""
     program = unittest.main(exit=False)
     result = program.result
     if not result.wasSuccessful():

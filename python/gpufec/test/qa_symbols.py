@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Symbols in: every MODCOD from gr-dtv's interleaver and modulator to our bytes."""
+"""Tests symbol input: every MODCOD, from gr-dtv's interleaver and modulator to
+bytes."""
 
 import unittest
 
@@ -34,7 +35,7 @@ PER_SYMBOL = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64aps
 
 
 def transmit(constellation, size, rate, frames, seed):
-    """Messages, packed, and what gr-dtv makes of them behind an LDPC encoder: symbols."""
+    """Returns packed messages, and their symbols from an LDPC encoder and gr-dtv."""
     k = NORMAL[rate][0] if size == "normal" else SHORT_K[rate]
     bits = qa_support.random_bits(frames * k, seed)
     frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
@@ -74,7 +75,8 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    # On a device where there is one, simulated or not; it is compared with the CPU below.
+    # Uses a device if there is one, real or simulated. A test below compares it with the
+    # CPU.
     parameters.setdefault("backend", "auto")
     decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
     return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
@@ -259,7 +261,8 @@ class qa_symbols(unittest.TestCase):
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
         tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
-        # None: no tag. A dummy frame has 36 slots; of the others nobody knows.
+        # None stands for no tag. A dummy frame has 36 slots; the length of the other
+        # frames is not defined.
         parts = [(4, good[0]), (0, noise[:3240]), (None, good[1]), (29, noise[:5400]),
                  (30, noise[:7]), (31, noise[:8100]), (4, good[2]),
                  (4, good[0][:8099]), (0, noise[:3000]), (4, good[3]), (0, noise[:3240])]
@@ -282,11 +285,11 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"),
                                  [(each, 1), (2 * each, 3), (3 * each, 2)])
                 self.assertEqual(decoder.skipped_frame_count(), 7)
-        # With no tags wanted there are none, but they are counted.
+        # If tags are disabled, there are none, but the frames are counted.
         _, out = decode(symbols, "symbols", tags, frame_size="short", acm=True,
                         status_tags="none")
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
-        # As LLRs they are skipped by the length of their frames.
+        # With LLR input, these frames are skipped by their length.
         llrs = np.full(3 * 16200, 9, np.int8)
         tags = [gr.python_to_tag((16200 * i, pmt.mp("XFECFRAME"), tag(modcod), None))
                 for i, modcod in enumerate((4, 30, 4))]
@@ -298,7 +301,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 1)
 
     def test_symbols_of_another_modcod_than_tagged(self):
-        """Too many, too few, or as many: what follows with a tag is right."""
+        """After a wrong number of symbols, too many or too few, the next tagged frame
+        is right."""
         qpsk, sent = transmit("qpsk", "short", "1/2", 4, 31)
         good = noisy(sent, 4, 31).reshape(4, 8100)
         _, psk8 = transmit("8psk", "short", "3/5", 1, 32)
@@ -368,14 +372,15 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_iterations")],
                                  [v for e in expected
                                   for _, v in qa_support.tags_of(e[1], "ldpc_iterations")])
-                # Symbol 100 of a frame has bit 10800 + 100, which is of its parity.
+                # Symbol 100 of a frame carries bit 10800 + 100, which is a parity bit.
                 self.assertEqual(qa_support.tags_of(tags, "a"),
                                  [(1215 * (i + 1) - 1, i) for i in range(8)])
         items, _ = decode(np.concatenate([received, received[:1000]]), **code)
         self.assertEqual(len(items), 8 * 1215)
 
     def test_esn0_by_tags(self):
-        """A wrong Es/N0 costs iterations, and a tag puts it right from its frame on."""
+        """A wrong Es/N0 costs iterations; a tag corrects it from the tagged frame
+        on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
         received = noisy(symbols, 2.2, 6)
         code = dict(frame_size="short", rate="1/2")
@@ -548,7 +553,7 @@ class qa_symbols(unittest.TestCase):
                          (5, 1, 0, 0))
 
     def test_modcods_that_do_not_exist_are_refused(self):
-        """By the name of the parameter, of each standard."""
+        """Errors name the parameter, for each standard."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Verdicts of decoders on input in another format or scale, and on input that is right.
+"""Tests the decoders' verdicts on input in a wrong format or scale, and on correct
+input.
 
-The tables below are the wrong and the right runs. Each wrong one is told once, in words that
-name the mend, by arrays, block and tool; a right one is never told.
+The tables below list wrong and correct runs. For each wrong run, the array function,
+the block and the tool report the correction once; for a correct run they report
+nothing.
 """
 
 import itertools
@@ -29,17 +31,18 @@ THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
-# Constellation, frame size, rate: Es/N0 in dB per symbol.
+# Constellation, frame size and rate, with Es/N0 in dB per symbol.
 SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
            ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
-# DVB-S2 and 802.11, Es/N0 per bit in dB.
+# Codes of DVB-S2 and 802.11, with Es/N0 in dB per coded bit.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
         ("wifi", "1944", "5/6"): 2.6}
 
 
 def code_of(preset, **more):
-    """Arguments of a code: of frames, those of the preset with another termination."""
+    """Returns the arguments of a code; for frames, a preset with another
+    termination."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
@@ -47,7 +50,7 @@ def code_of(preset, **more):
 
 
 def soft(preset, ebn0_db, count=60000, seed=1, **more):
-    """Values of a code at amplitude 1: streams, or whole frames."""
+    """Returns soft values of a code at amplitude 1: streams, or whole frames."""
     code = code_of(preset, **more)
     frame = code.get("frame_bits", 0)
     bits = gpufec.random_bits((max(1, count // 2 // frame), frame) if frame else count // 2,
@@ -70,7 +73,7 @@ def packed4(values):
 
 
 def llrs(code, es_n0_db, frames=8, seed=1):
-    """LLRs in nats of frames of a code, and Es/N0."""
+    """Returns LLRs in nats of frames of a code, and Es/N0."""
     messages = gpufec.random_bits((frames, gpufec.ldpc_code(*code).k), seed)
     words = gpufec.ldpc_encode(messages, *code, packed_input=False, packed_output=False)
     es_n0 = 10 ** (es_n0_db / 10)
@@ -82,7 +85,7 @@ def noise(count=60000):
     return np.random.default_rng(5).standard_normal(count).astype(np.float32)
 
 
-# name: values, arguments, and what the verdict names.
+# Each entry is name: (values, arguments, words that the verdict must contain).
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)
@@ -263,7 +266,7 @@ def right_symbols():
 
 
 def decoded(function, values, arguments):
-    """The verdict, and the warnings, of functions on arrays."""
+    """Returns the verdict and the warnings of array functions."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, status = function(values, **arguments)
@@ -283,7 +286,7 @@ def by_any_block(block, values):
 
 
 def by_block(block, values):
-    """The verdict, and the messages that have one, of a block."""
+    """Returns the verdict of a block, and its messages that contain a verdict."""
     top, messages = gr.top_block(), blocks.message_debug()
     top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
@@ -293,7 +296,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """The words of a verdict at the command line."""
+    """Returns a verdict in the words of the command line."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
@@ -303,7 +306,7 @@ def in_tool(mend):
 
 
 def by_tool(decoder, values, arguments):
-    """Exit status and what is said on standard error."""
+    """Returns the exit status and the text on standard error."""
     words = []
     for name, value in arguments.items():
         if name == "polynomials":
@@ -377,7 +380,8 @@ class qa_verdicts(unittest.TestCase):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_SignalsOfALock_AreToldLikeOthers(self):
-        """A lock finds its phase; what is in another format, or nothing, is told once."""
+        """A lock finds the phase; input in another format, or without signal, is
+        reported once."""
         weak, code = soft("ccsds", 3.5)
         lock = dict(code, lock="auto")
         for name, values, mend in (
@@ -430,7 +434,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
     def test_IncompleteLastFrames_AreTold(self):
-        """As a warning if nothing is decoded, else as information."""
+        """The report is a warning if nothing is decoded, otherwise information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
         received = gpufec.sync_encode(gpufec.random_bits(400), **book)
         code = ("dvbs2", "short", "1/2")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Frames dealt to workers by gr-zeromq: none is lost with a worker, and order is kept."""
+"""Tests that frames sent to workers by gr-zeromq survive the loss of a worker, in
+order."""
 
 import argparse
 import importlib
@@ -65,11 +66,13 @@ class qa_zeromq(unittest.TestCase):
         waiting = threading.Event()
         for _ in range(2400):
             if kill_at is not None and top.book.next_out >= kill_at:
-                # It holds packets: as many as are out, less what the other holds.
+                # The dead worker holds the packets that are sent but not held by the
+                # other worker.
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # The last frames are still on their way to the sink when the ledger is through.
+            # The last frames are still on their way to the sink when the ledger has
+            # finished.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
@@ -88,8 +91,8 @@ class qa_zeromq(unittest.TestCase):
         self.run_with(2, kill_at=20)
 
     def test_what_nobody_took_is_dealt_again(self):
-        """The ledger alone: a packet without an answer is dealt after the timeout, an answer
-        that comes twice counts once."""
+        """Tests the ledger alone: an unanswered packet is sent again after the timeout,
+        and a duplicate answer counts once."""
         book = self.example.ledger(4, 0.0)
         values = np.arange(8, dtype=np.int8)
         for _ in range(3):
@@ -104,7 +107,7 @@ class qa_zeromq(unittest.TestCase):
         self.assertEqual([None if t is None else t[0] for t in taken], [0, 1, 2, None])
 
     def bad_messages(self):
-        """PMTs that are no packets, and packets of another size."""
+        """PMTs that are not packets, and packets of another size, are ignored."""
         data = np.zeros(64, np.uint8)
         number = pmt.dict_add(pmt.make_dict(), self.example.NUMBER, pmt.from_uint64(0))
         return [pmt.PMT_NIL, pmt.intern("text"), pmt.from_long(3),

@@ -3,10 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Where the blocks of a flowgraph lie on GNU Radio Companion's canvas, and how large they are.
+"""Computes the positions and sizes of a flowgraph's blocks on GNU Radio Companion's
+canvas.
 
-Sizes follow what GNU Radio Companion writes on a block, in the font that it uses where no
-other is set up (DejaVu Sans, 96 dots per inch). They need no display."""
+The sizes follow from the text that GNU Radio Companion writes on a block in its default
+font (DejaVu Sans, 96 dots per inch). No display is needed."""
 
 import numbers
 import os
@@ -20,7 +21,7 @@ PORT_BORDER, PORT_STEP, PORT_PADDING = 8, 32, 2
 
 
 class pen:
-    """Widths and heights of text, in pixels."""
+    """Measures widths and heights of text in pixels."""
 
     def __init__(self, points, bold=False):
         self.font = FT2Font(os.path.join(
@@ -36,7 +37,7 @@ TITLE, LABEL, VALUE, TEXT = pen(8, True), pen(7.5, True), pen(7.5), pen(8)
 
 
 def number(value):
-    """As GNU Radio Companion writes a number: 300e3 is 300k."""
+    """Formats a number as GNU Radio Companion does: 300e3 becomes 300k."""
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
     for scale, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"),
@@ -57,7 +58,7 @@ def shortened(text, most, kind):
 
 
 def written(param):
-    """The value of a parameter as it stands on its block."""
+    """Returns the value of a parameter as it is shown on its block."""
     value, result, most = param.get_value(), param.get_evaluated(), max(27 - len(param.name), 3)
     if value in param.options:
         return param.options[value]
@@ -93,7 +94,7 @@ def port_height(these):
 
 def block_size(block):
     rows = [p for p in block.params.values() if p.hide == "none"]
-    # The id of a block is shown where its definition asks for it.
+    # The id of a block is shown only if its definition requests it.
     width = max([TITLE.width(block.label)] +
                 [LABEL.width(f"{p.name}: ") + VALUE.width(written(p).replace("\n", " "))
                  for p in rows])
@@ -106,7 +107,7 @@ def block_size(block):
 
 
 class box:
-    """A rectangle on the canvas, and what lies there."""
+    """A rectangle on the canvas with its block or comment."""
 
     def __init__(self, what, left, top, right, bottom):
         self.what, self.left, self.top, self.right, self.bottom = what, left, top, right, bottom

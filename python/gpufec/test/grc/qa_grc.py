@@ -25,15 +25,15 @@ ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
 
 EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
-# Fields that are no parameter of make(), and parameters of make() that have no field. What
-# they are for is in the fields' labels.
+# Fields that are not parameters of make(), and parameters of make() without a field. The
+# labels of the fields explain them.
 CODEBOOK = {"codebook_kind", "seed", "marker", "code_file"}
 ONLY_FIELDS = {
     "gpufec_gpu_sync_map": CODEBOOK | {"priors"}, "gpufec_sync_encoder": CODEBOOK,
 }
-# Fields that begin with another value than the parameter, which means the same.
+# Fields whose default differs from that of the parameter but has the same meaning.
 SAME_AS_DEFAULT = {"preset": "dvb_1_2"}
-# With these the fields of a code of one's own count.
+# With these values the fields of a user-defined code take effect.
 OWN_CODE = {"preset": "custom", "termination": "terminated", "standard": "file",
             "codebook_kind": "custom"}
 
@@ -43,11 +43,11 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Each block with each of its parameters."""
+    """Yields each block with each of its parameters."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 
-# Parameters that must draw the block red.
+# Parameters for which GNU Radio Companion must mark the block as invalid (red).
 WRONG_CODES = [
     custom(constraint_length="2"), custom(constraint_length="10"),
     custom(polynomials="[0o171]"), custom(polynomials="[0o171] * 7"),
@@ -123,7 +123,7 @@ class qa_grc(qa_grc_case.grc_case):
                              "171 without 0o is decimal")
 
     def test_signs_are_asked_for_in_words(self):
-        """The first one is the default."""
+        """The first option is the default."""
         for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
                              ("gpufec_gpu_sync_map", "0")):
             options = self.platform.blocks[key].parameters_data
@@ -157,7 +157,7 @@ class qa_grc(qa_grc_case.grc_case):
                                             for label in labels), name[1])
 
     def test_Checks_UseFieldsAndNoModule(self):
-        """So they are told in words where the module cannot be imported."""
+        """Checks report errors in words even if the module cannot be imported."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key:
                 known = {p["id"] for p in block_class.parameters_data} | set(dir(builtins))
@@ -178,7 +178,8 @@ class qa_grc(qa_grc_case.grc_case):
                         yield key, field
 
     def test_Label_NamesItsParameter(self):
-        """By its words, as "LLR scale (steps per nat)" names llr_scale, or beside them."""
+        """A label names its parameter in words, as "LLR scale (steps per nat)" names
+        llr_scale, or in addition to them."""
         def name(label):
             return re.sub(r"\W+", "_", re.sub("[/']", "", label.lower())).strip("_")
 
@@ -192,7 +193,7 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 150)
 
     def test_DefaultOfZeroOrBelow_IsExplainedByItsOption(self):
-        """But for numbers that mean themselves: indices, drifts, a rate of errors."""
+        """Labels give units, except for indices, drifts and an error rate."""
         count = 0
         for key, field in self.fields():
             default = str(field.get("default", ""))
@@ -271,7 +272,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(drawn, declared)
 
     def test_parameters_are_those_of_the_headers(self):
-        """make() gets all of its parameters by name, with the defaults of the header."""
+        """make() is called with all of its parameters by name, with the header's
+        defaults."""
         for declared, block in self.headers_and_blocks():
             parameters = declared.members["make"].parameters
             found = self.arguments(block)
@@ -297,7 +299,8 @@ class qa_grc(qa_grc_case.grc_case):
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
                 for value in field.options if field.is_enum() else ["some_variable"]:
                     field.set_value(value)
-                    # As rewrite() does where there is such a variable.
+                    # GNU Radio Companion's rewrite() does the same if there is such a
+                    # variable.
                     field._stringify_flag = field._lisitify_flag = False
                     found = self.arguments(block)[p.name]
                     if field.is_enum() and "string" in p.type:
@@ -317,7 +320,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertEqual(len(call.args), len(setter.parameters))
 
     def test_Callbacks_PassTheFieldOfTheirSetter(self):
-        """set_p_delete() gets the variable of the field p_delete, and no other."""
+        """set_p_delete() is called with the variable of the field p_delete only."""
         count = 0
         for _, block in self.headers_and_blocks():
             fields = {name.replace("set_", "", 1): name for name in re.findall(
@@ -335,7 +338,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 12)
 
     def test_Bounds_AreThoseOfEveryBlock(self):
-        """Fields that several blocks have are red beyond their bounds, and not at them."""
+        """Fields that several blocks share are invalid beyond their bounds, but valid
+        at them."""
         bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
                   "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
                   "isi": ("-1 255", "-2 256"), "max_iterations": ("1 1000", "0 1001"),
@@ -363,7 +367,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(self.arguments(block)["frame_items"], expected)
 
     def test_the_code_of_ldpc_follows_variables(self):
-        """Generated by grcc; the code changes while the flowgraph runs."""
+        """The flowgraph is generated by grcc; the code changes while it runs."""
         graph = self.platform.make_flow_graph()
         options = graph.options_block.params
         for name, value in dict(id="qa_generated", generate_options="no_gui",
@@ -412,7 +416,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
     def test_decoders_for_gr_fec(self):
-        """Definitions in place of gr-fec's own: the flowgraph around them stays as it is."""
+        """The decoder definitions replace gr-fec's own without other changes to the
+        flowgraph."""
         alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
         self.addCleanup(alist.close)
         alist.write("4 2\n1 3\n1 1 1 1\n3 1\n1\n1\n1\n2\n1 2 3\n4\n") # K = 2
@@ -488,7 +493,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(block.params["device"].hide, "all")
 
     def sync_graph(self, code, **decoder):
-        """Zeros, encoded, through the channel, decoded; with weights where asked for."""
+        """Zeros are encoded, sent through the channel and decoded, with priors if
+        requested."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""GNU Radio Companion's view of a block, for tests."""
+"""Loads blocks and flowgraphs into GNU Radio Companion, for tests."""
 
 import os
 import pathlib

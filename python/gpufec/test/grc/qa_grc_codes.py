@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""LDPC codes in GNU Radio Companion: offered, refused where the block refuses them, in words."""
+"""Tests of LDPC codes in GNU Radio Companion: its choices, and its errors in words."""
 
 import itertools
 import logging
@@ -17,11 +17,11 @@ import qa_grc_case
 import qa_support as support
 from qa_grc_case import DEFINITIONS, LDPC_DECODER
 
-# Beside those of all standards, which are wrong for most.
+# Choices in addition to those of all standards; they are wrong for most standards.
 WRONG_SIZES = ["", "usual", "long", "64800", "vl-snr", "bg1", "bg1 z1", "bg1 z17", "bg1 z02",
                "bg1z384", "bg3 z384", "bg2 z385"]
 WRONG_RATES = ["", "0.5", "1/7", "2/4", "1/2 ", "22/23", "22/67", "10/11", "10/51", "22/024"]
-# Codes that were drawn as valid once, and the words that are to be read.
+# Invalid codes that were once accepted, and the words that the error must contain.
 WRONG_LDPC = [
     (dict(standard="wifi"), "Frame.*: 648, 1296 or 1944 with Wi-Fi"),
     (dict(standard="wifi", frame_size="648", rate="9/10"),
@@ -56,7 +56,7 @@ def refused(call, *arguments, **parameters):
 
 class qa_grc_codes(qa_grc_case.grc_case):
     def test_ldpc_codes(self):
-        """Codes from the list, as a constant, and what is none."""
+        """Codes may come from the list or a constant; other values are refused."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
                       dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
@@ -129,7 +129,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     count += list(found.values()).count(False)
                     with self.subTest(key, standard=standard, frame_size=size):
                         self.assertEqual(found, expected)
-            # DVB-S2, S2X and T2; then also C2, AR4JA, Wi-Fi, and both graphs of NR.
+            # Standards: DVB-S2, S2X and T2; then also C2, AR4JA, Wi-Fi, and both graphs
+            # of NR.
             self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
                              21 + 64 + 15 + 1 + 9 + 12 + 51 * (44 + 40))
 
@@ -201,7 +202,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertEqual(message, "")
 
     def test_FrameAndRate_OfferWhatTheCodesHave(self):
-        """But for NR: each graph has some of its rates and lifting sizes in the lists."""
+        """The lists are complete except for NR, whose graphs have only some rates and
+        lifting sizes."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
         for key in [key for key, _ in self.code_blocks()] + [ldpc]:
             drawn = self.options(key)
@@ -234,7 +236,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(text, made["with_codes"](text))
 
     def test_modcods_of_the_receiver(self):
-        """The block is red for the codes that the decoder refuses, and for no others."""
+        """The block is invalid exactly for the codes that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}
         checks = [c for c in drawn.asserts if re.match("'(Frame size|Rate|Constellation):", c)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Typing errors, in blocks, functions of arrays and the tool: the answer names the mend."""
+"""Tests that error messages of blocks, array functions and the tool suggest a
+correction of misspelt names."""
 
 import contextlib
 import inspect
@@ -18,7 +19,8 @@ import qa_support as support
 VALUES = np.zeros(64, np.int8)
 SYMBOLS = VALUES.view(np.complex64)
 
-# A block or function, its arguments, and the right name on the first line of the answer.
+# Each entry has a block or function, its arguments, and the correct name in the first
+# line of the error message.
 TYPOS = [
     (gpufec.gpu_viterbi_pbvd, (), dict(prest="dvb_3_4"), "unexpected argument prest: preset?"),
     (gpufec.gpu_viterbi_pbvd, ("ccsds",), {}, 'preset="ccsds"?'),

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Synchronisation in flowgraphs: error rates, outputs, codes and parameters."""
+"""Tests gpu_sync_map in flowgraphs: error rates, outputs, codes and parameters."""
 
 import pathlib
 import re
@@ -138,7 +138,7 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """Each is exact where nothing is cut off, and where something is it is not."""
+        """The result is exact if the limit cuts nothing off, and inexact otherwise."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):
@@ -190,14 +190,14 @@ class qa_sync_map(unittest.TestCase):
         alike = [np.resize(f, 31) for f in frames] # drifts of 0, 1 and -1 are 30, 31, 29
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
-            # Items after the end are left out of account.
+            # Items after the end of a frame are ignored.
             L, weights = L + p * weight[:, None] * part, weights + p * weight
         mixed, weight = weighted(alike, end_first=-1, end_prior=end)
         np.testing.assert_allclose(mixed, L / weights[:, None], atol=1e-5)
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
     def test_channel_symbols(self):
-        """Alphabets of more than two, as in DNA."""
+        """Tests alphabets of more than two symbols, as in DNA."""
         for alphabet, n in ((4, 5), (16, 3)):
             code = dict(q=32, n=n, frame_symbols=60)
             book = gpufec.codebook_random(n, 32, 60, 3, alphabet)
@@ -249,7 +249,7 @@ class qa_sync_map(unittest.TestCase):
         product = E.reshape(-1, 4) * certain
         product /= product.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(L.reshape(-1, 4), product, atol=1e-5)
-        # Nonsense counts as nothing known, and so does what is missing at the end.
+        # Invalid and missing priors count as uniform.
         for priors in (np.full(600, np.nan), np.zeros(600), np.ones(600), np.ones(77)):
             same, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
                           dtype=np.float32, priors=priors)
@@ -289,7 +289,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual(book.shape, (20, 6))
         self.assertEqual(book.dtype, np.uint8)
         words = book.reshape(5, 4, 6)
-        # Against the marker, which is the word of symbol 0, the words are sparse.
+        # Relative to the marker, which is the word of symbol 0, the words are sparse.
         self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
                          [[0, 1, 1, 1]] * 5)
         marker = gpufec.codebook_marker(4, 5, "01", seed=0)

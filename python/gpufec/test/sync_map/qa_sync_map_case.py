@@ -10,7 +10,7 @@ import qa_support as support
 
 KEY = "packet_len"
 
-# A small code, for tests of everything but error rates.
+# A small code for all tests except those of error rates.
 SMALL = dict(q=4, n=6, frame_symbols=5)
 SMALL_BITS = 30
 SMALL_BOOK = gpufec.codebook_random(6, 4, 5, 4)
@@ -55,13 +55,13 @@ def values(tags, key):
 
 
 def encode(symbols, book=SMALL_BOOK, code=SMALL):
-    """Encodes by the definition."""
+    """Encodes directly by the definition."""
     index = np.arange(len(symbols)) % code["frame_symbols"]
     return book.reshape(code["frame_symbols"], code["q"], code["n"])[index, symbols].ravel()
 
 
 def framed_source(frames, extra=()):
-    """Frames of bits, each with its length; extra tags come as they are."""
+    """A source of frames of bits with length tags; extra tags are added unchanged."""
     at = np.cumsum([0] + [len(f) for f in frames])
     tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f)))
             for o, f in zip(at, frames) if len(f)]

@@ -55,7 +55,8 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """As with tags, in whatever pieces they come; tags are like others then."""
+        """Frames of constant length decode as tagged frames do, in pieces of any size;
+        length tags are then ordinary tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # beyond the end: what comes next
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
@@ -71,7 +72,7 @@ class qa_sync_map_running(unittest.TestCase):
                 np.testing.assert_array_equal(found, expected)
                 self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
                 self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
-        # A last frame that is not complete ends with the input.
+        # The end of the input completes the last frame, which is too short.
         found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
         short, _ = run(framed_source(frames[:-1] + [frames[-1][:-1]]), decoder(**prior))
         np.testing.assert_array_equal(found, short)
@@ -107,7 +108,7 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
     def test_length_tags_of_a_stream_say_nothing(self):
-        """They are dropped, whatever they hold, and nobody keeps or judges them."""
+        """Items outside frames are dropped, whatever they contain."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
@@ -143,18 +144,18 @@ class qa_sync_map_running(unittest.TestCase):
                                 else pmt.from_long(n))
         for tags, kept, valid in (
                 ([], [], []),
-                # Nothing before the first tag, none for the third frame.
+                # There is no tag for the first items, and none for the third frame.
                 ([length(30, 30), length(90, 30)], [1, 3], [True, True]),
-                # Lengths of zero, below zero, and none at all.
+                # The lengths are zero, negative, or missing.
                 ([length(0, 0), length(30, -30), length(60, pmt.mp("x")), length(90, 30)],
                  [3], [True]),
-                # The second begins inside the first.
+                # The second tag lies inside the first frame.
                 ([length(0, 60), length(30, 30)], [0, 1], [True, True]),
                 ([length(0, 30), length(10, 20), length(30, 30)], [None, None, 1],
                  [False, False, True]),
-                # The last of two on one item counts.
+                # If an item has two tags, the last one counts.
                 ([length(0, 7), length(0, 30), length(30, 30)], [0, 1], [True, True]),
-                # It reaches beyond the stream.
+                # The tagged length reaches beyond the end of the stream.
                 ([length(60, 30), length(90, 10**12)], [2, 3], [True, True]),
                 ([length(60, 30), length(115, 30)], [2, None], [True, False])):
             with self.subTest(tags=[(t[0], str(t[2])) for t in tags]):
@@ -197,7 +198,7 @@ class qa_sync_map_running(unittest.TestCase):
                 results.append(run(framed_source(parts), block)[0][:190])
             np.testing.assert_array_equal(results[0], results[2])
             np.testing.assert_array_equal(results[0], results[1])
-        # With priors and without, one after the other.
+        # Decodes with and without priors, one after the other.
         block = decoder()
         plain, _ = run(framed_source(frames), block)
         same, _ = run(framed_source(frames), block, priors=np.ones(800))
@@ -205,7 +206,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_lock_and_unlock_in_the_middle_of_a_frame(self):
-        """GNU Radio loses items in the rings around a block: none wait there at the change."""
+        """The change happens while no items wait around the block, because GNU Radio
+        would lose them."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)
@@ -251,7 +253,8 @@ class qa_sync_map_running(unittest.TestCase):
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_a_block_sleeps_while_its_device_works(self):
-        """Input of frames and streams is borrowed: none can be consumed meanwhile."""
+        """The input of frames and streams is borrowed, so that it cannot be consumed
+        meanwhile."""
         code = dict(q=32, n=10, frame_symbols=210)
         book = gpufec.codebook_random(10, 32, 210, 4)
         for mode in dict(frame_items=2100), dict(mode="stream", length_tag=""):
