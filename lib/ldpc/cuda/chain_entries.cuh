@@ -91,6 +91,12 @@ struct chain_thread {
     }
 };
 
+// In chain_table's order of a layer's edges: those up to \c shared are in shared memory,
+// and those from \c early on may be read before the preceding layer is written.
+struct edge_places {
+    unsigned shared, early;
+};
+
 // The entry of a layer: edges and head, padded to whole vectors.
 template <unsigned MessageEdges, bool TwoChecksPerWord = false>
 struct chain_entry {
@@ -107,6 +113,12 @@ struct chain_entry {
         return __uint_as_float(word[edge_words * e + 1]);
     }
     __device__ std::uint32_t head() const { return word[edge_words * MessageEdges]; }
+    // Returns chain_table's counts of edges; unknown with two checks per word.
+    __device__ edge_places places() const
+    {
+        const auto x = word[edge_words * MessageEdges + 1];
+        return { x & 0xffu, x >> 8 };
+    }
 
     // Returns the address of edge e's posterior.
     template <bool SomeSpare>
@@ -131,8 +143,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, 16 * 0x1p-149f, swapped));
     }
 
-    // Returns the words of a copy of all layers. Kernels read an entry past the last
-    // layer, which is not written.
+    // Returns the words of a copy of all layers, and of the empty one behind them, which
+    // kernels read.
     __host__ __device__ static constexpr unsigned copy_words(unsigned q)
     {
         return (q + 1) * words;
@@ -144,7 +156,7 @@ struct chain_entry {
                                 unsigned number,
                                 unsigned threads)
     {
-        for (unsigned i = number; i < q * (words / 4); i += threads) {
+        for (unsigned i = number; i < copy_words(q) / 4; i += threads) {
             reinterpret_cast<uint4*>(to)[i] =
                 __ldcg(reinterpret_cast<const uint4*>(entries) + i);
         }
@@ -173,8 +185,102 @@ struct chain_entry {
             r.word[2 * e + 1] = edge[e].start;
         }
         r.word[2 * MessageEdges] = table.layer[layer];
+        r.word[2 * MessageEdges + 1] =
+            table.shared_edges[layer] | table.early_edges[layer] << 8;
         return r;
     }
+};
+
+// The posteriors of a thread's edges where those of some groups are in device memory.
+// Predicates choose the memory, because a branch for each edge would keep loads from
+// overlapping.
+class placed_posteriors
+{
+public:
+    // \p device: posteriors in device memory. A thread without a check uses the word
+    // \p spare there.
+    template <bool SomeSpare>
+    __device__ placed_posteriors(std::uint32_t* device,
+                                 std::uint32_t* spare,
+                                 bool has_check,
+                                 const chain_thread<SomeSpare>& thread)
+        : d_base(!SomeSpare || has_check
+                     ? reinterpret_cast<std::uintptr_t>(device) - shared_begin()
+                     : reinterpret_cast<std::uintptr_t>(spare) -
+                           __float_as_uint(thread.address))
+    {
+    }
+    // Returns the posterior of edge e, which is \p early if the edge was read early.
+    __device__ std::uint32_t get(std::uint32_t address,
+                                 unsigned e,
+                                 const edge_places& at,
+                                 std::uint32_t early = 0) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile(
+            "{\n"
+            ".reg .pred s, d;\n"
+            "setp.lt.u32 s, %1, %2;\n"
+            "setp.lt.and.u32 d, %1, %3, !s;\n"
+            "@s ld.shared.u32 %0, [%4];\n"
+            "@d ld.global.cg.u32 %0, [%5];\n"
+            "}"
+            : "+r"(early)
+            : "r"(e), "r"(at.shared), "r"(at.early), "r"(address), "l"(place(address)));
+        return early;
+#else
+        return e < at.shared  ? get_shared(address)
+               : e < at.early ? *place(address)
+                              : early;
+#endif
+    }
+    // Reads the posterior of edge e, if it may be read early.
+    __device__ std::uint32_t
+    get_early(std::uint32_t address, unsigned e, const edge_places& at) const
+    {
+        std::uint32_t x = 0;
+#ifdef __CUDA_ARCH__
+        asm volatile("{\n"
+                     ".reg .pred d;\n"
+                     "setp.ge.u32 d, %1, %2;\n"
+                     "@d ld.global.cg.u32 %0, [%3];\n"
+                     "}"
+                     : "+r"(x)
+                     : "r"(e), "r"(at.early), "l"(place(address)));
+#else
+        x = e >= at.early ? *place(address) : 0;
+#endif
+        return x;
+    }
+    __device__ void
+    set(std::uint32_t address, unsigned e, const edge_places& at, std::uint32_t x) const
+    {
+#ifdef __CUDA_ARCH__
+        asm volatile("{\n"
+                     ".reg .pred s;\n"
+                     "setp.lt.u32 s, %1, %2;\n"
+                     "@s st.shared.u32 [%3], %0;\n"
+                     "@!s st.global.cg.u32 [%4], %0;\n"
+                     "}" ::"r"(x),
+                     "r"(e),
+                     "r"(at.shared),
+                     "r"(address),
+                     "l"(place(address)));
+#else
+        if (e < at.shared) {
+            set_shared(address, x);
+        } else {
+            *place(address) = x;
+        }
+#endif
+    }
+
+private:
+    __device__ std::uint32_t* place(std::uint32_t address) const
+    {
+        return reinterpret_cast<std::uint32_t*>(d_base + address);
+    }
+    const std::uintptr_t d_base;
 };
 
 // Calls use(i, x) for each layer from \p first to \p end, with x from load(i, x), which

@@ -103,9 +103,12 @@ public:
     }
     //! Tells the other chain that the posteriors of a layer are written. Parity bits may
     //! follow, because the other chain uses them phases later.
-    __device__ void written(const layer_flags& layer)
+    __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
+            if (device_memory) {
+                __threadfence_block(); // arriving orders accesses to shared memory only
+            }
             arrive<count>(d_phase_of_other);
             d_phase_of_other ^= next_phase;
         }

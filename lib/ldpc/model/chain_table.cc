@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 
 namespace gr::gpufec::ldpc {
 namespace device {
@@ -50,13 +51,15 @@ public:
     explicit barriers(unsigned groups) : d_used(groups, false) {}
     bool before(const std::vector<edge>& layer)
     {
-        const bool needed =
-            std::any_of(layer.begin(), layer.end(), [this](const edge& e) {
-                return d_used[e.group];
-            });
+        const bool needed = std::any_of(
+            layer.begin(), layer.end(), [this](const edge& e) { return used(e.group); });
         if (needed) {
             passed();
         }
+        return needed;
+    }
+    void use(const std::vector<edge>& layer)
+    {
         for (const auto& e : layer) {
             d_used[e.group] = true;
         }
@@ -67,8 +70,8 @@ public:
                 d_used[e.group] = d_used[e.group] || e.shared;
             }
         }
-        return needed;
     }
+    bool used(unsigned group) const { return d_used[group]; }
     void passed() { std::fill(d_used.begin(), d_used.end(), false); }
 
 private:
@@ -102,7 +105,7 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges,
 {
     const auto words = chain_entry_words(message_edges, two_checks_per_word);
     const auto edge_words = chain_edge_words(two_checks_per_word);
-    std::vector<std::uint32_t> all(q * words, 0);
+    std::vector<std::uint32_t> all((q + 1) * words, 0);
     for (unsigned i = 0; i < q; ++i) {
         auto* const at = &all[i * words];
         for (unsigned k = 0; k < message_edges; ++k) {
@@ -115,11 +118,48 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges,
             std::memcpy(at + edge_words * k, &e, sizeof(e));
         }
         at[edge_words * message_edges] = layer[i];
+        if (!two_checks_per_word) {
+            at[edge_words * message_edges + 1] = shared_edges[i] | early_edges[i] << 8;
+        }
+    }
+    if (!two_checks_per_word) { // of the empty layer no posterior is read early
+        all[q * words + edge_words * message_edges + 1] = message_edges << 8;
     }
     return all;
 }
 
-void chain_layers::set_barriers(chain_table& table, bool two_checks_per_word) const
+bool chain_layers::place_groups(chain_table& table, unsigned shared_groups) const
+{
+    const unsigned groups = d_message_bits / chain_table::group;
+    if (groups > chain_table::max_groups) {
+        return false;
+    }
+    table.shared_groups = std::min(groups, shared_groups);
+    // Those with the fewest edges go to device memory, but none that a layer has twice.
+    std::vector<unsigned> uses(groups, 0);
+    std::vector<bool> twice(groups, false);
+    for (const auto& layer : d_layers) {
+        for (const auto& e : layer) {
+            ++uses[e.group];
+            twice[e.group] = twice[e.group] || e.shared;
+        }
+    }
+    std::vector<unsigned> order(groups);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
+        return twice[a] != twice[b] ? bool(twice[a]) : uses[a] > uses[b];
+    });
+    std::sort(order.begin(), order.begin() + table.shared_groups);
+    for (unsigned i = 0; i < groups; ++i) {
+        table.place[order[i]] = std::uint8_t(i);
+    }
+    return std::none_of(order.begin() + table.shared_groups,
+                        order.end(),
+                        [&](unsigned g) { return twice[g]; });
+}
+
+std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
+                                                          bool two_checks_per_word) const
 {
     // The bit before a chain is stored by the chain's first layer. The chain that ends
     // with this bit fetches it so many layers before its last one; with two chains, that
@@ -128,10 +168,13 @@ void chain_layers::set_barriers(chain_table& table, bool two_checks_per_word) co
     const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);
     const bool one = d_order.chains() == 1;
+    const unsigned groups = d_message_bits / chain_table::group;
+    std::vector<std::vector<bool>> early(table.q, std::vector<bool>(groups, false));
     for (unsigned c = 0; c < d_order.chains(); ++c) {
-        barriers needed(d_message_bits / chain_table::group);
+        barriers needed(groups);
         bool since_first = false; // a barrier after the first layer
         unsigned i = d_order.begins[c];
+        early[i].assign(groups, true);
         for (const auto& p : d_order.phases) {
             if (&p != &d_order.phases.front()) {
                 table.layer[i - 1] |= chain_table::last_of_phase;
@@ -143,9 +186,19 @@ void chain_layers::set_barriers(chain_table& table, bool two_checks_per_word) co
                 own |= one && i > 0 && i + ahead >= table.q && !since_first;
                 since_first |= i >= passed && own;
                 table.layer[i] |= own ? chain_table::barrier : 0;
+                if (i + 1 < after) { // another chain may change groups between phases
+                    for (unsigned g = 0; g < groups; ++g) {
+                        early[i + 1][g] = !needed.used(g);
+                    }
+                    for (const auto& e : d_layers[i]) {
+                        early[i + 1][e.group] = false;
+                    }
+                }
+                needed.use(d_layers[i]);
             }
         }
     }
+    return early;
 }
 
 std::unique_ptr<chain_table> chain_layers::table(const form& f) const
@@ -161,11 +214,12 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
     if (f.two_checks_per_word && before_end < chain_table::passed_after) {
         return nullptr;
     }
-    const unsigned groups = d_message_bits / chain_table::group;
     table->q = q;
     table->message_bits = d_message_bits;
-    table->shared_groups = groups - f.external;
-    set_barriers(*table, f.two_checks_per_word);
+    if (!place_groups(*table, f.shared_groups)) {
+        return nullptr;
+    }
+    const auto early = set_barriers(*table, f.two_checks_per_word);
     for (unsigned i = 0; i < q; ++i) {
         auto layer = d_layers[i];
         std::uint32_t head = unsigned(layer.size()) | chain_table::not_zero;
@@ -185,28 +239,32 @@ std::unique_ptr<chain_table> chain_layers::table(const form& f) const
         }
         head |= deferred << chain_table::deferred_at;
         head |= deferred ? chain_table::shares : 0;
-        if (f.external) {
-            for (std::size_t e = 0; e < layer.size(); ++e) {
-                if (layer[e].group == groups - 1) {
-                    if (layer[e].shared || (head & chain_table::external) ||
-                        layer.size() < f.message_edges) {
-                        return nullptr;
-                    }
-                    head |= chain_table::external;
-                    std::swap(layer[e], layer.back());
-                    e = layer.size() - 1;
-                }
-            }
+        const auto in_shared = [&](const edge& e) {
+            return table->place[e.group] < table->shared_groups;
+        };
+        const auto device_edges =
+            std::stable_partition(layer.begin(), layer.end(), in_shared);
+        if (layer.end() - device_edges > std::ptrdiff_t(f.max_external)) {
+            return nullptr;
         }
+        const auto late_end = std::stable_partition(
+            device_edges, layer.end(), [&](const edge& e) { return !early[i][e.group]; });
+        const auto early_count =
+            std::min<std::size_t>(f.max_early, layer.end() - late_end);
         table->layer[i] |= head;
         auto* const edges = table->edges + i * f.message_edges;
-        for (std::size_t e = 0; e < layer.size(); ++e) {
-            const bool outside = f.external && layer[e].group == groups - 1;
-            edges[e] = to_group(outside ? 0 : layer[e].group, layer[e].shift);
+        auto* to = edges;
+        for (auto e = layer.begin(); e != device_edges; ++e) {
+            *to++ = to_group(table->place[e->group], e->shift);
         }
-        for (std::size_t e = layer.size(); f.filled && e < f.message_edges; ++e) {
-            edges[e] = to_group(table->shared_groups, 0);
+        for (auto n = layer.size(); f.filled && n < f.message_edges; ++n) {
+            *to++ = to_group(table->shared_groups, 0);
         }
+        table->shared_edges[i] = std::uint8_t(to - edges);
+        for (auto e = device_edges; e != layer.end(); ++e) {
+            *to++ = to_group(table->place[e->group] - table->shared_groups, e->shift);
+        }
+        table->early_edges[i] = std::uint8_t(to - edges - early_count);
     }
     return table;
 }

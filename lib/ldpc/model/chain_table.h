@@ -30,7 +30,7 @@ namespace device {
  * halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
- * edges that write the same bits follow.
+ * edges that write the same bits follow. Edges to groups in device memory come last.
  */
 struct chain_table {
     struct edge {
@@ -40,13 +40,12 @@ struct chain_table {
     };
     static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
+    static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer: degree in the lowest byte, number of deferred edges, flags.
     // Kernels may compare its halves as numbers (layer_flags); neither is 0 or NaN.
     static constexpr unsigned deferred_at = 8, round_at = 16;
     //! There are deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
-    //! The last edge leads to the group in device memory.
-    static constexpr std::uint32_t external = 1u << 13;
     //! There are deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
     //! A barrier of the chain: bits of the layer were in use since the last one.
@@ -62,7 +61,7 @@ struct chain_table {
     //! to the threads of these bits only after so many layers.
     static constexpr unsigned passed_after = 4;
 
-    //! Returns the layers in the form of chain_entry.
+    //! Returns the layers in the form of chain_entry, and behind them an empty one.
     std::vector<std::uint32_t> entries(unsigned message_edges,
                                        bool two_checks_per_word = false) const;
 
@@ -72,7 +71,14 @@ struct chain_table {
     std::uint32_t message_bits;
     std::uint32_t shared_groups; //!< groups whose posteriors are in shared memory
     edge edges[880];
-    std::uint32_t layer[144];
+    std::uint32_t layer[max_layers];
+    //! In each layer, the edges to groups in shared memory come first. The posteriors of
+    //! those from early_edges on do not change from the barrier before the preceding
+    //! layer on.
+    std::uint8_t shared_edges[max_layers], early_edges[max_layers];
+    //! The place of each group, in shared memory or, from shared_groups on, in device
+    //! memory.
+    std::uint8_t place[max_groups];
 };
 
 //! Returns the words of an edge; with two checks per word, the third is a rotation.
@@ -122,10 +128,12 @@ public:
 
     //! The form of table that a kernel has code for.
     struct form {
-        unsigned message_edges = 0; //!< per layer
-        unsigned max_shared = 0;    //!< edges per layer to bits that have several
-        unsigned max_deferred = 0;  //!< deferred ones of those
-        bool external = false;      //!< the last group is in device memory
+        unsigned message_edges = 0;   //!< per layer
+        unsigned max_shared = 0;      //!< edges per layer to bits that have several
+        unsigned max_deferred = 0;    //!< deferred ones of those
+        unsigned shared_groups = ~0u; //!< most groups in shared memory
+        unsigned max_external = 0;    //!< edges per layer to other groups
+        unsigned max_early = 0;       //!< edges from early_edges on
         //! Edges that a layer lacks lead to a group behind those in shared memory.
         bool filled = false;
         bool two_checks_per_word = false;
@@ -146,7 +154,12 @@ private:
     };
     class barriers;
 
-    void set_barriers(chain_table& table, bool two_checks_per_word) const;
+    //! Returns for each layer the groups that do not change from the barrier before the
+    //! preceding layer on.
+    std::vector<std::vector<bool>> set_barriers(chain_table& table,
+                                                bool two_checks_per_word) const;
+    //! Returns whether enough groups may be in device memory.
+    bool place_groups(chain_table& table, unsigned shared_groups) const;
 
     // Edges of each layer: deferred ones by round, those that write the same bits,
     // others.

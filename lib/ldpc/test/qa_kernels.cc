@@ -127,12 +127,6 @@ protected:
         if (small_scale() && !GetParam().at_small_scale) {
             GTEST_SKIP() << "not at small scale";
         }
-#ifdef GPUFEC_EMULATED
-        if (GetParam().make == device::make_dvb_int8x2_plan &&
-            GetParam().code().largest_check_degree() > 7) {
-            GTEST_SKIP() << "no emulated kernel for checks of so many bits";
-        }
-#endif
     }
 
     // With early stop and without.

@@ -6,6 +6,7 @@
 
 #include "runtime.h"
 #include "testing/faults.h"
+#include "testing/limited_card.h"
 #include <condition_variable>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -94,6 +95,12 @@ cudaError_t noted(cudaError_t error)
 }
 
 cudaError_t call(const char* name) { return noted(gr::gpufec::cuda::faults::next(name)); }
+
+std::size_t shared_bytes()
+{
+    const auto limited = gr::gpufec::cuda::limited_card().per_block;
+    return limited ? limited : 227 << 10;
+}
 
 // Converts std::bad_alloc to an error code, as CUDA's functions do not throw.
 template <class Action>
@@ -325,14 +332,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int)
     std::strcpy(to->name, "emulated");
     to->major = 9;
     to->multiProcessorCount = 2;
-    to->sharedMemPerBlockOptin = to->sharedMemPerMultiprocessor = 227 << 10;
+    to->sharedMemPerBlockOptin = to->sharedMemPerMultiprocessor = shared_bytes();
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int)
 {
     FAILS_IF_TOLD("cudaDeviceGetAttribute");
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : 227 << 10;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : int(shared_bytes());
     return cudaSuccess;
 }
 

@@ -12,23 +12,24 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_float {
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 __device__ inline std::uint32_t
-layered_float_kernel<MessageEdges, Int16, Chains>::message_sum(unsigned i) const
+layered_float_kernel<MessageEdges, Int16, Chains, External>::message_sum(unsigned i) const
 {
     const auto edge = entry_of(i);
-    const auto head = edge.head();
+    const edge_places edges_at{ External ? edge.places().shared : 0, MessageEdges };
     std::uint32_t sum = 0;
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
-        sum ^= bits(get_posterior(edge.place(e, d_thread), is_external(head, e)));
+        sum ^= bits(get_posterior(edge.place(e, d_thread), e, edges_at));
     }
     return sum;
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 template <class Use>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::each_sum(
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::each_sum(
     unsigned first, unsigned end, float& parity_before, Use&& use) const
 {
     constexpr unsigned together = MessageEdges <= 12 ? 4 : 2;
@@ -48,9 +49,9 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::each_s
         });
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 __device__ inline unsigned
-layered_float_kernel<MessageEdges, Int16, Chains>::satisfied() const
+layered_float_kernel<MessageEdges, Int16, Chains, External>::satisfied() const
 {
     float parity_before = get_bit(d_before);
     // The first layer alone shows that many errors are left. Both chains make the same
@@ -68,9 +69,9 @@ layered_float_kernel<MessageEdges, Int16, Chains>::satisfied() const
     return 1;
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 __device__ inline std::uint32_t
-layered_float_kernel<MessageEdges, Int16, Chains>::count_violated()
+layered_float_kernel<MessageEdges, Int16, Chains, External>::count_violated()
 {
     if (d_threads.number == 0) {
         d_flags[1] = 0;
@@ -84,8 +85,9 @@ layered_float_kernel<MessageEdges, Int16, Chains>::count_violated()
     return d_flags[1];
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::write_decisions(
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::write_decisions(
     std::uint8_t* output) const
 {
     auto* const out = reinterpret_cast<std::uint32_t*>(output);
@@ -115,8 +117,9 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::write_
     }
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::write_llrs(
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::write_llrs(
     const soft_writer& llrs) const
 {
     for (unsigned i = 4 * d_threads.number; i < d_table.message_bits;

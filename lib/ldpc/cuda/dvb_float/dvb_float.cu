@@ -16,34 +16,39 @@ constexpr unsigned blocks_at_once(unsigned message_edges, unsigned chains)
     return message_edges <= 9 && chains == 1 ? 2 : 1;
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 __global__ void __launch_bounds__(chain_threads<Chains>::count,
-                                  blocks_at_once(MessageEdges, Chains))
+                                  External ? 1 : blocks_at_once(MessageEdges, Chains))
     decode_dvb_float(const __grid_constant__ chain_table table,
                      const __grid_constant__ dvb_float_arguments arguments)
 {
-    dvb_float::layered_float_kernel<MessageEdges, Int16, Chains>(table, arguments).run();
+    dvb_float::layered_float_kernel<MessageEdges, Int16, Chains, External>(table,
+                                                                           arguments)
+        .run();
 }
 
 struct dvb_float_variant {
     void (*kernel)(chain_table, dvb_float_arguments) = nullptr;
     chain_layers::form form;
-    std::size_t (*state_words)(unsigned q) = nullptr;
-    std::size_t (*shared_bytes)(const chain_table& table,
+    std::size_t (*state_words)(const chain_table& table) = nullptr;
+    std::size_t (*shared_bytes)(unsigned q,
+                                unsigned shared_groups,
                                 bool filled,
                                 unsigned layers) = nullptr;
     unsigned threads = 0;
 };
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External = 0>
 dvb_float_variant variant()
 {
-    using d = dvb_float::layered_float_kernel<MessageEdges, Int16, Chains>;
-    return { decode_dvb_float<MessageEdges, Int16, Chains>,
-             { MessageEdges, d::max_shared, d::max_deferred },
-             d::state_words,
-             d::shared_bytes,
-             chain_threads<Chains>::count };
+    using d = dvb_float::layered_float_kernel<MessageEdges, Int16, Chains, External>;
+    return {
+        decode_dvb_float<MessageEdges, Int16, Chains, External>,
+        { MessageEdges, d::max_shared, d::max_deferred, ~0u, External, d::max_early },
+        d::state_words,
+        d::shared_bytes,
+        chain_threads<Chains>::count
+    };
 }
 
 template <bool Int16>
@@ -71,10 +76,36 @@ dvb_float_variant choose(unsigned edges, unsigned chains)
            : edges <= 16 ? variant<16, Int16, 1>()
            : edges <= 20 ? variant<20, Int16, 1>()
            : edges <= 25 ? variant<25, Int16, 1>()
-           : edges <= 28 ? variant<28, Int16, 1>()
+           : edges <= 28 ? variant<28, Int16, 1, 1>() // one group of the largest code
                          : dvb_float_variant{};
 #else
     return {};
+#endif
+}
+
+// Returns the variant for codes whose posteriors do not fit in shared memory.
+template <bool Int16>
+dvb_float_variant choose_external(unsigned edges, unsigned chains)
+{
+    const bool two = chains == 2;
+#ifndef GPUFEC_FEW_KERNELS
+    if (edges <= 5 && two) {
+        return edges <= 2   ? variant<2, Int16, 2, 2>()
+               : edges <= 3 ? variant<3, Int16, 2, 3>()
+               : edges <= 4 ? variant<4, Int16, 2, 4>()
+                            : variant<5, Int16, 2, 5>();
+    }
+    return edges <= 5    ? variant<5, Int16, 1, 5>()
+           : edges <= 9  ? variant<9, Int16, 1, 9>()
+           : edges <= 12 ? variant<12, Int16, 1, 12>()
+           : edges <= 16 ? variant<16, Int16, 1, 16>()
+           : edges <= 20 ? variant<20, Int16, 1, 20>()
+           : edges <= 28 ? variant<28, Int16, 1, 28>()
+                         : dvb_float_variant{};
+#else
+    return edges > 5 ? dvb_float_variant{}
+           : two     ? variant<5, Int16, 2, 5>()
+                     : variant<5, Int16, 1, 5>();
 #endif
 }
 
@@ -94,13 +125,14 @@ public:
           d_rule(rule),
           d_variant(v),
           d_shared_layers(shared_layers),
-          d_shared_bytes(v.shared_bytes(*d_table, v.form.filled, shared_layers))
+          d_shared_bytes(v.shared_bytes(
+              d_table->q, d_table->shared_groups, v.form.filled, shared_layers))
     {
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        return scratch_for(codewords, d_variant.state_words(d_table->q));
+        return scratch_for(codewords, d_variant.state_words(*d_table));
     }
 
     void launch(const device_frames& frames,
@@ -147,26 +179,44 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
     }
     const chain_layers layers(code);
     const bool int16 = rule.precision == ldpc_precision::int16;
-    auto v = (int16 ? choose<true> : choose<false>)(layers.largest(), layers.chains());
-    if (!v.kernel) {
-        return nullptr;
-    }
-    v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
     const auto capacity = p.sharedMemPerBlockOptin;
-    auto table = layers.table(v.form);
-    const auto bytes = [&](unsigned shared_layers) {
-        return v.shared_bytes(*table, v.form.filled, shared_layers);
+    const unsigned groups = layers.message_bits() / chain_table::group;
+    dvb_float_variant v;
+    std::unique_ptr<chain_table> table;
+    const auto bytes_for = [&](unsigned shared_groups, unsigned shared_layers) {
+        return v.shared_bytes(code.q(), shared_groups, v.form.filled, shared_layers);
     };
-    // One group of the largest codes stays in device memory.
-    if (table && bytes(0) > capacity && v.form.message_edges > 25) {
-        v.form.external = true;
+    for (const auto choices :
+         { int16 ? choose<true> : choose<false>,
+           int16 ? choose_external<true> : choose_external<false> }) {
+        v = choices(layers.largest(), layers.chains());
+        if (!v.kernel) {
+            continue;
+        }
+        v.form.filled = layers.irregular() || layers.largest() < v.form.message_edges;
+        if (bytes_for(0, 0) > capacity) {
+            continue;
+        }
+        v.form.shared_groups =
+            unsigned((capacity - bytes_for(0, 0)) / chain_table::bytes);
+        // Parity bits are loaded through the groups' shared memory.
+        if ((v.form.shared_groups < groups && v.form.max_external == 0) ||
+            v.form.shared_groups * chain_table::group < 8 * code.q()) {
+            continue;
+        }
         table = layers.table(v.form);
+        if (table) {
+            break;
+        }
     }
-    if (!table || bytes(0) > capacity) {
+    if (!table) {
         return nullptr;
     }
+    const auto bytes = [&](unsigned shared_layers) {
+        return bytes_for(table->shared_groups, shared_layers);
+    };
     cuda::allow_shared(v.kernel, bytes(0), "the code");
     const auto blocks_with = [&](unsigned shared_layers) {
         int blocks = 0;

@@ -32,7 +32,7 @@ namespace device {
 
 namespace dvb_float {
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 class layered_float_kernel
 {
     using block_threads = chain_threads<Chains>;
@@ -45,8 +45,7 @@ class layered_float_kernel
 
     // The table of edges, and the bits that pass between threads, are in shared memory if
     // they fit there beside the posteriors.
-    static constexpr bool shared_table = MessageEdges <= 20;
-    static constexpr bool may_be_external = MessageEdges > 25;
+    static constexpr bool shared_table = External > 1 || MessageEdges <= 20;
     using entry = chain_entry<MessageEdges>;
     // The number of layers whose records are fetched ahead.
     static constexpr unsigned depth = 2;
@@ -55,7 +54,8 @@ class layered_float_kernel
     static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
     // The places of short layers are found during the layer before, as far as registers
     // suffice.
-    static constexpr bool ahead = MessageEdges <= 5 || MessageEdges == 12;
+    static constexpr bool ahead =
+        MessageEdges <= 5 || (External && MessageEdges <= 9) || MessageEdges == 12;
 
     static constexpr unsigned wrap_words = Chains * pitch + 4;
     static constexpr unsigned line = 32; // words of a line of the L2 cache
@@ -63,18 +63,24 @@ class layered_float_kernel
 public:
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
     static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
-    static std::size_t shared_bytes(const chain_table& t, bool filled, unsigned layers)
+    static constexpr unsigned max_early =
+        External && ahead ? (Chains == 2 ? 2 : MessageEdges) : 0;
+    static std::size_t
+    shared_bytes(unsigned q, unsigned shared_groups, bool filled, unsigned layers)
     {
-        return 4 * ((t.shared_groups + filled) * group + flag_words +
+        return 4 * ((shared_groups + filled) * group + flag_words +
                     block_threads::spare_words +
-                    (shared_table ? entry::copy_words(t.q) + wrap_words : 0) +
+                    (shared_table ? entry::copy_words(q) + wrap_words : 0) +
                     layers * Chains * check_record::layer_words);
     }
-    __host__ __device__ static std::size_t state_words(unsigned q)
+    __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
         // Fetches ahead at the end read past the last layer. Slots are whole cache lines.
-        return (std::size_t(check_record::layer_words) * (q + depth) + wrap_words +
-                (may_be_external ? group : 0) + line - 1) /
+        return (std::size_t(check_record::layer_words) * (t.q + depth) + wrap_words +
+                (External ? t.message_bits - t.shared_groups * group +
+                                block_threads::spare_words
+                          : 0) +
+                line - 1) /
                line * line;
     }
 
@@ -101,7 +107,7 @@ public:
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
-        d_state = a.state + d_flags[0] * state_words(q);
+        d_state = a.state + d_flags[0] * state_words(table);
         auto* outside = d_state + std::size_t(check_record::layer_words) * (q + depth);
         if constexpr (shared_table) {
             d_entries = next;
@@ -211,10 +217,15 @@ private:
     }
     __device__ float& posterior_of(unsigned message_bit) const
     {
-        const auto inside = d_table.shared_groups * group;
-        return may_be_external && message_bit >= inside
-                   ? d_external[message_bit - inside]
-                   : reinterpret_cast<float*>(shared_words())[message_bit];
+        auto* const shared = reinterpret_cast<float*>(shared_words());
+        if constexpr (External) {
+            const unsigned place =
+                d_table.place[message_bit / group] * group + message_bit % group;
+            const auto inside = d_table.shared_groups * group;
+            return place < inside ? shared[place] : d_external[place - inside];
+        } else {
+            return shared[message_bit];
+        }
     }
 
     // From here on, layers are counted from the first of the chain.
@@ -252,23 +263,32 @@ private:
         }
     }
 
-    // Whether the posterior of edge e is in device memory.
-    __device__ static bool is_external(std::uint32_t head, unsigned e)
+    __device__ placed_posteriors placed() const
     {
-        return may_be_external && e + 1 == MessageEdges && (head & chain_table::external);
+        auto* const device = reinterpret_cast<std::uint32_t*>(d_external);
+        return { device,
+                 device + d_table.message_bits - d_table.shared_groups * group +
+                     (d_threads.has_check() ? 0 : d_threads.spare()),
+                 d_threads.has_check(),
+                 d_thread };
     }
-    __device__ float& external_at(std::uint32_t address) const
+    // Reads and writes the posterior of edge e.
+    __device__ float get_posterior(std::uint32_t at,
+                                   unsigned e,
+                                   const edge_places& edges_at,
+                                   std::uint32_t early = 0) const
     {
-        return d_external[(address - shared_begin()) / 4];
+        return value_of(e + External >= MessageEdges
+                            ? placed().get(at, e, edges_at, early)
+                            : get_shared(at));
     }
-    __device__ float get_posterior(std::uint32_t at, bool external) const
+    __device__ void set_posterior(std::uint32_t at,
+                                  unsigned e,
+                                  const edge_places& edges_at,
+                                  float x) const
     {
-        return external ? external_at(at) : value_of(get_shared(at));
-    }
-    __device__ void set_posterior(std::uint32_t at, bool external, float x) const
-    {
-        if (external) {
-            external_at(at) = x;
+        if (e + External >= MessageEdges) {
+            placed().set(at, e, edges_at, bits(x));
         } else {
             set_shared(at, bits(x));
         }
@@ -278,6 +298,8 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
+        edge_places edges_at;              // External only, as is
+        std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
     {
@@ -286,6 +308,15 @@ private:
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             p.at[e] = edge.place(e, d_thread);
+        }
+        if constexpr (External) {
+            p.edges_at = edge.places();
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                p.early[e] = e + max_early < MessageEdges
+                                 ? 0
+                                 : placed().get_early(p.at[e], e, p.edges_at);
+            }
         }
     }
 

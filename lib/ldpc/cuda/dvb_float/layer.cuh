@@ -12,9 +12,10 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_float {
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 template <bool First>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::iterate()
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::iterate()
 {
     const auto q = d_layers;
     float posterior_before = get_bit(d_before);
@@ -47,9 +48,10 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::iterat
     __syncthreads();
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 template <bool First>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::do_layer(
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
     unsigned i,
     std::uint32_t* outside,
     places& now,
@@ -68,7 +70,7 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::do_lay
     d_threads.wait_before(head);
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
-        t[e + 1] = get_posterior(now.at[e], is_external(head, e));
+        t[e + 1] = get_posterior(now.at[e], e, now.edges_at, now.early[e]);
     }
     if constexpr (ahead) {
         static_assert(shared_table); // past the last layer, too
@@ -109,19 +111,19 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::do_lay
 #pragma unroll
         for (unsigned e = 0; e < MessageEdges; ++e) {
             const float r = updated.message(e + 1, t[e + 1]);
-            set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
+            set_posterior(now.at[e], e, now.edges_at, __fadd_rn(t[e + 1], r));
         }
     }
-    d_threads.written(head);
+    d_threads.written(head, External);
     posterior_before = __fadd_rn(t[own], updated.message(own, t[own]));
     check_record fresh;
     updated.keep(fresh, new_before);
     at_layer(i, outside, [&](auto* at, bool shared) { fresh.store(at, shared); });
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 __device__ inline void
-layered_float_kernel<MessageEdges, Int16, Chains>::write_shared_bits(
+layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
     std::uint32_t head,
     const places& now,
     const float (&old)[max_deferred],
@@ -136,12 +138,12 @@ layered_float_kernel<MessageEdges, Int16, Chains>::write_shared_bits(
         if (e < max_deferred && e < deferred) { // the change by this edge
             t[e + 1] = __fsub_rn(r, old[e]);
         } else {
-            set_posterior(now.at[e], is_external(head, e), __fadd_rn(t[e + 1], r));
+            set_posterior(now.at[e], e, now.edges_at, __fadd_rn(t[e + 1], r));
         }
     }
     d_threads.wait_for_chain();
     const auto sum = [&](unsigned e) {
-        return __fadd_rn(get_posterior(now.at[e], false), t[e + 1]);
+        return __fadd_rn(get_posterior(now.at[e], e, now.edges_at), t[e + 1]);
     };
     if (max_deferred > 1 && (head & chain_table::several_rounds)) {
 #pragma unroll
@@ -150,7 +152,7 @@ layered_float_kernel<MessageEdges, Int16, Chains>::write_shared_bits(
                 if (head >> (chain_table::round_at + e) & 1) {
                     d_threads.wait_for_chain();
                 }
-                set_posterior(now.at[e], false, sum(e));
+                set_posterior(now.at[e], e, now.edges_at, sum(e));
             }
         }
     } else { // no two are of one group
@@ -164,7 +166,7 @@ layered_float_kernel<MessageEdges, Int16, Chains>::write_shared_bits(
 #pragma unroll
         for (unsigned e = 0; e < max_deferred; ++e) {
             if (e < deferred) {
-                set_posterior(now.at[e], false, sums[e]);
+                set_posterior(now.at[e], e, now.edges_at, sums[e]);
             }
         }
     }

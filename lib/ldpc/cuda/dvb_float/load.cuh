@@ -12,9 +12,9 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_float {
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
-__device__ inline void
-layered_float_kernel<MessageEdges, Int16, Chains>::load(const channel_value* channel)
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
+__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains, External>::load(
+    const channel_value* channel)
 {
     load_parity(channel + d_table.message_bits);
     load_values(channel, d_table.message_bits, [&](unsigned i) {
@@ -29,8 +29,9 @@ layered_float_kernel<MessageEdges, Int16, Chains>::load(const channel_value* cha
     }
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::load_parity(
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::load_parity(
     const channel_value* channel)
 {
     const auto q = d_table.q;
@@ -53,10 +54,10 @@ __device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::load_p
     }
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 template <class Value>
 __device__ inline void
-layered_float_kernel<MessageEdges, Int16, Chains>::begin_layers(Value&& value)
+layered_float_kernel<MessageEdges, Int16, Chains, External>::begin_layers(Value&& value)
 {
     for (unsigned i = 1; i < d_layers; ++i) {
         check_record k;
@@ -66,9 +67,10 @@ layered_float_kernel<MessageEdges, Int16, Chains>::begin_layers(Value&& value)
     set_bit(d_after, value(d_layers - 1));
 }
 
-template <unsigned MessageEdges, bool Int16, unsigned Chains>
+template <unsigned MessageEdges, bool Int16, unsigned Chains, unsigned External>
 template <class Place>
-__device__ inline void layered_float_kernel<MessageEdges, Int16, Chains>::load_values(
+__device__ inline void
+layered_float_kernel<MessageEdges, Int16, Chains, External>::load_values(
     const channel_value* channel, unsigned count, Place&& place) const
 {
     constexpr unsigned per_vector = 16 / sizeof(channel_value);

@@ -19,14 +19,15 @@ layered_int8x2_kernel<Shape>::message_sum(unsigned i) const
     const auto edge = entry_of(i);
     const auto head = edge.head();
     const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
-    const bool external = External && (head & chain_table::external);
+    const auto edges_at = External ? edge.places() : edge_places{};
     std::uint32_t sum = 0;
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         if (!Irregular || e < degree) {
             const auto at = place_of(edge, e);
-            sum ^= external && e + 1 == MessageEdges ? __ldcg(&external_at(at))
-                                                     : get_posterior(at);
+            sum ^= e + External >= MessageEdges
+                       ? placed().get(at.address, e, { edges_at.shared, MessageEdges })
+                       : get_posterior(at);
         }
     }
     return sum;

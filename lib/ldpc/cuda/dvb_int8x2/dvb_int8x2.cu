@@ -34,7 +34,7 @@ public:
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        return scratch_for(codewords, d_variant.state_words(d_table->q));
+        return scratch_for(codewords, d_variant.state_words(*d_table));
     }
 
     void launch(const device_frames& frames,
@@ -57,7 +57,7 @@ public:
                                          d_entries.get());
         kernel<<<(frames.count + codewords_per_word - 1) / codewords_per_word,
                  d_variant.threads,
-                 d_variant.shared_bytes(*d_table, d_wrap_shared),
+                 d_variant.shared_bytes(table.q, table.shared_groups, d_wrap_shared),
                  stream>>>(table, of_launch);
         cuda::check(cudaGetLastError(), "LDPC kernel");
     }
@@ -82,9 +82,8 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
     }
     const int8x2_message_rule values(rule);
     const chain_layers layers(code);
-    const dvb_int8x2_variant v = choose(layers);
-    auto table = v.kernel ? layers.table(v.form) : nullptr;
-    if (!table || !values.follows(rule)) {
+    dvb_int8x2_variant v = choose(layers);
+    if (!v.kernel || !values.follows(rule)) {
         return nullptr;
     }
     cudaDeviceProp p;
@@ -92,9 +91,22 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
     if (p.major < dvb_int8x2::first_capability && !v.form.two_checks_per_word) {
         return nullptr;
     }
-    const bool wrap_shared = v.shared_bytes(*table, true) <= p.sharedMemPerBlockOptin;
-    const auto bytes = v.shared_bytes(*table, wrap_shared);
-    if (bytes > p.sharedMemPerBlockOptin) {
+    const auto capacity = p.sharedMemPerBlockOptin;
+    if (v.external) {
+        const auto others = v.shared_bytes(code.q(), 0, false);
+        v.form.shared_groups =
+            others < capacity ? unsigned((capacity - others) / chain_table::bytes) : 0;
+    }
+    auto table = layers.table(v.form);
+    if (!table) {
+        return nullptr;
+    }
+    const auto bytes_with = [&](bool wrap_shared) {
+        return v.shared_bytes(table->q, table->shared_groups, wrap_shared);
+    };
+    const bool wrap_shared = bytes_with(true) <= capacity;
+    const auto bytes = bytes_with(wrap_shared);
+    if (bytes > capacity) {
         return nullptr;
     }
     cuda::allow_shared(v.kernel, bytes, "the code");
@@ -116,10 +128,14 @@ std::unique_ptr<launch_plan> make_dvb_int8x2_plan(const ldpc_code& code,
                                                   bool soft,
                                                   int device)
 {
-    return make_plan(code, rule, device, [&](const chain_layers& layers) {
+    auto plan = make_plan(code, rule, device, [&](const chain_layers& layers) {
         return (soft ? choose_soft_dvb_int8x2 : choose_dvb_int8x2)(layers,
                                                                    code.n() <= 16200);
     });
+    return plan ? std::move(plan)
+                : make_plan(code, rule, device, [&](const chain_layers& layers) {
+                      return choose_external(layers, soft);
+                  });
 }
 
 std::unique_ptr<launch_plan> make_two_checks_per_word_plan(const ldpc_code& code,

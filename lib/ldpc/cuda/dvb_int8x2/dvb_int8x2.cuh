@@ -37,7 +37,7 @@ template <unsigned MessageEdges, // edges of a check to message bits
           bool SharedParity,     // parity bits are in shared memory
           bool SharedTable,      // the table of edges is in shared memory
           bool Irregular,        // checks of some layers have fewer edges
-          bool External,         // the posteriors of one group are in device memory
+          unsigned External,     // so many last edges may lead to device memory
           bool Soft,       // LLRs are written; messages to own parity bits are stored
           unsigned Blocks, // per multiprocessor
           unsigned Chains, // chains of layers
@@ -47,7 +47,7 @@ struct kernel_shape {
     static constexpr bool shared_parity = SharedParity;
     static constexpr bool shared_table = SharedTable;
     static constexpr bool irregular = Irregular;
-    static constexpr bool external = External;
+    static constexpr unsigned external = External;
     static constexpr bool soft = Soft;
     static constexpr unsigned blocks = Blocks;
     static constexpr unsigned chains = Chains;
@@ -61,7 +61,7 @@ class layered_int8x2_kernel
     static constexpr bool SharedParity = Shape::shared_parity;
     static constexpr bool SharedTable = Shape::shared_table;
     static constexpr bool Irregular = Shape::irregular;
-    static constexpr bool External = Shape::external;
+    static constexpr unsigned External = Shape::external;
     static constexpr bool Soft = Shape::soft;
     static constexpr unsigned Blocks = Shape::blocks;
     static constexpr unsigned Chains = Shape::chains;
@@ -69,6 +69,8 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
+    // Edges that a layer lacks lead to a group of their own.
+    static constexpr bool Filled = External > 1;
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
@@ -85,10 +87,13 @@ class layered_int8x2_kernel
     // Layers of few edges are prepared during the layer before, as far as registers
     // suffice.
     static constexpr bool Ahead =
-        MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= 16);
+        MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= (External ? 12 : 16));
     // The number of layers that are fetched before they are prepared. The loop is
     // unrolled as often, which would be too much code for layers of many edges.
-    static constexpr unsigned depth = MessageEdges <= 5 ? 4 : MessageEdges <= 16 ? 2 : 1;
+    static constexpr unsigned depth = MessageEdges <= 5 && !External ? 4
+                                      : MessageEdges <= 16           ? 2
+                                                                     : 1;
+    static_assert(!Ahead || depth > 1);
     static constexpr unsigned distance = depth + Ahead;
     static_assert(depth <= chain_table::passed_after);
 
@@ -96,23 +101,29 @@ public:
     static constexpr unsigned threads = block_threads::count;
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
     static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
+    // As far as registers suffice.
+    static constexpr unsigned max_early =
+        External && Ahead && Chains == 1 ? MessageEdges : 0;
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
     {
         return (q + distance + 1) / 2 * pitch;
     }
     static constexpr unsigned wrap_words = Chains * pitch + 4;
-    static std::size_t shared_bytes(const chain_table& t, bool wrap)
+    static std::size_t shared_bytes(unsigned q, unsigned shared_groups, bool wrap)
     {
         return 4 *
-               (t.shared_groups * group_words + flag_words + block_threads::spare_words +
-                (SharedTable ? entry::copy_words(t.q) : 0) +
-                (SharedParity ? parity_words(t.q) : 0) + (wrap ? wrap_words : 0));
+               ((shared_groups + Filled) * group_words + flag_words +
+                block_threads::spare_words + (SharedTable ? entry::copy_words(q) : 0) +
+                (SharedParity ? parity_words(q) : 0) + (wrap ? wrap_words : 0));
     }
-    __host__ __device__ static std::size_t state_words(unsigned q)
+    __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
         // Fetches ahead at the end read past the last layer.
-        return std::size_t(layer_words) * (q + distance) +
-               (SharedParity ? 0 : parity_words(q)) + wrap_words + (External ? group : 0);
+        return std::size_t(layer_words) * (t.q + distance) +
+               (SharedParity ? 0 : parity_words(t.q)) + wrap_words +
+               (External ? t.message_bits - t.shared_groups * group +
+                               (block_threads::spare_words + 3) / 4 * 4
+                         : 0);
     }
 
     __device__ layered_int8x2_kernel(const chain_table& table, const int8x2_arguments& a)
@@ -121,8 +132,8 @@ public:
           d_j(d_threads.j),
           d_thread(d_j,
                    d_threads.has_check(),
-                   shared_words() + table.shared_groups * group_words + flag_words +
-                       d_threads.spare()),
+                   shared_words() + (table.shared_groups + Filled) * group_words +
+                       flag_words + d_threads.spare()),
           d_first(table.begins[d_threads.chain]),
           d_layers(table.begins[d_threads.chain + 1] - d_first),
           d_constants(a),
@@ -152,7 +163,7 @@ private:
         const auto* const b =
             d_args.frames.input + d_args.frames.table[first + both].input;
         const auto q = d_table.q;
-        d_flags = shared_words() + d_table.shared_groups * group_words;
+        d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
             d_flags[0] = take_slot(d_args); // state that no other block uses
@@ -163,9 +174,11 @@ private:
             entry::copy(
                 d_args.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        load_messages(a, b);
+        if constexpr (!External) {
+            load_messages(a, b);
+        }
         __syncthreads();
-        d_state = d_args.state + d_flags[0] * state_words(q);
+        d_state = d_args.state + d_flags[0] * state_words(d_table);
         auto* outside = d_state + std::size_t(layer_words) * (q + distance);
         if constexpr (SharedParity) {
             d_parity = reinterpret_cast<parity*>(next);
@@ -185,7 +198,11 @@ private:
         d_external = outside + wrap_words;
         load_parity(a, b);
         if constexpr (External) {
-            load_external(a, b);
+            load_messages(a, b);
+            if (Filled && d_threads.number < group) {
+                shared_words()[d_table.shared_groups * group + d_threads.number] =
+                    bits(all(unchanged));
+            }
         }
         __syncthreads();
     }
@@ -249,11 +266,28 @@ private:
     // Loads four bits of both halves of a group at a time.
     __device__ void load_halves(const std::uint8_t* a);
     __device__ void load_codewords(const std::uint8_t* a, const std::uint8_t* b);
-    __device__ void load_external(const std::uint8_t* a, const std::uint8_t* b);
-
-    __device__ void load_four(unsigned at, std::uint32_t x, std::uint32_t y)
+    // Loads four message bits of both codewords, or of both halves of a group.
+    __device__ void load_four(unsigned i, std::uint32_t x, std::uint32_t y)
     {
-        reinterpret_cast<uint4*>(shared_words())[at] = four_posteriors(d_constants, x, y);
+        const auto at = place_of_four(i);
+        const auto four = four_posteriors(d_constants, x, y);
+        if (External && at >= d_table.shared_groups * (group / 4)) {
+            __stcg(external_fours() + at, four);
+        } else {
+            reinterpret_cast<uint4*>(shared_words())[at] = four;
+        }
+    }
+
+    // Returns the place of the i-th four message bits: an index in shared memory or, from
+    // the number of fours there on, behind it in device memory.
+    __device__ unsigned place_of_four(unsigned i) const
+    {
+        constexpr unsigned fours = group / 4;
+        return External ? d_table.place[i / fours] * fours + i % fours : i;
+    }
+    __device__ uint4* external_fours() const // device memory by this place
+    {
+        return reinterpret_cast<uint4*>(d_external) - d_table.shared_groups * (group / 4);
     }
 
     // Loads the thread's parity bits, which are contiguous, from whole vectors.
@@ -364,10 +398,23 @@ private:
         set_shared(p.address, swapped(bits(x), p));
     }
 
-    // Returns the posterior in device memory that a place stands for.
-    __device__ std::uint32_t& external_at(const place& p) const
+    __device__ placed_posteriors placed() const
     {
-        return d_external[(p.address - shared_begin()) / 4];
+        return { d_external,
+                 d_external + d_table.message_bits - d_table.shared_groups * group +
+                     (d_threads.has_check() ? 0 : d_threads.spare()),
+                 d_threads.has_check(),
+                 d_thread };
+    }
+    // Stores the posterior of edge e.
+    __device__ void
+    set_posterior(const place& p, unsigned e, const edge_places& edges_at, half2 x) const
+    {
+        if (e + External >= MessageEdges) {
+            placed().set(p.address, e, edges_at, bits(x));
+        } else {
+            set_posterior(p, x);
+        }
     }
 
     // Data of a layer that are available before the previous layer is done.
@@ -377,6 +424,8 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
+        edge_places edges_at;              // External only, as is
+        std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
     {
@@ -393,6 +442,15 @@ private:
         if constexpr (!SharedParity) {
             p.own = f.own;
         }
+        if constexpr (External) {
+            p.edges_at = edge.places();
+#pragma unroll
+            for (unsigned e = 0; e < MessageEdges; ++e) {
+                p.early[e] = e + max_early < MessageEdges
+                                 ? 0
+                                 : placed().get_early(p.at[e].address, e, p.edges_at);
+            }
+        }
     }
 
     template <bool First>
@@ -407,6 +465,7 @@ private:
     // Writes the posteriors of a layer that has bits more than once.
     __device__ void write_shared_bits(std::uint32_t head,
                                       unsigned degree,
+                                      const edge_places& edges_at,
                                       const place (&at)[MessageEdges],
                                       half2 (&t)[MessageEdges]);
 
@@ -485,14 +544,11 @@ private:
             const unsigned halves = i / (group_words / 4); // half groups before this one
             return { shared[i - (halves + 1) / 2 * (group_words / 4)], halves % 2 };
         }
-        if constexpr (External) {
-            const auto inside = d_table.shared_groups * (group / 4);
-            if (i >= inside) {
-                return { __ldcg(reinterpret_cast<const uint4*>(d_external) + i - inside),
-                         w };
-            }
-        }
-        return { shared[i], w };
+        const auto at = place_of_four(i);
+        return { External && at >= d_table.shared_groups * (group / 4)
+                     ? __ldcg(external_fours() + at)
+                     : shared[at],
+                 w };
     }
     __device__ static std::uint32_t four_signs(const four& x)
     {

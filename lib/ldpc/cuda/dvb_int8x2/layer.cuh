@@ -78,7 +78,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
                                                        : layer_flags(head);
     const auto& at = now.at;
     const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
-    const bool external = External && (head & chain_table::external);
+    const edge_places& edges_at = now.edges_at;
 
     half2 t[MessageEdges];
     const half2 t_before = now.m.variable_to_check(c.posterior, 0, now.first, now.second);
@@ -88,9 +88,9 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            t[e] =
-                value_of(external && e + 1 == MessageEdges ? __ldcg(&external_at(at[e]))
-                                                           : get_posterior(at[e]));
+            t[e] = value_of(e + External >= MessageEdges
+                                ? placed().get(at[e].address, e, edges_at, now.early[e])
+                                : get_posterior(at[e]));
         }
     }
     if constexpr (Ahead) {
@@ -123,11 +123,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         if ((!Irregular || e < degree) && (e >= max_shared || !flags.shares)) {
-            if (external && e + 1 == MessageEdges) {
-                __stcg(&external_at(at[e]), bits(t[e]));
-            } else {
-                set_posterior(at[e], t[e]);
-            }
+            set_posterior(at[e], e, edges_at, t[e]);
         }
     }
     set_parity(c.at, __byte_perm(bits(__hsub2(before, c.message)), 0, 0x4420));
@@ -148,15 +144,16 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     c.state.next();
     ++c.layer;
     if (flags.shares) {
-        write_shared_bits(head, degree, at, t);
+        write_shared_bits(head, degree, edges_at, at, t);
     }
-    d_threads.written(flags);
+    d_threads.written(flags, External);
 }
 
 template <class Shape>
 __device__ inline void
 layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
                                                 unsigned degree,
+                                                const edge_places& edges_at,
                                                 const place (&at)[MessageEdges],
                                                 half2 (&t)[MessageEdges])
 {
@@ -172,7 +169,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
 #pragma unroll
     for (unsigned e = 0; e < max_shared; ++e) {
         if ((e >= max_deferred || e >= deferred) && (!Irregular || e < degree)) {
-            set_posterior(at[e], t[e]);
+            set_posterior(at[e], e, edges_at, t[e]);
         }
     }
     d_threads.wait_for_chain();

@@ -54,9 +54,8 @@ __device__ inline void layered_int8x2_kernel<Shape>::load_codewords(const std::u
 {
     const auto* const from = reinterpret_cast<const uint4*>(a);
     const auto* const and_from = reinterpret_cast<const uint4*>(b);
-    const auto inside =
-        (External ? d_table.shared_groups * group : d_table.message_bits) / 8;
-    const auto vectors = (inside + 1) / 2; // the last may be half used
+    const auto eights = d_table.message_bits / 8;
+    const auto vectors = (eights + 1) / 2; // the last may be half used
     constexpr unsigned together = 6;       // loads in flight
     constexpr auto threads = block_threads::count;
     for (unsigned i = d_threads.number; i < vectors; i += together * threads) {
@@ -74,22 +73,12 @@ __device__ inline void layered_int8x2_kernel<Shape>::load_codewords(const std::u
                 load_four(at * 4, x[k].x, y[k].x);
                 load_four(at * 4 + 1, x[k].y, y[k].y);
             }
-            if (2 * at + 1 < inside) {
+            if (2 * at + 1 < eights) {
                 load_four(at * 4 + 2, x[k].z, y[k].z);
                 load_four(at * 4 + 3, x[k].w, y[k].w);
             }
         }
     }
-}
-
-template <class Shape>
-__device__ inline void layered_int8x2_kernel<Shape>::load_external(const std::uint8_t* a,
-                                                                   const std::uint8_t* b)
-{
-    const unsigned i = d_table.shared_groups * group + d_j;
-    const auto x = a[i] ^ 0x80u, y = b[i] ^ 0x80u;
-    __stcg(d_external + d_j,
-           bits(__hsub2(value_of(0x38003800u | x | y << 16), all(bias))));
 }
 
 template <class Shape>

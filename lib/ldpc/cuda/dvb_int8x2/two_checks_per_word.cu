@@ -15,15 +15,7 @@ template <unsigned MessageEdges, unsigned Chains = 1, bool Irregular = false>
 dvb_int8x2_variant two_checks_per_word()
 {
     constexpr unsigned blocks = 1;
-    return variant<true,
-                   MessageEdges,
-                   true,
-                   true,
-                   Irregular,
-                   false,
-                   blocks,
-                   Chains,
-                   true>();
+    return variant<true, MessageEdges, true, true, Irregular, 0, blocks, Chains, true>();
 }
 
 } // namespace

@@ -16,9 +16,10 @@ namespace device {
 struct dvb_int8x2_variant {
     void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;
-    std::size_t (*state_words)(unsigned q) = nullptr;
-    std::size_t (*shared_bytes)(const chain_table& table, bool wrap) = nullptr;
+    std::size_t (*state_words)(const chain_table& table) = nullptr;
+    std::size_t (*shared_bytes)(unsigned q, unsigned shared_groups, bool wrap) = nullptr;
     unsigned threads = 0;
+    bool external = false; // groups that do not fit in shared memory are in device memory
 };
 
 //! Returns the variant for a code's layers, of short frames if \p small; its kernel is
@@ -28,6 +29,9 @@ dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with two checks per word, with or without LLR output.
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
+//! Returns the variant for codes whose posteriors do not fit in shared memory, with or
+//! without LLR output.
+dvb_int8x2_variant choose_external(const chain_layers& layers, bool soft);
 
 namespace {
 
@@ -37,7 +41,7 @@ template <
     bool SharedParity,
     bool SharedTable,
     bool Irregular = false,
-    bool External = false,
+    unsigned External = 0,
     unsigned Blocks =
         Irregular || MessageEdges <= 4 || MessageEdges == 8 || MessageEdges == 9 ? 2 : 1,
     unsigned Chains = 1,
@@ -58,19 +62,22 @@ dvb_int8x2_variant variant()
              { MessageEdges,
                d::max_shared,
                d::max_deferred,
+               ~0u,
                External,
-               false,
+               d::max_early,
+               (External > 1),
                TwoChecksPerWord },
              d::state_words,
              d::shared_bytes,
-             d::threads };
+             d::threads,
+             External > 0 };
 }
 
 // Returns the variant for two chains of layers.
 template <bool Soft, unsigned MessageEdges, bool Irregular = false>
 dvb_int8x2_variant two_chains()
 {
-    return variant<Soft, MessageEdges, true, true, Irregular, false, 1, 2>();
+    return variant<Soft, MessageEdges, true, true, Irregular, 0, 1, 2>();
 }
 
 #ifdef GPUFEC_FEW_KERNELS
@@ -90,10 +97,10 @@ dvb_int8x2_variant choose_irregular(unsigned edges)
     return edges <= 2    ? variant<Soft, 2, true, true, true>()
            : edges <= 5  ? variant<Soft, 5, true, true, true>()
            : edges <= 8  ? variant<Soft, 8, true, true, true>()
-           : edges <= 12 ? variant<Soft, 12, false, true, true, false, 1>()
-           : edges <= 15 ? variant<Soft, 15, false, true, true, false, 1>()
-           : edges <= 18 ? variant<Soft, 18, false, true, true, false, 1>()
-           : edges <= 28 ? variant<Soft, 28, false, false, true, false, 1>()
+           : edges <= 12 ? variant<Soft, 12, false, true, true, 0, 1>()
+           : edges <= 15 ? variant<Soft, 15, false, true, true, 0, 1>()
+           : edges <= 18 ? variant<Soft, 18, false, true, true, 0, 1>()
+           : edges <= 28 ? variant<Soft, 28, false, false, true, 0, 1>()
                          : dvb_int8x2_variant{};
 }
 
@@ -144,10 +151,10 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
         return variant<Soft, 5, true, true>();
     case 8:
         return small ? variant<Soft, 8, true, true>()
-                     : variant<Soft, 8, true, true, false, false, 1>();
+                     : variant<Soft, 8, true, true, false, 0, 1>();
     case 9:
         return small ? variant<Soft, 9, true, true>()
-                     : variant<Soft, 9, true, true, false, false, 1>();
+                     : variant<Soft, 9, true, true, false, 0, 1>();
     case 12:
         return variant<Soft, 12, false, true>();
     case 16:
@@ -157,8 +164,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     case 25:
         return large ? variant<Soft, 25, false, false>()
                      : variant<Soft, 25, true, true>();
-    case 28:
-        return variant<Soft, 28, false, false, false, true>();
+    case 28: // of the largest code, all groups but one fit in 227 KB
+        return variant<Soft, 28, false, false, false, 1>();
     default:
         return choose_irregular<Soft>(edges);
     }
