@@ -421,6 +421,9 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
 {
     const auto& name = d_options.codes[d_code].name();
     const auto standard = name.substr(0, name.find(' '));
+    if (standard == name) { // a code from a file, which no MODCOD names
+        return false;
+    }
     const auto size =
         name.substr(standard.size() + 1, name.rfind(' ') - standard.size() - 1);
     for (const bool same_size : { true, false }) {
