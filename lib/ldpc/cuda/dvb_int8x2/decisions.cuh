@@ -19,15 +19,12 @@ layered_int8x2_kernel<Shape>::message_sum(unsigned i) const
     const auto edge = entry_of(i);
     const auto head = edge.head();
     const unsigned degree = Irregular ? head & 0xffu : MessageEdges;
-    const auto edges_at = External ? edge.places() : edge_places{};
+    const edge_places edges_at{ External ? edge.places().shared : 0, MessageEdges };
     std::uint32_t sum = 0;
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         if (!Irregular || e < degree) {
-            const auto at = place_of(edge, e);
-            sum ^= e + External >= MessageEdges
-                       ? placed().get(at.address, e, { edges_at.shared, MessageEdges })
-                       : get_posterior(at);
+            sum ^= get_posterior(place_of(edge, e), e, edges_at);
         }
     }
     return sum;

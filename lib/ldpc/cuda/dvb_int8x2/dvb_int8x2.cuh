@@ -406,15 +406,28 @@ private:
                  d_threads.has_check(),
                  d_thread };
     }
-    // Stores the posterior of edge e.
+    // Reads and stores the posterior of edge e.
+    __device__ std::uint32_t get_posterior(const place& p,
+                                           unsigned e,
+                                           const edge_places& edges_at,
+                                           std::uint32_t early = 0) const
+    {
+        if constexpr (External > 0) {
+            if (e + External >= MessageEdges) {
+                return placed().get(p.address, e, edges_at, early);
+            }
+        }
+        return get_posterior(p);
+    }
     __device__ void
     set_posterior(const place& p, unsigned e, const edge_places& edges_at, half2 x) const
     {
-        if (e + External >= MessageEdges) {
-            placed().set(p.address, e, edges_at, bits(x));
-        } else {
-            set_posterior(p, x);
+        if constexpr (External > 0) {
+            if (e + External >= MessageEdges) {
+                return placed().set(p.address, e, edges_at, bits(x));
+            }
         }
+        set_posterior(p, x);
     }
 
     // Data of a layer that are available before the previous layer is done.

@@ -88,9 +88,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            t[e] = value_of(e + External >= MessageEdges
-                                ? placed().get(at[e].address, e, edges_at, now.early[e])
-                                : get_posterior(at[e]));
+            t[e] = value_of(get_posterior(at[e], e, edges_at, now.early[e]));
         }
     }
     if constexpr (Ahead) {
