@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Helpers of the command line tool's tests: calls of it, conditions to wait for, data."""
+"""Helpers of the command line tool's tests: run the tool, wait for conditions, make data."""
 
 import contextlib
 import ctypes
@@ -47,7 +47,7 @@ def run(*arguments, **keywords):
 
 
 def heed_permissions():
-    """Takes from root the rights to read and write any file: a preexec_fn of calls."""
+    """Makes file permissions apply to root too; for preexec_fn of subprocess calls."""
     drop_capability = 24 # PR_CAPBSET_DROP; capabilities(7)
     for capability in (1, 2): # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
         ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
@@ -68,7 +68,7 @@ def start(*arguments, **keywords):
 
 
 class terminal:
-    """A call of the tool that writes standard error, and output by default, to a terminal."""
+    """Runs the tool in a terminal: standard error, and by default standard output."""
 
     def __init__(self, *arguments, **keywords):
         self._end, there = pty.openpty()
@@ -90,7 +90,7 @@ class terminal:
             self.process.stdout.close()
 
     def _read(self):
-        """Adds what the terminal shows next; returns False at its end."""
+        """Reads new text of the terminal; returns False once the tool has closed the terminal."""
         if not select.select([self._end], [], [], TIMEOUT_S)[0]:
             raise TimeoutError(f"the terminal still shows {self.seen[-500:]!r}")
         try:
@@ -115,13 +115,13 @@ class terminal:
         return self.process.returncode, output
 
 
-PROGRESS = r"\r\033\[K *[\d.]+ " # a line with the figures of a point that has some
+PROGRESS = r"\r\033\[K *[\d.]+ " # a progress line with the figures of a point
 
 
 # ---- conditions ----
 
 def wait_until(condition, process):
-    """Waits until a condition holds, as long as the process runs."""
+    """Waits until a condition holds; raises an AssertionError if the process ends before."""
     end = time.monotonic() + TIMEOUT_S
     while not condition():
         if process.poll() is not None:
@@ -137,7 +137,7 @@ def bytes_in(pipe):
 
 
 def is_idle(process, interval_s=0.05):
-    """Tells whether a process sleeps and uses no processor for a while, as one that waits does."""
+    """Returns whether a process sleeps and uses no processor time for a while."""
     def state():
         try:
             text = pathlib.Path(f"/proc/{process.pid}/stat").read_text()
@@ -152,14 +152,14 @@ def is_idle(process, interval_s=0.05):
 
 @contextlib.contextmanager
 def full_disk(most=8):
-    """Yields arguments of run() for a process whose files hold at most `most` bytes."""
+    """Yields arguments of run() that limit each file of the process to `most` bytes."""
     yield {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))}
 
 
 # ---- data ----
 
 def encode_k7(bits):
-    """171, 133 octal, one coded bit per item."""
+    """Encodes bits with the polynomials 171, 133 (octal); returns one coded bit per item."""
     register, coded = 0, []
     for bit in bits:
         register = (register >> 1) | (bit << 6)
@@ -185,7 +185,7 @@ def crc8(data):
 
 
 def bbframes(packets, k_bytes, count):
-    """BBFRAMEs of a transport stream, as EN 302 307-1, 5.1 has them, and what they hold."""
+    """Returns the BBFRAMEs of a transport stream (EN 302 307-1, 5.1)."""
     stream, before = b"", 0
     for packet in packets:
         stream += bytes([before]) + packet[1:]

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec bench."""
+"""Tests of gpufec bench."""
 
 import json
 import unittest

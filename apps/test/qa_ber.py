@@ -55,13 +55,13 @@ def check_plot(test, decoder, *arguments):
 
 
 class qa_progress(unittest.TestCase):
-    """Progress of work that ends when the test has seen it."""
+    """Tests of the progress line, in simulations that the test interrupts."""
 
     ENDLESS = ("ber", "viterbi", "--backend", "cpu", "--range", "3:1:4", "--min-errors", "0",
                "--max-bits", "1e12")
 
     def seen(self, *arguments, **keywords):
-        """Returns what the terminal shows until after the first lines of progress."""
+        """Interrupts the simulation after two progress lines; returns the text of the terminal."""
         with terminal(*self.ENDLESS, *arguments, **keywords) as t:
             t.wait_for(f"(?s)({PROGRESS}.*){{2}}")
             t.process.send_signal(signal.SIGINT)
@@ -116,7 +116,7 @@ class qa_ber(unittest.TestCase):
         self.assertLess(abs(point["ratio"] - 1), 3 * point["ratio_confidence"])
 
     def test_Confidence_CoversTheRatesOfOtherSeeds(self):
-        """An interval of 95 % holds some 38 of 40 estimates, those of one deviation 27."""
+        """Of 40 estimates, about 38 are within their 95 % interval and 27 within one deviation."""
         call = ["--range", "1", "--min-errors", "0", "--max-bits", "1e5"]
         exact = self.ber("--range", "1", "--min-errors", "0", "--max-bits", "2e7")["points"][0]
         points = [self.ber(*call, "--seed", str(seed))["points"][0] for seed in range(40)]
@@ -174,7 +174,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(points[0]["mean_iterations"], 25)
         self.assertEqual(points[2]["frames"], 300)
         self.assertEqual(points[2]["errors"], 0)
-        # QPSK, k/n = 4/9.
+        # Es/N0 in dB is Eb/N0 plus 10 log10(2 · 4/9): QPSK at code rate 4/9.
         self.assertAlmostEqual(points[1]["esn0_db"] - points[1]["ebn0_db"], -0.5115,
                                delta=1e-4)
 
@@ -193,7 +193,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """Of 68 blocks of bits 33 are sent. Floats, on the same noise, err less than bytes."""
+        """33 of 68 blocks of bits are sent. Float input gives fewer errors than int8 does."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
@@ -213,7 +213,7 @@ class qa_ber_ldpc(unittest.TestCase):
                      ["--range", "0.95", "--precision", "float", "--soft-input", "float"]):
             point = self.ber(*arguments, *more)["points"][0]
             self.assertEqual(point["sum_product"]["frames"], 60)
-            # Both wrong now and then, sum-product no more often.
+            # Both decoders fail in some frames; sum-product fails in no more than the other.
             self.assertTrue(0 < point["frame_errors"] < 40)
             self.assertLessEqual(point["sum_product"]["frame_errors"],
                                  point["frame_errors"])

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec decode ldpc, from soft values or symbols, and gpufec circulants."""
+"""Tests of gpufec decode ldpc, from soft values or symbols, and of gpufec circulants."""
 
 import json
 import os
@@ -110,7 +110,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
     def test_llrs(self):
-        """A repetition of one check: the sign of the others and the least of them."""
+        """The code has one check, so an extrinsic LLR follows from the two other values."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")
@@ -134,7 +134,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_dvbs2_in_real_time(self):
-        begin = time.monotonic() # 4 · 7200 bits at 36 kb/s take 0.8 s, on any machine
+        begin = time.monotonic() # 4 · 7200 bits at 36 kb/s take 0.8 s on every machine
         result = run("decode", "ldpc", "--backend", "cpu", "--frame-size", "short",
                      "--pace", "36000", "-", "-", input=b"\x14" * (4 * 16200))
         self.assertEqual(result.stdout, bytes(4 * 900))
@@ -146,7 +146,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
 
 class qa_decode_symbols(unittest.TestCase):
-    """From the symbols of DVB-S2 to BBFRAMEs and packets."""
+    """Decodes symbols of DVB-S2 to BBFRAMEs and packets."""
 
     MODCOD = ["--modcod", "QPSK 1/2"]
 
@@ -178,7 +178,7 @@ class qa_decode_symbols(unittest.TestCase):
         return result
 
     def test_Symbols_AreTheConstellation(self):
-        """EN 302 307-1, figure 9: the first bit decides the sign of I, the second that of Q."""
+        """The first bit sets the sign of I, the second the sign of Q (EN 302 307-1, figure 9)."""
         self.assertEqual(len(self.symbols), 4 * 32400)
         self.assertAlmostEqual(float(np.mean(np.abs(self.symbols) ** 2)), 1, places=5)
         bits = run("encode", "ldpc", "--output", "unpacked", "-", "-",
@@ -218,7 +218,7 @@ class qa_decode_symbols(unittest.TestCase):
         unpacked = self.decode(noisy, *self.MODCOD, "--output", "bbframe", "--descramble", "true",
                                "--unpacked")
         self.assertEqual(pack(list(unpacked.stdout)), self.frames)
-        # As they come, scrambled.
+        # Without --descramble, scrambled BBFRAMEs are written unchanged.
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "bbframe")
         self.assertEqual(out.stdout, self.frames)
@@ -233,14 +233,14 @@ class qa_decode_symbols(unittest.TestCase):
             path = os.path.join(folder, "report")
             out = self.decode(noisy, *self.MODCOD, "--output", "ts", "--json", path)
             report = json.loads(pathlib.Path(path).read_text())
-        count = (4 * 4016 - 1) // 188 # the CRC-8 of each is in front of the next
+        count = (4 * 4016 - 1) // 188 # each packet's CRC-8 precedes the next packet
         self.assertEqual(out.stdout, b"".join(self.packets[:count]))
         self.assertIn(b"%d packets, 0 of them with errors" % count, out.stderr)
         self.assertEqual((report["packets"], report["frames"], report["items"]),
                          (count, 4, 4 * 32400))
 
     def test_NoPackets_AreNoSuccess(self):
-        """BBFRAMEs that hold none, as those that are not scrambled."""
+        """BBFRAMEs without packets: descrambling makes noise of frames that were not scrambled."""
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "ts", status=3)
         self.assertEqual(out.stdout, b"")

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec decode sync."""
+"""Tests of gpufec decode sync."""
 
 import array
 import json
@@ -17,7 +17,7 @@ from gpufec_tool import main, run
 
 
 class qa_decode_sync(unittest.TestCase):
-    """Random words of 8 bits for 4 symbols, and what is received of them."""
+    """Frames of a random codebook (n = 8, q = 4), received with one deletion and one insertion."""
 
     FRAMES, SYMBOLS = 30, 20
 
@@ -36,7 +36,7 @@ class qa_decode_sync(unittest.TestCase):
         for f in range(self.FRAMES):
             symbols = self.sent[f * self.SYMBOLS:(f + 1) * self.SYMBOLS]
             bits = [int(b) for word, D in zip(words, symbols) for b in f"{word[D]:08b}"]
-            if f == 3: # one bit is lost, and one comes too much
+            if f == 3: # frame 3 loses a bit, and frame 5 gains one
                 del bits[70]
             if f == 5:
                 bits.insert(50, 1 - bits[50])
@@ -51,7 +51,7 @@ class qa_decode_sync(unittest.TestCase):
                    **keywords)
 
     def check(self, decoded):
-        """All symbols but some beside the two slips."""
+        """Checks that only symbols near the deletion and the insertion are wrong."""
         self.assertEqual(len(decoded), len(self.sent))
         wrong = [i for i, (a, b) in enumerate(zip(decoded, self.sent)) if a != b]
         self.assertTrue(all(abs(i - 68) <= 2 or abs(i - 106) <= 2 for i in wrong), wrong)
@@ -70,7 +70,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_likelihoods_of_symbols(self):
-        """Items of several floats, which no buffer holds a whole number of."""
+        """Items of several floats: buffers do not end at the end of an item."""
         repeats = 200
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(f)) for f in self.frames * repeats))
@@ -87,7 +87,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertEqual(soft.stdout, hard.stdout)
 
     def test_reads(self):
-        """Each frame as it is, with a slip, and with another."""
+        """Three reads per frame: unchanged, with a deletion, and with an insertion."""
         reads = []
         for frame in self.frames:
             reads += [frame, frame[:40] + frame[41:], frame[:90] + [1] + frame[90:]]
@@ -155,7 +155,7 @@ class qa_decode_sync(unittest.TestCase):
         source, sink = (os.path.join(self.folder.name, n) for n in ("in", "out"))
         with open(source, "wb") as file:
             file.write(self.received)
-        begin = time.monotonic() # 1200 bits at 1200 b/s take 1 s, on any machine
+        begin = time.monotonic() # 1200 bits at 1200 b/s take 1 s on every machine
         result = run("decode", "sync", "--backend", "cpu", "--codebook", self.book, "--n",
                      "8", "--q", "4", "--frame-symbols", str(self.SYMBOLS), "--mode",
                      "stream", "--pace", "1200", source, sink)

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec decode viterbi."""
+"""Tests of gpufec decode viterbi."""
 
 import array
 import json
@@ -63,7 +63,7 @@ class qa_decode(unittest.TestCase):
             result = run("decode", "viterbi", "--backend", "cpu", "--positive-bit", bit, "-",
                          "-", input=soft)
             self.assertEqual((result.returncode, result.stdout), (0, pack(self.bits)))
-        # Nothing but the output shows a wrong sign of this code, which is transparent.
+        # The code is transparent: a wrong sign inverts the output and causes no warning.
         result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=negated)
         self.assertNotIn(b"WARNING", result.stderr)
         bits = [b >> (7 - i) & 1 for b in result.stdout for i in range(8)]
@@ -74,7 +74,7 @@ class qa_decode(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, b""))
 
     def test_pace_takes_its_time(self):
-        begin = time.monotonic() # 20011 bits at 20 kb/s take 1 s, on any machine
+        begin = time.monotonic() # 20011 bits at 20 kb/s take 1 s on every machine
         result = run("decode", "viterbi", "--backend", "cpu", "--pace", "20000", "-", "-",
                      input=self.soft)
         self.assertEqual(result.stdout, pack(self.bits))
@@ -85,7 +85,7 @@ class qa_decode(unittest.TestCase):
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdin.write(self.soft)
             process.stdin.flush()
-            # The input has not ended, so only the latency bound brings output.
+            # The input is still open, so there is output only because of the latency bound.
             wait_until(lambda: bytes_in(process.stdout) > 0, process)
             output, _ = process.communicate(timeout=TIMEOUT_S)
         self.assertEqual(output, pack(self.bits))
@@ -101,7 +101,7 @@ class qa_decode(unittest.TestCase):
 
 
 class qa_wrong_code(unittest.TestCase):
-    """decode viterbi says what the channel's error rate is, and when it is noise."""
+    """Tests of the reported channel error rate, and of the warning of noise."""
 
     def setUp(self):
         generator = random.Random(7)
@@ -207,12 +207,12 @@ class qa_wrong_code(unittest.TestCase):
             self.assertAlmostEqual(report["noise_error_rate"], 0.137, delta=0.005)
 
     def test_long_streams(self):
-        values = self.with_errors(0.02) * 40  # far more than is looked at as a whole
+        values = self.with_errors(0.02) * 40  # much longer than one measurement of the error rate
         report = self.judge(values)
         self.assertAlmostEqual(report["channel_error_rate"], 0.02, delta=0.002)
         self.assertFalse(report["wrong_code"])
         self.assertTrue(self.judge(values, "--preset", "dvb_7_8")["wrong_code"])
-        # Noise later in the stream counts.
+        # Noise in a later part of the stream raises the reported error rate.
         noise = [self.generator.choice((-20, 20)) for _ in range(120000)] * 60
         rate = self.judge(values + noise, "--batch", "8")["channel_error_rate"]
         self.assertGreater(rate, 0.04)
@@ -235,7 +235,7 @@ class qa_wrong_code(unittest.TestCase):
 class qa_devices(unittest.TestCase):
 
     def test_a_device_that_fails(self):
-        """The output is whole, and standard error says what happened."""
+        """The output is complete, and standard error reports the failed device."""
         generator = random.Random(7)
         bits = [generator.getrandbits(1) for _ in range(40000)]
         soft = bytes(40 if bit else 256 - 40 for bit in encode_k7(bits))

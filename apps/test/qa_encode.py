@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec encode, whose output gpufec decode accepts."""
+"""Tests of gpufec encode: gpufec decode returns the encoded data."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from gpufec_tool import TIMEOUT_S, encode_k7, heed_permissions, main, pack, run,
 
 
 class qa_encode(unittest.TestCase):
-    """Files and pipes that encode writes, decoded again."""
+    """Encodes to files and pipes, and decodes the output again."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.data = random.Random(3).randbytes(48600) # frames of many codes, whole
+        self.data = random.Random(3).randbytes(48600) # a multiple of the frame length of many codes
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -70,7 +70,7 @@ class qa_encode(unittest.TestCase):
         self.assertEqual(soft, bytes(32 if c else 256 - 32 for c in expected))
 
     def test_LongStream_HasNoSeams(self):
-        """Longer than a piece, and packed with a period that does not end with a byte."""
+        """The stream exceeds one block, and its puncturing period is no multiple of a byte."""
         data = self.data * 3
         unpacked = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "unpacked", data=data)
         packed = self.coded("viterbi", "--preset", "dvb_3_4", "--output", "packed", data=data)
@@ -83,7 +83,7 @@ class qa_encode(unittest.TestCase):
                         ["--standard", "nr", "--frame-size", "bg2 z8", "--rate", "10/20"]):
             whole = {"7/8": 892 * 8, "648": 324}.get(options[-1], None)
             data = self.data[:48600 // 1800 * 1800] if whole is None else self.data[:whole * 5]
-            if "wifi" in options: # 324 bits, the last half byte filled up
+            if "wifi" in options: # 324 bits: the last four bits of each frame are padding
                 data = b"".join(data[i:i + 40] + bytes([data[i + 40] & 0xf0])
                                 for i in range(0, 410, 41))
             for soft in ("int8", "float", "uint8"):

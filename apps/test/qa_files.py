@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files, pipes and disks that the tool reads and writes."""
+"""Tests of the tool with files, pipes and full disks."""
 
 import contextlib
 import fcntl
@@ -56,7 +56,7 @@ class qa_files(unittest.TestCase):
         self.check_refused("viterbi", "--json", "new", "in", "new")
         with open(self.source, "rb") as file:
             self.check_refused("viterbi", "-", "in", stdin=file)
-        with open(self.source, "ab") as file: # run() would take stdout itself
+        with open(self.source, "ab") as file: # run() would capture stdout
             process = subprocess.run([tools.plain, "decode", "viterbi", self.source, "-"],
                                      stdout=file, stderr=subprocess.PIPE, timeout=TIMEOUT_S)
         self.assertEqual(process.returncode, 2)
@@ -72,7 +72,7 @@ class qa_files(unittest.TestCase):
             self.assertEqual(file.read(), HAMMING)
 
     def test_a_recording_that_ends_in_the_middle(self):
-        """Decodes the whole frames, and warns of the last one."""
+        """Decodes the complete frames, and warns of an incomplete last one."""
         def said(content, *arguments):
             with open(self.source, "wb") as file:
                 file.write(content)
@@ -90,7 +90,7 @@ class qa_files(unittest.TestCase):
                       said(bytes(16199), *short))
         self.assertEqual(said(bytes(2 * 16200), *short), "gpufec: 2 frames, 1.0 iterations\n")
         self.assertIn("after 4 of its 200 items", said(self.soft[:404], *frames))
-        self.assertIn("after 1 of its 67 items", said(  # 134 values of 100 stages, 4 bits each
+        self.assertIn("after 1 of its 67 items", said(  # 100 stages have 134 values of 4 bits
             bytes(68), *frames, "--puncturing", "101,110", "--soft-input", "packed4"))
         for whole in (self.soft, self.soft[:-1]):
             self.assertNotIn("in the middle", said(whole, "viterbi"))
@@ -152,7 +152,7 @@ class qa_files(unittest.TestCase):
         result = run("ber", "viterbi", "--backend", "cpu", "--range", "2", "--max-bits", "1e4",
                      "--json", self.path("report"))
         self.assertEqual(result.returncode, 0)
-        # Git would die of the limit and leave a lock in the repository.
+        # The file size limit would kill Git, which would leave a lock in the repository.
         save = f"import sys; sys.path.append({str(ROOT / 'bench' / 'common')!r})\n" \
                "import results_file; results_file.commit = str\n" \
                "results_file.save('old', 'a', {'rates': [1, 2]})"
@@ -224,7 +224,7 @@ class qa_files(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(folder)), ["dangling", "in", "link", "new", "old"])
 
     def test_OpenDescriptors_AreWrittenInPlace(self):
-        """/dev/stdout is no name of the file to which it leads, which may have other content."""
+        """/dev/stdout must not be replaced: its file may have content of other programs."""
         for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "-"):
             with open(self.path("log"), "wb+") as log:
                 log.write(b"before\n")
@@ -277,7 +277,7 @@ class qa_files(unittest.TestCase):
             self.assertEqual(os.listdir(self.folder.name), ["in"])
 
     def test_a_plot_that_cannot_be_drawn(self):
-        """The error comes before the simulation, whose results would be lost."""
+        """The error is raised before the simulation, so that no results are lost."""
         for name, words in (("/nowhere/plot.png", b"No such file"),
                             (self.path("plot.doc"), b"allowed are names that end in")):
             result = run("ber", "viterbi", "--range", "2", "--max-bits", "1e15", "--plot", name)

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The manual page, the completion, and the examples that help ends with."""
+"""Tests of the manual page, the completion, and the examples at the end of the help texts."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from gpufec_tool import CIRCULANTS, SCRIPTS, TIMEOUT_S, bbframes, main, run, too
 
 
 class qa_manual(unittest.TestCase):
-    """The manual page and the completion, made from the options that --help shows."""
+    """Tests that the manual page and the completion have the options that --help shows."""
 
     @classmethod
     def setUpClass(cls):
@@ -47,7 +47,7 @@ class qa_manual(unittest.TestCase):
             found = set(re.findall(r"(?m)^  --([\w-]+)", text))
             self.assertEqual(found, {o["name"] for key, o in self.options() if key == words})
             shown |= found
-        # Two commands of three decoders, two of four, and two of none.
+        # Two commands have three decoders, two have four, and two have none: 16 lines.
         self.assertEqual(len(self.described["lines"]), 16)
         self.assertGreater(len(shown), 40)
 
@@ -57,7 +57,7 @@ class qa_manual(unittest.TestCase):
         for word in ("SYNOPSIS", "GPUFEC BER VITERBI", "EXAMPLES", "EXIT STATUS"):
             self.assertIn(f"\n.SH {word}", self.page)
         for value in ("\nccsds, ccsds_2_3,", "\nint8, float, packed4 or uint8", "\nauto, cuda or cpu"):
-            self.assertIn(value, self.page) # as they are to be written
+            self.assertIn(value, self.page) # exactly as a user types them
 
     def test_Manual_SaysTheDefaultOfEachOption(self):
         entries = self.page.split("\n.TP\n\\fB")
@@ -70,7 +70,7 @@ class qa_manual(unittest.TestCase):
             self.assertEqual("".join(re.findall(r"\(default: .*\)$", text.strip())), expected)
 
     def test_Manual_LeavesNothingToRoff(self):
-        """A line that begins with an apostrophe or a point is a request to roff."""
+        """Roff takes a line that begins with an apostrophe or a period as a request."""
         self.assertIn("'", json.dumps(self.described))
         self.assertNotIn("'", self.page)
         requests = set(re.findall(r"(?m)^\.(\S*)", self.page))
@@ -78,14 +78,14 @@ class qa_manual(unittest.TestCase):
         self.assertLessEqual(set(re.findall(r"\\(.)", self.page)), set("-f([e"))
 
     def test_Manual_HasExamplesNearItsTopAndInEachSection(self):
-        """qa_examples runs them."""
+        """Checks only that the examples are there; qa_examples runs them."""
         lines = self.page.splitlines()
         self.assertLess(lines.index(".SH EXAMPLES"), 10)
         self.assertIn("gpufec decode viterbi \\-\\-preset ccsds coded.s8 decoded.bin", lines[:30])
         self.assertEqual(lines.count(".SS Examples"), len(self.described["lines"]))
 
     def completed(self, *words):
-        """Returns what bash offers for the last of the words."""
+        """Returns bash's completions of the last word."""
         line = " ".join(f"'{w}'" for w in words)
         done = subprocess.run(
             ["bash", "-c", f"source {shlex.quote(str(self.script))}; COMP_WORDS=(gpufec {line}); "
@@ -114,12 +114,12 @@ class qa_manual(unittest.TestCase):
                 found = self.completed(*key, "--" + o["name"], str(path)[:-3])
                 if "|" not in o["kind"]:
                     self.assertEqual(found, [str(path)], o["name"])
-                if o["kind"] == "file":  # whose name may begin so
+                if o["kind"] == "file":  # no completion for "-", with which a file name may begin
                     self.assertEqual(self.completed(*key, "--" + o["name"], "-"), [], o["name"])
 
 
 class qa_examples(unittest.TestCase):
-    """The commands at the end of each help, two or three, which all work."""
+    """Runs the two or three example commands at the end of each help text."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec ber that is interrupted or killed, and reports that --resume continues."""
+"""Tests that interrupt or kill gpufec ber, and continue its reports by --resume."""
 
 import json
 import os
@@ -63,7 +63,7 @@ class qa_interrupted(unittest.TestCase):
         report = json.loads(self.interrupt(
             signal.SIGINT, "ldpc", "--frame-size", "short", "--range", "0.5", "--max-frames",
             "2000", "--min-frame-errors", "0", "--max-iterations", "5", "--reference", "--json",
-            "-", shown=r" 5\.00 +[1-9]\S+ +[1-9]")) # error rates of the reference are not 0
+            "-", shown=r" 5\.00 +[1-9]\S+ +[1-9]")) # the reference has errors too
         self.assertFalse(report["complete"])
 
     def test_complete(self):
@@ -83,7 +83,7 @@ class qa_resumed(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "report.json")
 
     def over(self, points, most="1e6"):
-        """Returns the call with other points."""
+        """Returns the call with another range of points and another number of bits."""
         return [*self.CALL[:4], "--range", points, "--max-bits", most]
 
     def report(self, *more):
@@ -93,7 +93,7 @@ class qa_resumed(unittest.TestCase):
         whole = self.report()
         cut = json.loads(json.dumps(whole))
         cut["complete"] = False
-        cut["points"][0]["errors"] = 12345 # so that it is seen to stay
+        cut["points"][0]["errors"] = 12345 # shows that this point is not simulated again
         cut["points"][1]["complete"] = False
         del cut["points"][2]
         with open(self.path, "w") as file:
@@ -156,7 +156,7 @@ class qa_resumed(unittest.TestCase):
     def test_PointsOutsideTheRange_Stay(self):
         points = self.report()["points"]
         self.assertEqual(run(*self.CALL, "--json", self.path).returncode, 0)
-        for _ in range(2):  # the second time all are known
+        for _ in range(2):  # the second run finds all points in the report
             call = [*self.over("0:1.5:3"), "--json", self.path]
             self.assertEqual(run(*call, "--resume", self.path).returncode, 0)
             with open(self.path) as file:
@@ -209,10 +209,10 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(status, 128 + signal.SIGHUP)
         self.assertIn(b"interrupted", said)
         self.assertIn([p.get("complete", True) for p in report["points"]],
-                      ([True], [True, False]))  # whether the second was begun
+                      ([True], [True, False]))  # the second point may have been started
 
     def test_IgnoredSignals_StayIgnored(self):
-        """nohup ignores SIGHUP, and a shell SIGINT of what it starts in the background."""
+        """nohup ignores SIGHUP; a shell ignores SIGINT for programs in the background."""
         def ignore():
             for number in (signal.SIGHUP, signal.SIGINT):
                 signal.signal(number, signal.SIG_IGN)

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Usage, help, messages and reports of the tool."""
+"""Tests of usage, help, messages and reports of the tool."""
 
 import json
 import os
@@ -48,7 +48,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("viterbi", "ber", "turbo")
         self.check_refused("--sing", "ber", "viterbi", "--sing")
         self.check_refused("--preset", "ber", "viterbi", "--preset", "mars")
-        # Placeholders of Boost's messages, which it filled in for ever.
+        # Boost loops endlessly if an option contains a placeholder of its messages.
         for option in ("--%original_token%", "--x%value%", "--ba=%original_token%"):
             self.check_refused(option, "decode", "viterbi", option, "a", "b")
 
@@ -127,7 +127,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("OUT", "decode", "sync", "a")
 
     def test_OptionsWithoutEffect_AreTold(self):
-        """Each option beside others with which it has no effect, and with which it has."""
+        """Tests each option with others that make it ineffective, and with others that do not."""
         symbols = "--soft-input=symbols"
         for decoder, option, others, mend in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
@@ -231,7 +231,7 @@ class qa_info(unittest.TestCase):
             self.assertRegex(text, rf"  {size}(  |\n)")
             for rate in known:
                 self.assertIn(f"  {rate}", text)
-            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # they are what options take
+            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # a valid name
                 result = run("encode", "ldpc", "--standard", standard, "--frame-size", size,
                              "--rate", known[-1], os.devnull, os.devnull)
                 self.assertEqual(result.returncode, 0, result.stderr)
@@ -334,7 +334,7 @@ class qa_json(unittest.TestCase):
             path = os.path.join(folder, "report.json")
             for command in self.COMMANDS:
                 with open(path, "w") as file:
-                    file.write("x" * 100000) # what was there before is gone
+                    file.write("x" * 100000) # the old, longer content must be replaced
                 result = run(*command, "--json", path)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(result.stdout == b"", command[0] == "decode")
@@ -349,7 +349,7 @@ class qa_json(unittest.TestCase):
             self.assertEqual(run(*command, "--json").returncode, 2)
 
     def test_long_work_is_not_lost(self):
-        """The file is refused before work that would take days."""
+        """The file is refused before a simulation that would take days."""
         result = run("ber", "viterbi", "--range", "9", "--max-bits", "1e15", "--json",
                      "/nowhere/report.json")
         self.assertEqual((result.returncode, result.stdout), (1, b""))
