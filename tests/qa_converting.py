@@ -30,7 +30,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 looks for it there
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 needs this name
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -202,7 +202,7 @@ class qa_converting(unittest.TestCase):
 
         def at(name, end):
             return next(c for c in graph.connections if getattr(c, end).name == name and
-                        c.source_block.enabled) # it has two sources, one disabled
+                        c.source_block.enabled) # ignores the second, disabled source
 
         def add(key, name, **values):
             block = graph.new_block(key)

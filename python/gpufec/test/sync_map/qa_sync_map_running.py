@@ -96,7 +96,7 @@ class qa_sync_map_running(unittest.TestCase):
         locks = values(tags, "sync_lock")
         self.assertEqual(locks[:7], [True] * 7)
         self.assertEqual(locks[9:14], [False] * 5)
-        # The tag is at symbol 400, in the first frame without lock; its position is still known.
+        # The tag is at symbol 400, in a frame without lock, where its position is still known.
         self.assertEqual(len(support.tags_of(tags, "mark")), 1)
 
     def test_tags_follow_a_stream(self):
