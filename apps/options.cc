@@ -55,7 +55,7 @@ std::vector<std::string> split(const std::string& text, const char* separators)
     return text.empty() ? parts : boost::split(parts, text, boost::is_any_of(separators));
 }
 
-// "a, b or c"
+// Joins words to a list such as "a, b or c", in which \p last is " or ".
 std::string listed(const std::vector<std::string>& words, const char* last)
 {
     const std::vector<std::string> but_last(words.begin(), words.end() - 1);

@@ -54,7 +54,7 @@ public:
 
     //! Returns backend, device and chosen parameters.
     virtual json state() const { return json::object(); }
-    //! Units of work so far.
+    //! Returns the units of work (decoder_trait::work) per information bit so far.
     virtual double work_per_bit() const { return 0; }
     //! Called at the end: prints a verdict on the input to stderr and returns statistics.
     virtual json conclude() { return json::object(); }

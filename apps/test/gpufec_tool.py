@@ -68,7 +68,7 @@ def start(*arguments, **keywords):
 
 
 class terminal:
-    """Runs the tool in a terminal: standard error, and by default standard output."""
+    """Runs the tool with a terminal as standard error, and by default as standard output."""
 
     def __init__(self, *arguments, **keywords):
         self._end, there = pty.openpty()
