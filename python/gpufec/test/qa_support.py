@@ -215,7 +215,7 @@ def thread_seconds(name):
             if (task / "comm").read_text().startswith(name):
                 seconds += int((task / "schedstat").read_text().split()[0]) * 1e-9
         except OSError:
-            pass # it has ended meanwhile
+            pass # the thread has ended meanwhile
     return seconds
 
 
