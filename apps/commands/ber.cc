@@ -221,7 +221,7 @@ private:
         });
     }
 
-    // Prints the table's header once to stdout, and once to stderr if only that is a terminal.
+    // Prints the header once to stdout, and once to stderr if only that is a terminal.
     void print_header(const json& decoder)
     {
         const auto text = d_simulation.title + "; " + decoder.line() + "\n" +

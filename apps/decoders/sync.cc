@@ -387,8 +387,8 @@ private:
         return true;
     }
 
-    // Takes items of the current frame and returns their number. A frame is pushed without
-    // a copy if all its items are available.
+    // Takes items of the current frame and returns their number. A frame is pushed
+    // without a copy if all its items are available.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
