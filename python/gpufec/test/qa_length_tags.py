@@ -281,7 +281,7 @@ class qa_length_tags(unittest.TestCase):
     @each_case
     def test_NoKey_LeavesTagsAsTheyAre(self, case):
         if case.name.startswith("channel_bsid"):
-            return # it makes frames only if it has a key
+            return # channel_bsid needs a key to make frames
         tags = [length(case.n * f + 1, 3) for f in range(FRAMES)]
         out, found, _ = run(case.make(length_tag=""), case.frames.ravel(), tags,
                             with_pdus=False)
