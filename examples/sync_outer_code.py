@@ -37,9 +37,9 @@ except ImportError as error:
     sys.exit(f"sync_outer_code: {error}. Its interleavers are gr-trellis's: install or build GNU "
              "Radio with it. The other examples of sync need none.")
 
-Q_BITS = 5 # of a symbol
-N = 10     # bits sent for it
-COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # of the LDPC code, of rate 1/2
+Q_BITS = 5 # bits per symbol
+N = 10     # sent bits per symbol
+COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # an LDPC code of rate 1/2
 
 
 def gallager_code(bits, random):
@@ -52,7 +52,7 @@ def gallager_code(bits, random):
         twice = np.argwhere(rows[:, 1:] == rows[:, :-1])
         if len(twice) == 0:
             return rows
-        for row, column in twice: # changes places with a socket anywhere
+        for row, column in twice: # exchanges the double edge with a random one
             other = random.integers(len(rows)), random.integers(ROW_WEIGHT)
             rows[row, column], rows[other] = rows[other], rows[row, column]
 
@@ -81,7 +81,7 @@ class feedback(gr.interp_block):
         gr.interp_block.__init__(self, "feedback", [np.uint8], [np.float32], 1 << Q_BITS)
         self.set_tag_propagation_policy(gr.TPP_DONT)
         self._checks = checks
-        self._wrong = 0.5 # e of the frame that is going through
+        self._wrong = 0.5 # e of the current frame
         symbols = np.arange(1 << Q_BITS)
         bits = symbols[:, None] >> np.arange(Q_BITS) & 1
         self._distance = (bits[:, None] != bits).sum(axis=2)
@@ -94,7 +94,7 @@ class feedback(gr.interp_block):
                           key=lambda tag: (tag.offset, str(tag.key) != "ldpc_valid")):
             wrong[at:] = self._wrong
             at = tag.offset - self.nitems_read(0)
-            if str(tag.key) == "ldpc_valid": # the next one says how many checks fail
+            if str(tag.key) == "ldpc_valid": # the next tag has the number of failed checks
                 self._wrong = self.probability(0)
             elif str(tag.key) == "ldpc_syndrome_weight":
                 self._wrong = self.probability(pmt.to_long(tag.value))
@@ -122,7 +122,7 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        message = random.integers(0, 2, count, np.uint8) # more than K bits per frame
+        message = random.integers(0, 2, count, np.uint8) # more bits than needed
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")
@@ -134,7 +134,7 @@ class concatenation(gr.top_block):
                 algorithm="normalized_min_sum", normalization=0.8, max_iterations=50,
                 backend=options.backend) for _ in range(turns)]
         channel = gpufec.channel_bsid(p, p, 0.0, N * symbols, seed=options.seed)
-        channel.set_min_output_buffer(64 * N * symbols) # the last turn is frames behind
+        channel.set_min_output_buffer(64 * N * symbols) # the last turn lags by some frames
         self.sent = blocks.vector_sink_b()
         codewords = blocks.head(gr.sizeof_char, count)
         self.connect(blocks.vector_source_b(message.tolist()), encoder, codewords,
@@ -144,7 +144,7 @@ class concatenation(gr.top_block):
         self.connect(codewords, self.sent)
 
         self.decided = [blocks.vector_sink_b() for _ in range(turns)]
-        self._feedback = [] # Python's blocks live as long as something names them
+        self._feedback = [] # references that keep Python blocks alive
         weights = None
         for ldpc, decided in zip(outer, self.decided):
             sync = gpufec.gpu_sync_map(book, **inner, p_insert=p, p_delete=p, output="llr",

@@ -51,7 +51,7 @@ def unpacked(message):
     try:
         number = pmt.to_uint64(pmt.dict_ref(pmt.car(message), NUMBER, pmt.PMT_NIL))
         data = pmt.u64vector_elements(pmt.cdr(message))
-    except Exception as error: # PMT has several for what is of another type
+    except Exception as error: # PMT raises several types of exceptions
         raise ValueError(f"a message is no packet: {error}") from error
     return number, np.array(data, np.uint64).view(np.uint8)
 
@@ -102,7 +102,7 @@ class ledger(gr.basic_block):
         if self.size not in (None, len(bits)):
             raise ValueError(f"a packet of bits has {len(bits)} bytes: allowed is {self.size}")
         with self.changed:
-            if self.dealt.pop(number, None): # else it was dealt twice, and is back already
+            if self.dealt.pop(number, None): # ignores a duplicate result
                 self.back[number] = bits
                 self.changed.notify_all()
 
@@ -150,7 +150,7 @@ class deal(gr.sync_block):
             self.book.deal(values.copy())
         return len(input_items[0])
 
-    def stop(self): # all input is dealt
+    def stop(self): # all input has been sent
         self.book.end()
         return True
 
@@ -245,13 +245,13 @@ def main():
         top.stop()
         top.wait()
         return 0
-    open(args.out, "ab").close() # raises before the work where it cannot be written
+    open(args.out, "ab").close() # fails early if the file cannot be written
     values, bits = random_frames(args.frames // args.packet * args.packet)
     sink = blocks.vector_sink_b()
     top = dealer(args, values, sink)
     begin = time.monotonic()
     top.start()
-    while sink.nitems_read(0) < bits.size: # blocks of messages alone would go on for ever
+    while sink.nitems_read(0) < bits.size: # message blocks never end by themselves
         time.sleep(0.01)
     seconds = time.monotonic() - begin
     top.stop()

@@ -249,7 +249,7 @@ def vlsnr_agrees(name, n, k, rows):
 
 
 def dvbs2x(sources):
-    """Returns {size: {rate: (k, rows)}}."""
+    """Returns the address tables of DVB-S2X, {size: {rate: (k, rows)}}."""
     tables = addresses_of((sources / "xdsopl_s2x.hh").read_text())
     known = addresses_of((sources / "xdsopl_s2.hh").read_text())
     by_k = {(n, k): rows for n, k, rows in [*tables.values(), *known.values()]}

@@ -99,7 +99,7 @@ SURROUNDINGS = {
     "decoder = gpufec.gpu_ldpc_dvbs2(\n    frame_size=self.frame_size": lambda: dict(
         self=receiver_of_dvbs2rx()),
     "bbdeheader = gpufec.bbframe_to_ts(": lambda: dict(self=receiver_of_dvbs2rx()),
-    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # half of a statement
+    "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # an incomplete statement
     "from distributed import Client": None, # needs workers; arrays.distributed has some
 }
 

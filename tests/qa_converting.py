@@ -30,7 +30,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 looks for it there
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 needs this name
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -202,7 +202,7 @@ class qa_converting(unittest.TestCase):
 
         def at(name, end):
             return next(c for c in graph.connections if getattr(c, end).name == name and
-                        c.source_block.enabled) # it has two sources, one disabled
+                        c.source_block.enabled) # ignores the second, disabled source
 
         def add(key, name, **values):
             block = graph.new_block(key)
@@ -447,7 +447,7 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_program_of_dvbs2rx(self):
-        """dvbs2-rx with the page's changes receives as many packets as before, and reports them."""
+        """With the page's changes, dvbs2-rx receives and reports as many packets as without."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)

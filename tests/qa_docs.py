@@ -92,7 +92,7 @@ class qa_docs(unittest.TestCase):
     def test_QuestionsOfNewcomers_AreAnsweredWithinTwoClicks(self):
         """All pages can be reached from the README by links."""
         clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
-        for page in reached: # grows in the loop
+        for page in reached: # the loop appends to this list
             for path, _ in links(page):
                 if path.suffix == ".md" and path not in clicks:
                     clicks[path] = clicks[page] + 1
@@ -130,7 +130,7 @@ class qa_docs(unittest.TestCase):
         """A formatter that joins the rows of a table breaks what Doxygen draws."""
         tables = 0
         for header in sorted((ROOT / "include").rglob("*.h")):
-            columns = 0  # of the table that the line before belongs to
+            columns = 0  # columns of the table in the previous line; 0: no table
             for number, line in enumerate(header.read_text().splitlines(), 1):
                 text = line.strip().lstrip("/*!").strip()
                 if text.startswith("|"):

@@ -221,7 +221,7 @@ private:
         });
     }
 
-    // Prints the header once, to the output of the points, and before progress elsewhere.
+    // Prints the header once to stdout, and once to stderr if only that is a terminal.
     void print_header(const json& decoder)
     {
         const auto text = d_simulation.title + "; " + decoder.line() + "\n" +

@@ -387,7 +387,8 @@ private:
         return true;
     }
 
-    // The rest makes no whole frame with the gathered items, or is one by itself.
+    // Takes items of the current frame and returns their number. A frame is pushed
+    // without a copy if all its items are available.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
@@ -403,7 +404,7 @@ private:
         return n;
     }
 
-    // Lengths without a frame, as far as it matters how many there are.
+    // Returns the number of lengths without a frame, at most a million.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;

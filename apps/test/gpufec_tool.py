@@ -108,7 +108,7 @@ class terminal:
                 raise AssertionError(f"no {pattern!r} in {self.seen[-500:]!r}")
 
     def finish(self):
-        """Waits for the end of the process and returns its status and what went to a pipe."""
+        """Waits for the end of the process; returns its status and its output to a pipe."""
         while self._read():
             pass
         output, _ = self.process.communicate(timeout=TIMEOUT_S)

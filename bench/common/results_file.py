@@ -82,8 +82,8 @@ def _scalars(value):
 
 
 def _joined(value, prefix=""):
-    """Flattens an object by joining keys. Returns None if it has a list of objects, or a key that
-    is no name."""
+    """Flattens an object by joining keys. Returns None if the object has a list of objects, or
+    a key that does not match NAME."""
     found = {}
     for key, item in value.items():
         if isinstance(item, dict):

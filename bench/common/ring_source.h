@@ -65,7 +65,7 @@ public:
     //! Returns the items produced since the stream began.
     std::uint64_t given() const { return d_emitted; }
 
-    //! Stops production while \p rests is true.
+    //! Pauses the production of items (true) or continues it (false).
     void set_rests(bool rests) { d_rests = rests; }
 
     //! Prepares for a restart of the flowgraph, which allocates new buffers.

@@ -78,7 +78,7 @@ def flowgraph_rates(make, options):
 
 
 def limit_rates(options):
-    """Measures decoded bits per second of the decoder by itself: limit and slots."""
+    """Returns the rates of `gpufec bench`, without a flowgraph, in decoded bits per second."""
     command = [options.gpufec, "bench", "viterbi", "--backend", options.backend,
                "--threads", str(options.threads), "--seconds", str(options.seconds),
                "--device", ",".join(map(str, options.devices)),

@@ -112,7 +112,7 @@ def deal(args, workers, out, kill_after_s=None):
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]
     try:
-        time.sleep(3) # until they are ready
+        time.sleep(3) # until the workers are ready
         dealer = subprocess.Popen([sys.executable, ZEROMQ, "deal", "--frames",
                                    str(args.frames), "--out", out, "--packet", "256",
                                    *places], stdout=subprocess.PIPE, text=True)

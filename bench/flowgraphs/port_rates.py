@@ -38,7 +38,7 @@ from flowgraph_rate import thread_seconds  # noqa: E402
 PAGE = 4096
 FRAMES = 64    # different noisy frames
 RECORDING_BYTES = 64 << 20
-SETTLE_S = 0.6 # until a flowgraph is at its speed
+SETTLE_S = 0.6 # until the rate of a flowgraph is constant
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
@@ -54,7 +54,7 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # more than downstream blocks ask for
+        self.set_min_output_buffer(size) # larger than downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]

@@ -97,7 +97,7 @@ SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # between bursts of tags
+PERIODS = 64  # periods between bursts of tags
 # Seconds at the beginning and at the end in which each block runs alone with the same settings and
 # without events, so that rates can be compared.
 CALM_S = 8

@@ -84,7 +84,7 @@ struct settings {
     unsigned iterations = 50;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1; // the code's own
+    double offset = -1; // -1: default of the code
     std::string only;
     bool loss = false;
     float outlier = 0; // multiple of the mean magnitude
@@ -102,7 +102,7 @@ struct point {
     const ldpc_encoder_kernel* ldpc;
     const demap::model* model;
     unsigned code, constellation;
-    // The results of the frames:
+    // Sums over all frames:
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
 };
 

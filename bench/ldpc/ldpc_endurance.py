@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 
 N, K = 16200, 7200
-EVERY = 10  # the last of so many frames is good
+EVERY = 10  # the last frame of each group of 10 is good
 
 
 def codewords(count, random):

@@ -216,7 +216,7 @@ json cuda_linear()
     json all = json::array();
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        // 63360 frames keep all of an H200 busy to the end.
+        // 63360 frames occupy all multiprocessors of an H200 until the end of the batch.
         for (const unsigned frames :
              { 1u, 1024u, 12672u, 16384u, 25344u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
@@ -380,7 +380,7 @@ json cuda_cliffs()
 json cuda_errors()
 {
     struct point {
-        bool sparse; // a Davey-MacKay code, else random words at each index
+        bool sparse; // true: a Davey-MacKay code; false: random words at each index
         double p, p_substitute, known, rounding;
     };
     constexpr unsigned frames = 3000, N = 210;
@@ -633,7 +633,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // includes those two
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes starts and links
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

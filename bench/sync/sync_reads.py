@@ -26,14 +26,14 @@ except ModuleNotFoundError:
     try:
         from gnuradio import gpufec
     except ImportError:
-        gpufec = None # enough for --only-plot
+        gpufec = None # not needed for --only-plot
 
 READS = (1, 2, 4, 8)
 PASSES = (1, 2, 3)
 CODE = dict(q=32, n=10, frame_symbols=210)
 RATES = (0.03, 0.06, 0.1)
 SUBSTITUTE = 0.01
-MOST_ERRORS = 2000 # a point ends with so many
+MOST_ERRORS = 2000 # a point ends after this many errors
 
 
 def received(symbols, code, channel, reads, seed):

@@ -35,7 +35,7 @@ from satellites.components.deframers import ccsds_concatenated_deframer  # noqa:
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
 
-# The module: the package's attribute of this name is a class.
+# Imports the module from sys.modules, because the attribute of this name is a class.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
 
 # gr-satellites logs every frame that it tries.

@@ -51,7 +51,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // seconds, for noise
+    double limit = 1e9; // seconds; used by "noise" only
     std::uint64_t every = 30000;
 };
 
@@ -96,7 +96,7 @@ void share(unsigned threads, std::uint64_t count, Work&& work)
     }
 }
 
-// An endless signal.
+// Generator of an endless noisy signal.
 class transmitter
 {
 public:
@@ -131,7 +131,7 @@ private:
     std::uint64_t d_emitted = 0, d_sent = 0;
 };
 
-// Returns the received values for which a hypothesis holds.
+// Transforms sent values so that the hypothesis is the correct one.
 void receive(const hypothesis& h,
              const std::vector<std::int8_t>& values,
              std::vector<std::int8_t>& out)

@@ -17,7 +17,7 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // sends every codeword, and some of them twice
+    o.max_frames = 70; // more frames than codewords, so that some are sent twice
     return o;
 }
 
@@ -61,7 +61,7 @@ TEST_F(ldpc_channels, arithmetic_and_signs)
 
 TEST_F(ldpc_channels, codes_that_are_not_sent_whole)
 {
-    // The codes are punctured; shortened and filled up; and both.
+    // The codes are punctured, shortened with filler bits, or both.
     EXPECT_GT(equal(code(ldpc_code::standard("ccsds_ar4ja", "1024", "1/2"), 0)).errors,
               100u);
     EXPECT_GT(equal(code(ldpc_code::standard("nr", "bg2 z16", "10/30"), 0)).errors, 10u);

@@ -74,7 +74,6 @@ INSTANTIATE_TEST_SUITE_P(
                     gate_case{ "k9_terminated", "umts_1_3", terminated, 500, 1.5 }),
     [](const auto& info) { return info.param.name; });
 
-// Compares terminated frames of 8192 bits with an independent figure.
 TEST(error_rate, TerminatedFrames_AgreeWithIndependentFigure)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), terminated, 8192);

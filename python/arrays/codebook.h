@@ -58,7 +58,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
                                     ": frame_symbols * q rows of n = " +
                                     std::to_string(n) + " channel symbols are allowed");
     }
-    // Checks values before they become bytes, because 256 would become 0.
+    // Checks values before their conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
     // An invalid alphabet is refused by the constructor of the code.
     const int largest = std::clamp(alphabet, 2, 16) - 1;

@@ -31,7 +31,7 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Returns the signature in the first line of a docstring of pybind11, and types by name."""
+    """Returns the signature from a pybind11 docstring, and the parameter types by name."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}

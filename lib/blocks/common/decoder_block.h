@@ -601,7 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Space for the output of every slot, and half as much that downstream reads.
+        // Half as much again is added for output that the downstream block still reads.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(

@@ -151,7 +151,7 @@ private:
         return n;
     }
 
-    std::vector<std::uint8_t> d_items; // input of the open block
+    std::vector<std::uint8_t> d_items; // input of the incomplete frame or stream section
     std::vector<std::uint8_t> d_coded; // output that is being emitted
     std::size_t d_sent = 0;
 };

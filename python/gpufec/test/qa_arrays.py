@@ -40,7 +40,7 @@ def by_tool(decoder, array, *options):
         array.tofile(there)
         done = subprocess.run([os.environ["GPUFEC_TOOL"], "decode", decoder, *options,
                                str(there), str(back)], capture_output=True)
-        if done.returncode not in (0, 3): # 3: too noisy to be a signal
+        if done.returncode not in (0, 3): # 3: the input is only noise
             raise RuntimeError(done.stderr)
         return np.fromfile(back, np.uint8)
 
@@ -124,7 +124,7 @@ class qa_arrays(unittest.TestCase):
 
     def test_the_encoder_blocks(self):
         code = dict(termination="tailbiting", frame_bits=100)
-        packed = gpufec.random_bits((9, 104)) # the last four of each are beyond the frame
+        packed = gpufec.random_bits((9, 104)) # the last four bits of a row are padding
         packed = np.packbits(packed, axis=1)
         expected = through(source_of(packed), gpufec.conv_encoder(**code),
                            blocks.vector_sink_b())

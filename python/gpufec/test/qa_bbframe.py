@@ -183,9 +183,9 @@ class qa_bbframe(unittest.TestCase):
     def test_lost_and_broken_frames(self):
         code = ("dvbs2", "short", "8/9")
         packets, frames = self.example(code)
-        received = np.delete(frames, 3, axis=0)      # 3 is lost
-        received[6, 5] ^= 1                          # the header of 7 is wrong
-        received[8, 500] ^= 1                        # and something in 9
+        received = np.delete(frames, 3, axis=0)      # frame 3 is lost
+        received[6, 5] ^= 1                          # a wrong header in frame 7
+        received[8, 500] ^= 1                        # a wrong bit in frame 9
         block, items, tags = extract(received.ravel(), code)
         self.assertEqual((block.dropped_frame_count(), block.gap_count(),
                           block.packet_error_count()), (1, 1, 1))
@@ -226,7 +226,7 @@ class qa_bbframe(unittest.TestCase):
         broken[:, 60::188] ^= 1  # each packet
         block = gpufec.bbframe_to_ts(*code)
         block.set_max_noutput_items(188)
-        block.set_max_output_buffer(4096)  # so that packets wait when nobody takes more
+        block.set_max_output_buffer(4096)  # so that packets wait in the block
         for source, most in ((qa_support.vector_source(partial, tags), 1 << 20),
                              (qa_support.vector_source(broken.ravel()), 188)):
             graph = gr.top_block()
@@ -418,7 +418,7 @@ class qa_bbframe(unittest.TestCase):
         sent, _ = qa_support.run(qa_support.vector_source(dtv_frames(theirs, packets)),
                                  dtv.dvb_bch_bb(*theirs))
         received = sent.reshape(-1, n).copy()
-        received[:, 100:2500:200] ^= 1 # 12 of them
+        received[:, 100:2500:200] ^= 1 # 12 errors per frame
         corrected, _ = qa_support.run(qa_support.vector_source(np.packbits(received)),
                                       gpufec.bch_decoder(*code))
         block, items, _ = extract(corrected, code)

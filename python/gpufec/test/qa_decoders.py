@@ -58,7 +58,7 @@ class decoder_blocks:
     """The common tests. A derived class for each block makes the block and its
     input."""
 
-    dtype = np.uint8 # of an output item
+    dtype = np.uint8 # type of output items
 
     def setUp(self):
         self.items = self.make_items()
@@ -179,7 +179,7 @@ class decoder_blocks:
         self.assertEqual(listener.got[-1]["items_out"], len(sink.data()))
 
     def test_a_batch_that_does_not_fill_goes_when_it_is_due(self):
-        """Nothing but the timer wakes a block whose source is silent."""
+        """The source is silent, so only the timer can wake the block."""
         source = gated_source(self.gated())
         sink = self.sink()
         block = self.block(backend="cpu", batch=1000, max_latency_ms=20)
@@ -217,7 +217,7 @@ class decoder_blocks:
     def test_another_stream_has_its_own_tags(self):
         """A new run starts cleanly whatever was in flight when the previous run was
         stopped."""
-        def numbered(): # to be held: Python forgets blocks that nobody has
+        def numbered(): # the caller keeps it: Python deletes unreferenced blocks
             return [tagger(np.float32 if self.items.dtype == np.float32 else np.uint8)]
 
         expected = self.decode(self.block(backend="cpu", batch=3), between=numbered())
@@ -254,7 +254,7 @@ class decoder_blocks:
                                         f"positive_bit is {wrong}: allowed are 0 and 1"):
                 self.block(backend="cpu", positive_bit=wrong)
 
-    positive_bit = 0 # if none is given
+    positive_bit = 0 # default of the block
 
     def other_sign(self, items):
         return (-items.view(np.int8)).view(items.dtype)
@@ -382,7 +382,7 @@ class qa_sync_stream(decoder_blocks, unittest.TestCase):
                                    mode=self.mode, output="posteriors", **parameters)
 
     def other_sign(self, items):
-        return items # received bits, which have none
+        return items # hard bits have no sign
 
 
 class qa_sync_framed(qa_sync_stream):

@@ -62,7 +62,7 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # threads drop what is left
+                self.assertGreaterEqual(len(found), 18 * FRAME) # threads drop the end
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
@@ -201,7 +201,7 @@ class qa_fec(unittest.TestCase):
         np.testing.assert_array_equal(found[-3], np.packbits(bits.ravel()))
         for n, one in zip(sizes, found):
             self.assertFalse(one.any())
-        self.assertFalse(found[-2].any()) # not the PDU before
+        self.assertFalse(found[-2].any()) # no bits of the previous PDU
 
     def test_ldpc(self):
         code = dict(frame_size="short", rate="2/3")
@@ -311,7 +311,7 @@ class qa_alists(unittest.TestCase):
     def test_GrFecEncoders_DecodeToTheLastBit(self):
         checked = []
         with warnings.catch_warnings():
-            warnings.simplefilter("error") # none of these files is suspected
+            warnings.simplefilter("error") # a warning would be wrong for these files
             for path, encoder, message_positions in self.encoders():
                 with self.subTest(path.name, message_positions=message_positions):
                     self.check(path, encoder, message_positions)
@@ -358,7 +358,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # these are right, if dense
+                    warnings.simplefilter("error") # dense but valid matrices
                     self.check(file.name, encoder, "first")
 
 

@@ -37,7 +37,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
 LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
         "viterbi_recording")
-NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # what is not of GNU Radio
+NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # modules outside GNU Radio
 
 
 def platform():
@@ -46,7 +46,7 @@ def platform():
                     version_parts=(gr.major_version(), gr.api_version(),
                                    gr.minor_version()))
     core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
-    # Folders of modules outside GNU Radio, which GNU Radio Companion is also told.
+    # Folders of blocks of modules outside GNU Radio, for GNU Radio Companion.
     others = [p for p in os.environ.get("GRC_BLOCKS_PATH", "").split(":") if p]
     made.build_library([BLOCKS] + others + [str(p) for p in core.glob("*.yml")
                                    if not p.name.startswith("gpufec")])
@@ -281,7 +281,7 @@ class qa_live(unittest.TestCase):
         top.wait()
 
     def check_refusal(self, words, *arguments, **environment):
-        """The program prints only what to do."""
+        """Expects an error message that contains `words`, and no traceback."""
         done = subprocess.run(
             [sys.executable, self.compiled("viterbi_recording"), *arguments],
             capture_output=True, text=True, timeout=60, env={

@@ -65,7 +65,7 @@ def dab_fic(count):
 
 
 TETRA = ["1+D+D4", "1+D2+D3+D4", "1+D+D2+D4", "1+D+D3+D4"]
-K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133
+K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133 octal
 
 # Generators in the notation of the standards, bits per frame, termination, number of bits
 # of the mother code, and which of them are sent in which order.

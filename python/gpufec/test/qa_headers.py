@@ -140,8 +140,8 @@ class qa_headers(unittest.TestCase):
                 self.assertEqual(described, [p.name for p in make.parameters])
 
     def test_what_is_bound_by_hand(self):
-        """Docstrings are the headers', names of parameters too, and so are defaults, where
-        a header has one."""
+        """Docstrings, parameter names and defaults are those of the headers, if the headers have
+        them."""
         names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
                            if name[0] != "_"]
         self.assertIn("conv_preset.termination", names)

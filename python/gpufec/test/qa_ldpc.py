@@ -129,8 +129,8 @@ class qa_ldpc(unittest.TestCase):
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
 
     def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
-        """All of DVB-S2X but normal 2/9, which gr-dtv has punctured alone, its medium
-        frames likewise, and DVB-T2."""
+        """Tests DVB-S2X and DVB-T2, except normal 2/9 and medium frames of DVB-S2X, which gr-dtv
+        has only in punctured form."""
         def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
             encoder = gpufec.ldpc_encoder(standard, size, rate, packed_input=False,
                                           packed_output=False)
@@ -176,7 +176,7 @@ class qa_ldpc(unittest.TestCase):
                 coded = encode(bits, **parameters)
                 self.assertEqual(len(coded), 4 * sent)
                 llr = clean(coded)
-                llr[::sent] = 0  # and one bit per frame that is not known
+                llr[::sent] = 0  # erases one bit per frame
                 tags = [(sent + 7, pmt.mp("a"), pmt.from_long(1))]
                 items, out = decode(llr, tags, packed_output=False, **parameters)
                 self.assertTrue(np.array_equal(items, bits))
@@ -343,7 +343,7 @@ class qa_ldpc(unittest.TestCase):
         key, cut = pmt.mp("XFECFRAME"), 5000
         half, quarter = (pmt.cons(pmt.from_long(4), pmt.PMT_T),
                          pmt.cons(pmt.from_long(1), pmt.PMT_F))
-        llr[3] = llr[3][:cut] # what its tag says comes again too early
+        llr[3] = llr[3][:cut] # the next tag arrives before the end of this frame
         starts = np.cumsum([0] + [len(frame) for frame in llr[:-1]])
         tags = [(int(at), key, half) for at in starts[:-1]] + [(int(starts[-1]), key, quarter)]
         expected = np.concatenate([np.packbits(b) for b in bits[:3] + bits[4:]])

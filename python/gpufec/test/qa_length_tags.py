@@ -196,7 +196,7 @@ class qa_length_tags(unittest.TestCase):
         if case.packets_are_frames:
             expected = [[f] for packet in expected for f in packet]
         expected = [case.outputs[packet].ravel() for packet in expected]
-        if case.name.startswith("channel_bsid"): # its noise depends on what it has dropped
+        if case.name.startswith("channel_bsid"): # its noise depends on the dropped items
             self.assertEqual([len(p) for p in packets], [len(p) for p in expected])
         else:
             np.testing.assert_array_equal(out, np.concatenate([[], *expected]))
@@ -281,7 +281,7 @@ class qa_length_tags(unittest.TestCase):
     @each_case
     def test_NoKey_LeavesTagsAsTheyAre(self, case):
         if case.name.startswith("channel_bsid"):
-            return # frames of its own need a key
+            return # channel_bsid needs a key to make frames
         tags = [length(case.n * f + 1, 3) for f in range(FRAMES)]
         out, found, _ = run(case.make(length_tag=""), case.frames.ravel(), tags,
                             with_pdus=False)
@@ -293,7 +293,7 @@ class qa_length_tags(unittest.TestCase):
     def test_EndOfInputInsideAFrame_EndsTheBlock(self, case):
         n = case.n
         tags = [length(0, n), length(n, n), length(2 * n, n)]
-        for end in 2 * n + 1, 2 * n + n // 2: # one item, which has the tag, and more
+        for end in 2 * n + 1, 2 * n + n // 2: # the last frame has one item, or half of its items
             self.check(case, case.frames.ravel()[:end], tags, [[0], [1]], 0)
         self.check(case, case.frames.ravel()[:n + n // 2], [length(0, 2 * n + 1)], [], 1)
 
@@ -328,7 +328,7 @@ class qa_length_tags(unittest.TestCase):
             if kind == "whole":
                 many = int(random.integers(1, 3))
                 if random.integers(8) == 0:
-                    tags.append(length(at, some)) # followed by the one that counts
+                    tags.append(length(at, some)) # a later tag of the same item supersedes this one
                 append(case.frames[f:f + many].ravel(), many * case.n)
                 expected.append(list(range(f, f + many)))
                 if random.integers(3) == 0:
@@ -390,8 +390,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_LockAndUnlock_LoseNoFrame(self, case):
-        """Each time all that was sent is read, with a frame that lacks an item; where the
-        decoder reads it in the ring, with whole frames."""
+        """All sent items are read before each lock(), also those of an incomplete frame. If the
+        decoder reads its input in place, only complete frames are sent."""
         frames = np.random.default_rng(5).integers(FRAMES, size=60)
         items, missing = case.frames[frames].ravel(), 0 if support.SIMULATED else 1
         tags = [length(f * case.n, case.n) for f in range(60)]
@@ -422,7 +422,7 @@ class qa_length_tags(unittest.TestCase):
 
 
 class qa_streams(unittest.TestCase):
-    """Without frames lengths are converted, both ends of a packet rounded alike."""
+    """Tests of streams without frames: both ends of a packet are rounded alike."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -477,7 +477,7 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Each part has items, a code or None, and a length or None."""
+        """Decodes parts: each has items, a code or None, and a length or None."""
         items = np.concatenate([part[0] for part in parts])
         starts = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
         tags = [self.named(at, part[1]) for at, part in zip(starts, parts)
@@ -585,7 +585,7 @@ class qa_acm(unittest.TestCase):
 
 class qa_transport_streams(unittest.TestCase):
     def test_LengthOfABbframe_BecomesThatOfItsPackets(self):
-        """In the receiver with one MODCOD and with ACM, and in bbframe_to_ts."""
+        """Tests the receiver with one MODCOD and with ACM, and bbframe_to_ts."""
         packets, frames = qa_bbframe.transport_packets(130), []
         units, at = qa_bbframe.bits_of_units(packets), 0
         n, k = qa_bbframe.lengths(("dvbs2", "short", "8/9"))

@@ -66,7 +66,7 @@ def code_of(preset):
 
 
 def sent_pattern(polynomials, puncturing):
-    """Tells which outputs each stage of a period sends, [stage, output]."""
+    """Returns which outputs each stage of a period sends, as booleans [stage, output]."""
     if not puncturing:
         return np.ones((1, len(polynomials)), bool)
     return np.array([[c == "1" for c in row] for row in puncturing.split(",")]).T
@@ -215,7 +215,7 @@ def thread_seconds(name):
             if (task / "comm").read_text().startswith(name):
                 seconds += int((task / "schedstat").read_text().split()[0]) * 1e-9
         except OSError:
-            pass # it has ended meanwhile
+            pass # the thread has ended meanwhile
     return seconds
 
 

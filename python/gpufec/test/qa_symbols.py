@@ -84,8 +84,8 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 class qa_symbols(unittest.TestCase):
     def test_every_modcod_from_gr_dtv(self):
-        """Some 0.8 dB above the standard's threshold, in turn by every format, demapper
-        and way to Es/N0."""
+        """Es/N0 is about 0.8 dB above the standard's threshold. Successive MODCODs use
+        different formats, demappers and sources of Es/N0."""
         turn = 0
         for constellation, rate, es_n0 in MODCODS:
             for size in ("normal", "short"):
@@ -131,8 +131,8 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
     def test_dvbs2x_from_gr_dtv(self):
-        """A rate of each constellation and ring structure, of codes shared with S2 all, and
-        two MODCODs of S2. The dummies that fill the last slot of 128APSK do not count."""
+        """One rate per constellation and ring structure, all codes shared with S2, and two
+        MODCODs of S2. The dummies that fill the last slot of 128APSK are not decoded."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
             ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """All MODCODs in one stream, in pieces of any size, with one that is reserved and a
-        frame cut short."""
+        """One stream in pieces of any size has all MODCODs, a reserved one, and a frame that
+        is cut short."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -228,7 +228,7 @@ class qa_symbols(unittest.TestCase):
                   ("16apsk", "short", "3/5", dtv.MOD_16APSK, 10),
                   ("16apsk", "short", "2/3", dtv.MOD_16APSK, 11),
                   ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK, 14)]
-        modcods = {1: 4, 3: 18} # those of S2, by XFECFRAME
+        modcods = {1: 4, 3: 18} # frames of S2, tagged XFECFRAME
         sent, symbols, tags, at = [], [], [], 0
         for number, (name, size, rate, modulation, es_n0_db) in enumerate(frames):
             encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
@@ -256,7 +256,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
     def test_dummy_and_reserved_modcods(self):
-        """Neither shifts what follows; they are counted, and the next frame says how many."""
+        """Dummy and reserved frames do not shift later frames; the next tag has their count."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
@@ -301,8 +301,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 1)
 
     def test_symbols_of_another_modcod_than_tagged(self):
-        """After a wrong number of symbols, too many or too few, the next tagged frame
-        is right."""
+        """After too many or too few symbols, the next tagged frame is decoded correctly."""
         qpsk, sent = transmit("qpsk", "short", "1/2", 4, 31)
         good = noisy(sent, 4, 31).reshape(4, 8100)
         _, psk8 = transmit("8psk", "short", "3/5", 1, 32)
@@ -313,7 +312,7 @@ class qa_symbols(unittest.TestCase):
                  (4, good[1]),
                  (12, good[2]), # 8100 in place of 5400: a frame and half a frame
                  (4, good[2]),
-                 (18, apsk16), # as many, at another rate
+                 (18, apsk16), # the same number of symbols, at another rate
                  (4, good[3])]
         starts = np.cumsum([0] + [len(part) for _, part in parts])
         tags = [(int(at), pmt.mp("XFECFRAME"), tag(m)) for at, (m, _) in zip(starts, parts)]
@@ -358,7 +357,7 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """Frames of very different Es/N0 and amplitude, and tags at their bits."""
+        """The frames differ widely in Es/N0 and amplitude; tags stay at their bits."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])
@@ -456,7 +455,7 @@ class qa_symbols(unittest.TestCase):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
     def test_receiver_of_dvbs2x(self):
-        """Each constellation, and a MODCOD of S2, from gr-dtv's whole transmitter to packets."""
+        """Receives packets of gr-dtv's whole transmitter, by constellation; one MODCOD is of S2."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("8psk", "8PSK", "short", "26/45"),
             ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
@@ -464,7 +463,7 @@ class qa_symbols(unittest.TestCase):
             ("64apsk", "64APSK", "normal", "128/180"),
             ("128apsk", "128APSK", "normal", "135/180"),
             ("256apsk", "256APSK", "normal", "124/180"), ("16apsk", "16APSK", "short", "8/9")]
-        if qa_support.SIMULATED: # whose devices decode as the CPU does
+        if qa_support.SIMULATED: # simulated devices decode like the CPU: a few MODCODs suffice
             modcods = modcods[1::4]
         for number, (constellation, modulation, size, rate) in enumerate(modcods):
             with self.subTest(constellation, size=size, rate=rate):
@@ -506,9 +505,9 @@ class qa_symbols(unittest.TestCase):
                                   receiver.packet_error_count()), (0, 0, 0))
 
     def test_receiver_of_dvbs2x_by_tags(self):
-        """Packets go on from frames of S2X to frames of S2, with our encoders; a frame whose
-        tag names no MODCOD of S2X is missing."""
-        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # as the receiver begins
+        """Packets continue across frames of S2X and S2. Only a frame whose tag names no MODCOD
+        of S2X is lost."""
+        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's initial MODCOD
                    ("qpsk", "short", "1/2", dtv.MOD_QPSK),
                    ("64apsk", "normal", "7/9", dtv.MOD_8_16_20_20APSK),
                    ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),
@@ -591,7 +590,7 @@ class qa_symbols(unittest.TestCase):
                                      qa_support.tags_of(expected[1], name))
 
     def test_bad_symbols_shift_nothing(self):
-        """Frames of zeros, of no numbers, and of another constellation between good ones."""
+        """Good frames alternate with frames of zeros, NaN and another constellation."""
         message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
         received = noisy(symbols, 4, 9)
         _, other = transmit("8psk", "short", "3/5", 2, 10)

@@ -149,7 +149,7 @@ def wrong_ldpc():
 
 
 def plframes(symbols, frame_size, rate, constellation, pilots, header):
-    """The PLFRAMEs of XFECFRAMEs, from gr-dtv, or what follows their PLHEADERs."""
+    """Returns gr-dtv's PLFRAMEs of XFECFRAMEs, with or without PLHEADERs."""
     sink, graph = blocks.vector_sink_c(), gr.top_block()
     graph.connect(blocks.vector_source_c(symbols.tolist()), dtv.dvbs2_physical_cc(
         dtv.FECFRAME_SHORT if frame_size == "short" else dtv.FECFRAME_NORMAL,

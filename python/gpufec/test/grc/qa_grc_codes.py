@@ -61,7 +61,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
                       dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
                       dict(output="bbframe", frame_size="NORMAL"),
-                      dict(constellation="no_variable"), # of LLRs it is not looked at
+                      dict(constellation="no_variable"), # ignored for LLR input
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
             graph, block = self.graph(LDPC_DECODER, **right)
             with self.subTest(**right):
@@ -183,7 +183,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
 
     def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
         key = "variable_gpufec_ldpc_decoder_def"
-        logging.disable(logging.ERROR) # a traceback for each of them
+        logging.disable(logging.ERROR) # each error would log a traceback
         self.addCleanup(logging.disable, logging.NOTSET)
         for parameters in [p for p, _ in WRONG_LDPC] + [
                 dict(), dict(standard="nr", frame_size="bg2 z64", rate="10/20"),
@@ -250,7 +250,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
             decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
                                                          rate=rate, **code)
             with self.subTest(**code):
-                if False in red.values(): # one decoder takes all of them in turn
+                if False in red.values(): # set_code() tries all rates on one decoder
                     made = decoder(min(red, key=red.get))
                     found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
                 else:
@@ -258,8 +258,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(found, red)
                 self.assertEqual({rate: decoder_is_red(**code, rate=rate) for rate in red}, red)
             count += list(red.values()).count(False)
-        # In normal and short frames those of EN 302 307-1, table 12, in both standards, and
-        # those of EN 302 307-2 but for VL-SNR.
+        # Normal and short frames: the MODCODs of EN 302 307-1, table 12, in both standards, and
+        # those of EN 302 307-2 except VL-SNR.
         self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
 
 

@@ -58,7 +58,7 @@ class qa_sync_map_running(unittest.TestCase):
         """Frames of constant length decode as tagged frames do, in pieces of any size;
         length tags are then ordinary tags."""
         _, frames = small_frames(60)
-        frames = [np.resize(f, 32) for f in frames] # beyond the end: what comes next
+        frames = [np.resize(f, 32) for f in frames] # frames repeat their beginning as padding
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
         items = np.concatenate(frames)
         for backend in ("cpu", "auto"):
@@ -96,7 +96,7 @@ class qa_sync_map_running(unittest.TestCase):
         locks = values(tags, "sync_lock")
         self.assertEqual(locks[:7], [True] * 7)
         self.assertEqual(locks[9:14], [False] * 5)
-        # Symbol 400 of the bits, in the first frame that is lost: its offset is clear.
+        # The tag is at symbol 400, in a frame without lock, where its position is still known.
         self.assertEqual(len(support.tags_of(tags, "mark")), 1)
 
     def test_tags_follow_a_stream(self):
@@ -224,13 +224,13 @@ class qa_sync_map_running(unittest.TestCase):
                 before, first.limit = first.limit, limit
                 wait_until(lambda: block.nitems_read(0) >= limit - before)
                 self.assertEqual(block.nitems_read(0), limit - before)
-                if mode == "framed": # each whole frame leaves, by the latency bound
+                if mode == "framed": # the latency bound emits every complete frame
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
-                time.sleep(0.1) # the scheduler moves items on
+                time.sleep(0.1) # time for the scheduler to move items
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))
                 came = len(end.data())
                 graph.lock()
-                graph.unlock() # and nitems_read() counts from 0
+                graph.unlock() # also resets nitems_read()
             first.held = False
             graph.wait()
             np.testing.assert_array_equal(end.data(), symbols)

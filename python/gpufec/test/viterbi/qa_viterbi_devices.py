@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Several devices, devices that fail, and input that is decoded where it lies in the ring.
+"""Tests of several devices, failing devices, and input that is read in place in the ring.
 
 Runs with the simulated devices of lib/viterbi/simulated_cuda.cc, or with real ones, of
 which none fails.
@@ -35,7 +35,7 @@ def device_count():
 
 
 class slow_sink(gr.sync_block):
-    """Takes some of what there is."""
+    """Consumes a random part of the available items."""
 
     def __init__(self):
         gr.sync_block.__init__(self, "slow_sink", [np.uint8], None)
@@ -59,7 +59,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
     def test_decodes_where_the_input_lies(self):
-        """Values that the next parallel block overlaps are not consumed: they were not copied."""
+        """Input read in place is not consumed while the next parallel block needs it as overlap."""
         for soft_input in ("int8", "float"):
             items = support.soft_values(support.encode(self.bits), soft_input)
             source = gated_source(items)
@@ -115,7 +115,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertEqual(found[0], found[1])
 
     def locked_and_unlocked(self, **parameters):
-        """The decoder, and what it gives of pieces with lock() and unlock() between them."""
+        """Calls lock() and unlock() between pieces; returns the decoder and its output."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **parameters, **self.small)
@@ -128,7 +128,7 @@ class qa_viterbi_devices(unittest.TestCase):
             whole = (sent // 2 - L) // D
             self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
             graph.lock()
-            graph.unlock() # the ring is written anew, from its beginning
+            graph.unlock() # the next items are written at the start of the ring
         source.end()
         graph.wait()
         return decoder, sink.data()
@@ -152,7 +152,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
     def test_two_decoders_of_one_source(self):
-        """Only one of them can lock the ring's pages."""
+        """Only one of the two decoders can pin the ring's pages."""
         source = support.vector_source(self.items)
         graph = gr.top_block()
         sinks = [blocks.vector_sink_b() for _ in range(2)]
@@ -172,7 +172,7 @@ class qa_viterbi_devices(unittest.TestCase):
         graph = gr.top_block()
         graph.connect(source, decoder, sink)
         graph.start()
-        source.allow(2 * (2 * D + L)) # two of four blocks
+        source.allow(2 * (2 * D + L)) # half of a batch of four parallel blocks
         time.sleep(0.3)
         self.assertEqual(len(sink.data()), 0)
         decoder.set_max_latency_ms(1)
@@ -181,7 +181,7 @@ class qa_viterbi_devices(unittest.TestCase):
         graph.wait()
 
     def test_output_goes_to_the_ring_by_itself(self):
-        """Round the ring behind the block many times; by a copy where that is small."""
+        """Output wraps around the ring many times; it is copied if the ring is too small."""
         items = support.soft_values(support.encode(support.random_bits(400000, 3)),
                                     sigma=0.7, seed=3)
         expected, _ = support.decode(items, decode_length=D, overlap=L)
@@ -199,7 +199,7 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(said, copied, lines)
 
     def test_a_stop_while_output_goes_to_the_ring(self):
-        """The ring is gone then; and the next stream finds nothing of this one."""
+        """The ring is freed, and the next stream has no output of the stopped one."""
         expected, _ = support.decode(self.items, **self.small)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         for _ in range(3):
@@ -217,7 +217,7 @@ class qa_viterbi_devices(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_a_ring_between_two_decoders(self):
-        """One of them alone uses it as it lies."""
+        """Only one of the two decoders uses the ring in place."""
         def decode(backend):
             parameters = dict(backend=backend, **self.small)
             sink, graph = blocks.vector_sink_b(), gr.top_block()
@@ -272,7 +272,7 @@ class qa_viterbi_devices(unittest.TestCase):
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
     def locks(self, exchanged, **parameters):
-        """Bits and locks where I and Q are exchanged, or else a value is lost."""
+        """Returns bits and locks of a stream with I and Q exchanged, or with a value missing."""
         items = support.soft_values(support.encode(support.random_bits(400000, 2)),
                                     sigma=0.5, seed=2)
         items = (items.reshape(-1, 2)[:, ::-1].ravel() if exchanged
@@ -321,7 +321,7 @@ class qa_viterbi_devices(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_a_device_that_fails_between_lock_and_unlock(self):
-        """Bits that were decoded before stay, though their input is gone from the ring."""
+        """Bits decoded before the failure stay, although the ring has lost their input."""
         expected, _ = support.decode(self.items, **self.small)
         with failure("0:12"):
             decoder, bits = self.locked_and_unlocked()

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The decoder with frames: every termination, exact counts, exact bits."""
+"""Tests of frames: exact counts and bits, for every termination."""
 
 import unittest
 
@@ -24,7 +24,7 @@ def expect(bits, frame_bits, packed):
 class qa_viterbi_frames(unittest.TestCase):
     def check(self, bits, frame_bits, soft_input="int8", cut=0, termination="terminated",
               constraint_length=7, polynomials=(0o171, 0o133), puncturing="", **parameters):
-        """Decodes frames without noise, the last cut items missing."""
+        """Decodes frames without noise, without the last `cut` items."""
         code = dict(constraint_length=constraint_length, polynomials=list(polynomials),
                     puncturing=puncturing, termination=termination)
         coded = support.encode_frames(bits, frame_bits, **code)

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The decoder on a GPU, under GNU Radio: the same bits as on the CPU."""
+"""Tests that flowgraphs decode to the same bits on a GPU as on the CPU."""
 
 import unittest
 

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The decoder while it runs: restarts, slow streams, setters, several at once."""
+"""Tests of running decoders: restarts, slow streams, setters, several decoders at once."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ PATIENCE = 20.0 # seconds in which a condition must come true
 
 
 class gated_source(gr.sync_block):
-    """Sends items as far as allowed; then waits until more are, or the end."""
+    """Sends as many items as are allowed, then waits for further permission or the end."""
 
     def __init__(self, items):
         gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
@@ -99,7 +99,7 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_lock_and_unlock_lose_nothing_of_the_block(self):
-        """GNU Radio loses items in the rings around a block: none wait there at the change."""
+        """The rings around the block are empty at lock(), because GNU Radio loses their items."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,
@@ -115,7 +115,7 @@ class qa_viterbi_running(unittest.TestCase):
             self.assertTrue(eventually(lambda: decoder.nitems_read(0) == sent - before
                                        and len(sink.data()) == whole_blocks))
             graph.lock()
-            graph.unlock() # and nitems_read() counts from 0
+            graph.unlock() # also resets nitems_read()
         source.end()
         graph.wait()
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
@@ -146,7 +146,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(other.data(), self.items.view(np.uint8))
 
     def test_a_slow_stream_is_not_starved(self):
-        """All whole blocks that arrived come out, though no batch is full."""
+        """All complete parallel blocks are decoded and emitted, although no batch is full."""
         for packed in (True, False):
             source = gated_source(self.items.view(np.int8))
             sink = blocks.vector_sink_b()
@@ -161,7 +161,7 @@ class qa_viterbi_running(unittest.TestCase):
                 expected = (stages - 48) // 128 * (16 if packed else 128)
                 self.assertTrue(eventually(lambda: len(sink.data()) == expected),
                                 f"{len(sink.data())} of {expected} items after {stages}")
-            time.sleep(0.3) # nothing more comes out, the scheduler's wake-ups included
+            time.sleep(0.3) # longer than the scheduler's period of 250 ms
             self.assertEqual(len(sink.data()), expected)
             source.end()
             graph.wait()
@@ -169,7 +169,7 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(sink.data(), expected)
 
     def test_the_decoder_wakes_the_block(self):
-        """Else results would wait for the scheduler, that looks every 250 ms."""
+        """Without this wake-up, results would wait for the scheduler's period of 250 ms."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", max_latency_ms=5,
@@ -261,7 +261,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(output[12100:], self.bits[12100:])
 
     def test_setters_do_not_wait_for_a_busy_decoder(self):
-        """While every slot is in flight the block sleeps, but not under a setter's lock."""
+        """While every slot is in flight, the block sleeps without holding the setters' lock."""
         graph = gr.top_block()
         source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", slots=1)
@@ -274,7 +274,7 @@ class qa_viterbi_running(unittest.TestCase):
         waited = time.monotonic() - begin
         graph.stop()
         graph.wait()
-        self.assertLess(waited, 5.0) # a setter that waits for the 100 ms sleeps takes 10
+        self.assertLess(waited, 5.0) # about 10 s if each setter waited for a sleep of 100 ms
 
     def test_stop_without_input(self):
         source = gated_source(self.items.view(np.int8))

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""The decoder in a stream: exact counts, exact bits, whatever the chunks and the input."""
+"""Tests of streams: exact counts and bits, for all chunk sizes and input formats."""
 
 import unittest
 
@@ -19,7 +19,7 @@ PUNCTURED = "101,110"
 
 
 def stages_of(values, puncturing="", outputs=2):
-    """Stages that send at least so many values."""
+    """Returns the number of stages that send at least this many values."""
     sent = support.sent_pattern([1] * outputs, puncturing).sum(axis=1)
     before = np.concatenate([[0], np.cumsum(np.tile(sent, values // len(sent) + 1))])
     return int(np.searchsorted(before, values))
@@ -27,7 +27,7 @@ def stages_of(values, puncturing="", outputs=2):
 
 class qa_viterbi_stream(unittest.TestCase):
     def check_counts(self, lengths, puncturing="", soft_input="int8", **parameters):
-        """As many bits as stages have begun, and the right ones where they are certain."""
+        """Expects one bit per stage that has begun, and correct bits where they are certain."""
         bits = support.random_bits(max(lengths) + 10, 1)
         coded = support.encode(bits, puncturing=puncturing)
         for length in lengths:
@@ -90,14 +90,14 @@ class qa_viterbi_stream(unittest.TestCase):
         shape = dict(decode_length=64, overlap=40, puncturing=PUNCTURED)
         expected, _ = support.decode(items, **shape)
         errors = np.count_nonzero(np.unpackbits(expected) != bits)
-        self.assertGreater(errors, 50) # so that ties and wrong paths count
+        self.assertGreater(errors, 50) # the comparison includes ties and wrong paths
         for extra in (dict(batch=1), dict(batch=2, slots=1), dict(batch=7, slots=16),
                       dict(batch=1000), dict(threads=2), dict(max_latency_ms=0.0)):
             for limit in (0, 1, 37):
                 with self.subTest(limit=limit, **extra):
                     output, _ = support.decode(items, limit, **shape, **extra)
                     np.testing.assert_array_equal(output, expected)
-        for multiple in (2, 100, 4096): # as with a GPU, whose buffers are wider
+        for multiple in (2, 100, 4096): # a GPU has larger output multiples
             for limit in (0, 1, 64):
                 decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=3, **shape)
                 decoder.set_output_multiple(multiple)
@@ -162,7 +162,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_gr_fec_encoder(self):
-        """Their encoder, and their sign, which is the default: positive means bit 1."""
+        """Decodes gr-fec's encoder with gr-fec's sign, the default: positive means bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tags: each on the exact output item, lengths in output items, and the block's own."""
+"""Tests of tags: exact output items, converted lengths, and tags that the block adds."""
 
 import math
 import unittest
@@ -21,12 +21,12 @@ SMALL = dict(decode_length=32, batch=4)
 
 
 def marks(items):
-    """A tag on every item, numbered."""
+    """Returns a numbered tag for every item."""
     return [(i, MARK, pmt.from_long(i)) for i in range(items)]
 
 
 def stage_of_values(count, polynomials, puncturing):
-    """The stage that sends each of the first values."""
+    """Returns, for each of the first values, the stage that sends it."""
     sent = support.sent_pattern(polynomials, puncturing).sum(axis=1)
     return np.repeat(np.arange(count), np.tile(sent, count)[:count])[:count]
 
