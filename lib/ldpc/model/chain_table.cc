@@ -135,7 +135,8 @@ bool chain_layers::place_groups(chain_table& table, unsigned shared_groups) cons
         return false;
     }
     table.shared_groups = std::min(groups, shared_groups);
-    // Device memory gets the groups with the fewest edges, and none that a layer has twice.
+    // The groups with the fewest edges go to device memory, but none that a layer has
+    // twice.
     std::vector<unsigned> uses(groups, 0);
     std::vector<bool> twice(groups, false);
     for (const auto& layer : d_layers) {
