@@ -14,6 +14,10 @@
  * the free part of shared memory, the others in device memory and as far as possible in
  * the L2 cache.
  *
+ * The posteriors of groups that do not fit in shared memory are in device memory, and in
+ * the L2 cache as far as possible (External). A thread reads those early that no thread
+ * changes meanwhile (chain_table.h).
+ *
  * An edge that a layer lacks leads to a posterior that no sum changes. A barrier stands
  * only before a layer that uses bits of a group in use since the last barrier. All
  * threads wait at it if the other chain used those bits. */
@@ -298,7 +302,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // External only, as is
+        edge_places edges_at;              // only if External, like early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const

@@ -16,6 +16,10 @@
  * magnitudes of each check, for the edge with min1 and for all others, and for each edge
  * a sign and whether it has min1.
  *
+ * The posteriors of groups that do not fit in shared memory are in device memory, and in
+ * the L2 cache as far as possible (External). A thread reads those early that no thread
+ * changes meanwhile (chain_table.h).
+ *
  * A barrier stands only before a layer that uses bits of a group in use since the last
  * barrier, so that warps can drift apart. All threads wait at it if the other chain used
  * those bits. */
@@ -437,7 +441,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // External only, as is
+        edge_places edges_at;              // only if External, like early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
