@@ -54,6 +54,9 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     if (!two_codewords || !two_checks) {
         return two_codewords ? std::move(two_codewords) : std::move(two_checks);
     }
+    if (!two_codewords->fits_shared_memory()) {
+        return two_checks;
+    }
     // While each codeword has a multiprocessor, half of each word would be empty.
     int multiprocessors = 0;
     cuda::check(

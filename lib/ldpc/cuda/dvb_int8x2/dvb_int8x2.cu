@@ -32,6 +32,8 @@ public:
     {
     }
 
+    bool fits_shared_memory() const override { return d_variant.form.max_external <= 1; }
+
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
         return scratch_for(codewords, d_variant.state_words(*d_table));
