@@ -16,7 +16,7 @@ struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
     std::vector<double> prior_scale;            //!< one entry per output symbol
-    std::vector<double> symbol, prior, weights; //!< q values per symbol
+    std::vector<double> symbol, prior, weights; //!< q values each
     std::vector<double> first, last; //!< drift posteriors of both ends of the frame
     std::vector<double> metrics[4];  //!< metrics for boundary matches
 };

@@ -21,7 +21,7 @@ namespace reference {
 struct map_problem {
     sync_code code;
     bsid_model channel;
-    drift_range window; //!< number of drifts considered at every boundary
+    drift_range window; //!< drifts considered at every boundary
     //! Number of symbols; may exceed the code's frame_symbols, because indices repeat.
     unsigned symbols;
     int origin = 0; //!< received position of boundary 0 at drift 0

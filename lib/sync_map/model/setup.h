@@ -92,7 +92,7 @@ struct setup {
     unsigned symbols; //!< number of message symbols, including look-ahead; indices repeat
     unsigned outputs; //!< number of message symbols that are output
     unsigned max_items; //!< largest number of received items of a frame
-    drift_range change; //!< largest drift change per symbol in the corridor form
+    drift_range change; //!< range of the drift change per symbol, corridor form
     bool soft_input;
     std::size_t item_size;
     bool priors;

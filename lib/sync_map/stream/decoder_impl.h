@@ -170,8 +170,8 @@ private:
     void add_placed(const placed_frame& place, std::size_t count);
     // Returns the number of borrowed items of the open frame that will be decoded.
     std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
-    // Returns one item more than a batch holds, because a frame may turn out to be too
-    // long.
+    // Returns the number of items that can still be borrowed: in all, one more than a
+    // batch holds, because a frame may turn out to be too long.
     std::size_t borrowed_capacity() const;
     std::size_t take_borrowed(std::size_t count) override
     {

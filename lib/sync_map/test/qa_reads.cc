@@ -69,7 +69,7 @@ void add_priors(test_reads& data)
 }
 
 struct decoded_reads {
-    std::vector<std::vector<double>> values; // reads per frame
+    std::vector<std::vector<double>> values; // output values of each frame
     std::vector<sync_status> statuses;
 };
 

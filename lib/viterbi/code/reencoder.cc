@@ -46,7 +46,7 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Returns the number of ones in a byte. Baseline x86-64 has no popcount instruction.
+// Number of ones in each byte. Baseline x86-64 has no popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
     for (unsigned i = 1; i < count.size(); ++i) {

@@ -26,7 +26,7 @@ inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
 }
 
-//! Returns the number of words that hold the soft values of one stage's R outputs.
+//! Words that hold the soft values of the H stages of a strip, for R outputs.
 template <unsigned H, unsigned R>
 using strip_soft = std::uint32_t[H][(R + 1) / 2];
 

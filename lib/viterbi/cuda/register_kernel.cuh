@@ -128,7 +128,7 @@ using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
 //! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
 struct global_survivors {
-    std::uint32_t* base; // survivor words per thread
+    std::uint32_t* base; // first survivor word of the thread
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {
         return base[strip * words * 32 + i * 32];
@@ -288,7 +288,7 @@ __global__ void __launch_bounds__(32)
 
 //! Survivors of a thread block in shared memory: [strip][word][thread].
 struct shared_survivors {
-    std::uint32_t* base; // survivor words per thread
+    std::uint32_t* base; // first survivor word of the thread
     unsigned row;        // threads per thread block
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
     {

@@ -9,8 +9,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Log-likelihood ratio above which a lock counts as lost, and above which it counts as
-// holding.
+// A lock counts as lost if its evidence() is at least `lost`, and as holding if it is
+// below −`holds`.
 constexpr double lost = 20, holds = 7;
 // Minimum number of values examined after the place of loss.
 constexpr std::size_t lost_values = 256;
