@@ -114,8 +114,7 @@ struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
-    // Number of frames that the table of frames in the input holds.
-    std::size_t tabled = 0;
+    std::size_t tabled = 0; // number of frames in the table in the slot's input
     ldpc::job job;
     std::uint64_t first = 0; // first frame of the batch in flight
     std::size_t frames = 0;

@@ -115,7 +115,7 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // The batch has enough frames for every thread, but bounded memory.
+        // A round has enough frames for every thread, but needs only bounded memory.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =

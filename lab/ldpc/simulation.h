@@ -92,10 +92,10 @@ std::unique_ptr<device_channel> make_device_channel(const simulation_options& op
 struct error_counts {
     std::uint64_t frames = 0;
     std::uint64_t frame_errors = 0; //!< number of frames with a wrong message bit
-    std::uint64_t bits = 0;         //!< number of wrong message bits
-    std::uint64_t errors = 0;
-    std::uint64_t undetected = 0; //!< number of wrong frames that satisfy every check
-    std::uint64_t iterations = 0; //!< sum of the iterations of all frames
+    std::uint64_t bits = 0;         //!< number of message bits
+    std::uint64_t errors = 0;       //!< number of wrong message bits
+    std::uint64_t undetected = 0;   //!< number of wrong frames that satisfy every check
+    std::uint64_t iterations = 0;   //!< sum of the iterations of all frames
 
     void add(const error_counts& more);
     double bit_error_rate() const { return bits ? double(errors) / bits : 0; }

@@ -194,7 +194,7 @@ private:
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0;  // number of items of d_frame already pushed
     std::uint64_t d_made = 0; // number of frames whose reads have all been made
-    unsigned d_read = 0;      // next read of the frame after these
+    unsigned d_read = 0;      // next read of frame number d_made
     bool d_finished = false;
     error_counts d_counts;
 };

@@ -28,7 +28,7 @@ public:
 private:
     const sync_code d_code;
     const bsid_model d_channel;
-    const std::size_t d_soft_values; // likelihoods per item; 0: items are hard
+    const std::size_t d_soft_values; // floats per item; 0: items are hard
     const std::uint64_t d_seed;
 };
 

@@ -377,10 +377,9 @@ private:
     std::size_t d_item_bytes;
     simulation_result d_result;
     ratio_estimator d_ratio;
-    // Number of segments pushed and not yet compared completely.
-    std::deque<segment> d_waiting;
+    std::deque<segment> d_waiting; // segments pushed but not yet compared completely
     std::vector<std::uint8_t> d_buffer;
-    std::size_t d_offset = 0; // number of compared bits of the first of these
+    std::size_t d_offset = 0; // number of compared bits of d_waiting.front()
     std::uint64_t d_segment_errors = 0;
     std::uint64_t d_compared = 0; // segments compared
     bool d_stop = false;

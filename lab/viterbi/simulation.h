@@ -108,7 +108,7 @@ struct simulation_options {
     double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
     double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
     std::uint64_t seed = 1; //!< seed of data and noise
-    //! Number of errors (of both decoders) to stop at; 0: never.
+    //! The simulation stops when each decoder has made this many errors; 0: never.
     std::uint64_t min_errors = 100;
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood

@@ -50,8 +50,8 @@ public:
         place(const place&) = delete;
         place& operator=(const place&) = delete;
 
-        //! Admits a batch and returns true. If the batch must wait, returns false and
-        //! calls the wake callback later.
+        //! Admits a batch and returns true. If the batch must wait, returns false; the
+        //! wake callback is called later.
         bool begin(clock::time_point now = clock::now());
         //! Admits a batch regardless of the limit.
         void take();
@@ -75,7 +75,7 @@ private:
 
     std::mutex d_mutex;
     std::vector<std::shared_ptr<place::state>> d_members;
-    std::vector<std::shared_ptr<place::state>> d_waiting; // longest wait first
+    std::vector<std::shared_ptr<place::state>> d_waiting; // in the order of refusal
     unsigned d_long_running = 0;                          // admitted long batches
 };
 

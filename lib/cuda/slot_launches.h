@@ -80,7 +80,7 @@ public:
         : d_device(device), d_setup(s)
     {
         select(device);
-        d_slots = std::vector<Slot>(run.slots); // creates the slots' events
+        d_slots = std::vector<Slot>(run.slots); // creates events on this device
         const auto batch_granularity = Traits::batch_granularity(s);
         const auto whole = [batch_granularity](std::size_t n) {
             return (n + batch_granularity - 1) / batch_granularity * batch_granularity;

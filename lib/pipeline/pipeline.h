@@ -38,8 +38,8 @@ public:
  *
  * The caller fills the slot that filling() returns and submits it. ready() returns the
  * slots in the order of submission, once finished. Several decoders receive batches in
- * rotation. Only one thread at a time may call a pipeline; its callbacks may be called
- * on any thread.
+ * rotation. Only one thread at a time may call a pipeline. The thread that calls the
+ * pipeline also calls the hooks, except hooks::completion, which any thread may call.
  */
 template <class Job>
 class pipeline
@@ -289,7 +289,7 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_abandoned && device_is_idle()) { // no device may still write there
+        if (!d_abandoned && device_is_idle()) { // otherwise a device may still write it
             d_decoders.front()->page_unlock(memory);
         }
     }

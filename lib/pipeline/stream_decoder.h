@@ -378,7 +378,7 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    std::optional<pipeline<job>> d_pipeline; // last: its threads call the hooks
+    std::optional<pipeline<job>> d_pipeline; // after d_hooks: its threads call them
 
 private:
     // Returns the borrowed memory that the output of a full batch may need.

@@ -19,8 +19,8 @@ namespace gr::gpufec {
 class worker_pool
 {
 public:
-    //! Function that decodes the chunk with number \p chunk of a batch on the thread with
-    //! number \p worker. Must not throw.
+    //! Function that decodes chunk \p chunk (0 … chunks − 1) of a batch on thread \p
+    //! worker (0 … threads() − 1). Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts the threads, or fewer if the system refuses some.

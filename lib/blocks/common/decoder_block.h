@@ -220,7 +220,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far.
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Returns how many frames must fail before a verdict on frames is published.
+    //! Number of frames that must fail before a verdict on frames is published.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
@@ -384,7 +384,7 @@ protected:
     const std::size_t d_input_size, d_output_size;
     const pmt::pmt_t d_source; // source of the tags that this block adds
 
-    // Counts of this stream; GNU Radio's own counts restart with unlock().
+    // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0; // including borrowed items
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // engine().finish() has been called
@@ -536,7 +536,7 @@ private:
         publish_verdict();
         if (ended) {
             publish_status("ended", "all input is decoded");
-            this->produce(0, given); // WORK_DONE would discard output
+            this->produce(0, given); // WORK_DONE alone would discard this output
             return Block::WORK_DONE;
         }
         return given;

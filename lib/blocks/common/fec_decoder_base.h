@@ -101,7 +101,7 @@ public:
     {
         const auto asked = std::exchange(d_asked, {});
         const bool derived = asked.rate;
-        // The caller is tagged_decoder, which also sets its relative rate first.
+        // Any other caller is tagged_decoder, which first also sets its relative rate.
         if (!d_async) {
             d_limits = derived ? 1 : 2;
         }

@@ -117,8 +117,7 @@ protected:
         return given;
     }
 
-    // Counts for the current stream, because GNU Radio's own counts restart with
-    // unlock().
+    // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0;
     std::uint64_t d_emitted = 0;
     std::uint64_t d_dropped = 0; // included in d_taken

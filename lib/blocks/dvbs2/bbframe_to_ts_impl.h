@@ -75,12 +75,11 @@ private:
     bbframe::packets d_extractor;
     frame_gatherer d_gatherer;
     std::vector<std::uint8_t> d_scrambling, d_frame;
-    std::vector<std::uint8_t> d_made; // packets that are currently emitted
+    std::vector<std::uint8_t> d_made; // packets that are being emitted
     std::size_t d_sent = 0;
     std::vector<bbframe::packets::remark> d_remarks;
 
-    // Counts for the current stream, because GNU Radio's own counts restart with
-    // unlock().
+    // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
     std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
     input_tags d_input_tags;

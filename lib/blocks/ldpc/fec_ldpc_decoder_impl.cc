@@ -56,7 +56,7 @@ private:
 
     const ldpc_code d_code;
     ldpc_array_decoder d_decoder;
-    // Number of frames in the last call.
+    // Statuses of the frames of the last call.
     std::vector<ldpc_array_decoder::status> d_statuses;
 };
 

@@ -310,7 +310,7 @@ std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
     const auto& sent = d_decoder.code(code).sent_positions();
-    if (!sent.empty()) { // filler bits belong to the last bit
+    if (!sent.empty()) { // filler bits count as the last bit
         in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);
     }
     auto bit = in_frame;

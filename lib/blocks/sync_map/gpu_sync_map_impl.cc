@@ -249,7 +249,7 @@ void gpu_sync_map_impl::ending()
 {
     judge_frames();
     const auto rest = std::int64_t(d_taken) - d_frame_end;
-    // The rest exceeds the drift that a frame can have.
+    // A rest that exceeds the drift of a frame is part of a further frame.
     if (d_stream && rest > d_decoder->window().last) {
         incomplete_frame{ std::size_t(rest), d_options.code.frame_bits() }.log(
             *d_logger, d_frames > 0);

@@ -116,7 +116,7 @@ private:
     // Input tags not yet emitted: by received item, or in frames by symbol.
     tag_queue d_moving;
 
-    // Copies of the decoder's counts, which any thread may read.
+    // Copies of the decoder's counts, for getters that any thread may call.
     std::atomic<std::uint64_t> d_links_failed{ 0 }, d_frames_again{ 0 };
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failed{ 0 };
     std::string d_judgement;

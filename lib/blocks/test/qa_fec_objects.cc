@@ -215,8 +215,8 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 std::tie(bits, values) = k.frame(number(most), random);
                 expected = packs ? packed(bits, reversed) : bits;
             } else {
-                // The length is any up to the MTU, a very short one, exactly the MTU, or
-                // more.
+                // A length up to the MTU, a very short one, one at the limit that the
+                // MTU sets, or one up to four times the MTU.
                 const unsigned choices[] = { number(most),
                                              number(20),
                                              unsigned(most + 1e-6) + number(1),
