@@ -94,7 +94,7 @@ make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& 
         return nullptr;
     }
     const auto capacity = p.sharedMemPerBlockOptin;
-    if (v.external) {
+    if (v.form.max_external > 0) {
         const auto others = v.shared_bytes(code.q(), 0, false);
         v.form.shared_groups =
             others < capacity ? unsigned((capacity - others) / chain_table::bytes) : 0;

@@ -19,7 +19,6 @@ struct dvb_int8x2_variant {
     std::size_t (*state_words)(const chain_table& table) = nullptr;
     std::size_t (*shared_bytes)(unsigned q, unsigned shared_groups, bool wrap) = nullptr;
     unsigned threads = 0;
-    bool external = false; // groups that do not fit in shared memory are in device memory
 };
 
 //! Returns the variant for a code's layers, of short frames if \p small; its kernel is
@@ -69,8 +68,7 @@ dvb_int8x2_variant variant()
                TwoChecksPerWord },
              d::state_words,
              d::shared_bytes,
-             d::threads,
-             External > 0 };
+             d::threads };
 }
 
 // Returns the variant for two chains of layers.
