@@ -411,14 +411,12 @@ private:
                  d_thread };
     }
     // Reads and stores the posterior of edge e.
-    __device__ std::uint32_t get_posterior(const place& p,
-                                           unsigned e,
-                                           const edge_places& edges_at,
-                                           std::uint32_t early = 0) const
+    __device__ std::uint32_t
+    get_posterior(const place& p, unsigned e, const edge_places& edges_at) const
     {
         if constexpr (External > 0) {
             if (e + External >= MessageEdges) {
-                return placed().get(p.address, e, edges_at, early);
+                return placed().get(p.address, e, edges_at);
             }
         }
         return get_posterior(p);

@@ -88,7 +88,14 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            t[e] = value_of(get_posterior(at[e], e, edges_at, now.early[e]));
+            if constexpr (External > 0) { // as a function it took more registers
+                t[e] =
+                    value_of(e + External >= MessageEdges
+                                 ? placed().get(at[e].address, e, edges_at, now.early[e])
+                                 : get_posterior(at[e]));
+            } else {
+                t[e] = value_of(get_posterior(at[e]));
+            }
         }
     }
     if constexpr (Ahead) {
