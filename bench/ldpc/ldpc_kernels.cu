@@ -112,15 +112,29 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    bool generic = false;
-    // One of the int8 kernels for DVB-S2 codes, for any number of codewords.
-    bool two_checks_per_word = false, dvb_int8x2 = false;
+    std::string plan = "-"; // one of plan_makers, or "-": the one that the library takes
     bool sum_product = false;
     double offset = -1; // nats; if set, scale and limit count too
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_soft_output soft = ldpc_soft_output::none;
+};
+
+using plan_maker = std::unique_ptr<launch_plan> (*)(const ldpc_code&,
+                                                    const message_rule&,
+                                                    bool soft,
+                                                    int device);
+struct declined : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+const std::map<std::string, plan_maker> plan_makers{
+    { "dvb_int8x2", make_dvb_int8x2_plan },
+    { "two_checks_per_word", make_two_checks_per_word_plan },
+    { "dvb_float", make_dvb_float_plan },
+    { "quasi_cyclic", make_quasi_cyclic_plan },
+    { "unstructured_int8x2", make_unstructured_int8x2_plan },
+    { "layered", make_layered_plan },
 };
 
 // A batch of noisy codewords of one code on the device.
@@ -315,19 +329,14 @@ private:
         if (d_options.sum_product) {
             return std::make_unique<sum_product_kernel::kernel>(d_code);
         }
-        const bool layered = d_options.schedule == ldpc_schedule::layered;
         const bool soft = d_options.soft != ldpc_soft_output::none;
-        if (layered && (d_options.two_checks_per_word || d_options.dvb_int8x2)) {
-            const auto make = d_options.two_checks_per_word
-                                  ? make_two_checks_per_word_plan
-                                  : make_dvb_int8x2_plan;
-            if (auto plan = make(d_code, d_rule, soft, 0)) {
-                return plan;
+        if (const auto maker = plan_makers.find(d_options.plan);
+            maker != plan_makers.end()) {
+            auto plan = maker->second(d_code, d_rule, soft, 0);
+            if (!plan) {
+                throw declined(d_options.plan + " declines " + d_code.name());
             }
-        }
-        if (layered && (d_options.two_checks_per_word || d_options.dvb_int8x2 ||
-                        d_options.generic)) {
-            return make_layered_plan(d_code, d_rule, soft, 0);
+            return plan;
         }
         return make_launch_plan(d_code, d_rule, soft, d_options.schedule, 0);
     }
@@ -399,7 +408,7 @@ void speed(const ldpc_code& code,
     const double edges = double(frames) * mean * code.edges();
     std::printf(
         "{\"speed\": \"%s\", \"precision\": \"%s\", \"schedule\": \"%s\", "
-        "\"generic\": %d, \"folded\": %d, \"pairs\": %d, \"llrs\": %d, "
+        "\"plan\": \"%s\", \"llrs\": %d, "
         "\"es_n0_db\": %.2f, "
         "\"early_stop\": %d, "
         "\"frames\": %zu, \"frame_errors\": %llu, \"iterations\": %u, "
@@ -408,9 +417,7 @@ void speed(const ldpc_code& code,
         code.name().c_str(),
         o.precision_name.c_str(),
         o.schedule == ldpc_schedule::flooding ? "flooding" : "layered",
-        o.generic,
-        o.two_checks_per_word,
-        o.dvb_int8x2,
+        o.plan.c_str(),
         o.soft != ldpc_soft_output::none,
         es_n0_db,
         early_stop,
@@ -587,9 +594,11 @@ try {
             "usage: %s speed|early|fer|threshold|tune|check "
             "int8|int16|float|sum-product [STANDARD/]SIZE|file/ALIST RATE|all|- "
             "ITERATIONS FRAMES "
-            "[MARGIN_DB|-] [folded|pairs|generic|flooding|-] [llr|extrinsic]\n"
+            "[MARGIN_DB|-] [PLAN|flooding|-] [llr|extrinsic]\n"
             "The margin is above the Es/N0 of EN 302 307-1, of other standards above "
-            "that at which QPSK's rate is the capacity of the Gaussian channel.\n",
+            "that at which QPSK's rate is the capacity of the Gaussian channel.\n"
+            "PLAN: dvb_int8x2, two_checks_per_word, dvb_float, quasi_cyclic, "
+            "unstructured_int8x2, layered\n",
             argv[0]);
         return 1;
     }
@@ -604,11 +613,9 @@ try {
                                                 : ldpc_precision::float32;
     o.sum_product = o.precision_name == "sum-product";
     if (argc > 8) {
-        o.generic = std::string(argv[8]) == "generic";
-        o.two_checks_per_word = std::string(argv[8]) == "folded";
-        o.dvb_int8x2 = std::string(argv[8]) == "pairs";
-        o.schedule = std::string(argv[8]) == "flooding" ? ldpc_schedule::flooding
-                                                        : ldpc_schedule::layered;
+        o.plan = argv[8];
+        o.schedule =
+            o.plan == "flooding" ? ldpc_schedule::flooding : ldpc_schedule::layered;
     }
     if (argc > 9) {
         o.soft = std::string(argv[9]) == "llr" ? ldpc_soft_output::posterior
@@ -628,18 +635,23 @@ try {
             10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
         const double es_n0_db = (of == "dvbs2" ? standard.at(rate) : capacity) +
                                 (argc > 7 ? std::atof(argv[7]) : 0);
-        if (what == "speed") {
-            speed(code, o, 8, iterations, false, frames);
-        } else if (what == "early") {
-            speed(code, o, es_n0_db, iterations, true, frames);
-        } else if (what == "check") {
-            check(code, es_n0_db, iterations, frames);
-        } else if (what == "tune") {
-            tune(code, o, es_n0_db, iterations, frames);
-        } else if (what == "threshold") {
-            threshold(code, o, es_n0_db, iterations, frames, of == "dvbs2" ? 0.05 : 0.1);
-        } else {
-            error_rate(code, o, es_n0_db, iterations, 20, frames);
+        try {
+            if (what == "speed") {
+                speed(code, o, 8, iterations, false, frames);
+            } else if (what == "early") {
+                speed(code, o, es_n0_db, iterations, true, frames);
+            } else if (what == "check") {
+                check(code, es_n0_db, iterations, frames);
+            } else if (what == "tune") {
+                tune(code, o, es_n0_db, iterations, frames);
+            } else if (what == "threshold") {
+                threshold(
+                    code, o, es_n0_db, iterations, frames, of == "dvbs2" ? 0.05 : 0.1);
+            } else {
+                error_rate(code, o, es_n0_db, iterations, 20, frames);
+            }
+        } catch (const declined& error) {
+            std::fprintf(stderr, "%s\n", error.what());
         }
     }
     return 0;

@@ -105,14 +105,15 @@ std::unique_ptr<launch_plan> make_dvb_float_plan(const ldpc_code& code,
                                                  bool soft,
                                                  int device);
 
-//! Returns the layered int8 plan for quasi-cyclic codes without a parity chain, with two
-//! codewords per team of threads.
+//! Returns the layered int8 plan for quasi-cyclic codes with bits of a single check, with
+//! two codewords per team of threads.
 std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
                                                     const message_rule& rule,
                                                     bool soft,
                                                     int device);
 
-//! Returns the layered int8 plan for codes without structure, two codewords per block.
+//! Returns the layered int8 plan for codes in which no layer has a bit twice, with two
+//! codewords per block. Posteriors that do not fit in shared memory are in device memory.
 std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
                                                            const message_rule& rule,
                                                            bool soft,

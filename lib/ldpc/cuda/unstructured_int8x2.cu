@@ -17,8 +17,11 @@ namespace {
 
 using unstructured_int8x2::lanes;
 
+using unstructured_kernel_function = void (*)(unstructured_table, int8x2_arguments);
+
 struct unstructured_variant {
-    void (*kernel)(unstructured_table, int8x2_arguments) = nullptr;
+    unstructured_kernel_function kernel = nullptr;
+    unstructured_kernel_function external = nullptr; // some posteriors in device memory
     unsigned max_degree = 0;
     unsigned max_warps = 0; // warps per multiprocessor, limited by registers
 };
@@ -26,7 +29,9 @@ struct unstructured_variant {
 template <unsigned MaxDegree, unsigned Warps>
 unstructured_variant variant()
 {
-    return { unstructured_int8x2::decode_unstructured_int8x2<MaxDegree, Warps * lanes>,
+    using unstructured_int8x2::decode_unstructured_int8x2;
+    return { decode_unstructured_int8x2<MaxDegree, Warps * lanes, false>,
+             decode_unstructured_int8x2<MaxDegree, Warps * lanes, true>,
              MaxDegree,
              Warps };
 }
@@ -41,32 +46,37 @@ unstructured_variant choose(unsigned degree)
                           : unstructured_variant{};
 }
 
-// A unit of a layer.
+// A unit of a layer. Bits from spare_bit on are spare places.
 struct unit {
-    std::vector<std::array<std::uint32_t, 32>> places; // places of each check
-    unsigned degree = 0;                               // padded
+    std::vector<std::array<std::uint32_t, 32>> bits; // bits of each check
+    unsigned degree = 0;                             // padded
 };
+constexpr std::uint32_t spare_bit = 1u << 16;
 
 constexpr unsigned banks = 32; // banks of shared memory
 
 // Orders the edges of each check, so that few bits that the lanes read together are in
-// one bank.
-void arrange(unit& u)
+// one bank. Edges to bits from \p shared on, in device memory, come last.
+void arrange(unit& u, unsigned shared)
 {
     constexpr unsigned rounds = 6;
     std::vector<std::array<int, banks>> count(u.degree);
     for (auto& c : count) {
         c.fill(0);
     }
-    for (const auto& check : u.places) {
-        for (unsigned e = 0; e < u.degree; ++e) {
+    const auto is_shared = [shared](std::uint32_t bit) {
+        return bit < shared || bit >= spare_bit;
+    };
+    for (auto& check : u.bits) {
+        std::stable_partition(check.begin(), check.begin() + u.degree, is_shared);
+        for (unsigned e = 0; e < u.degree && is_shared(check[e]); ++e) {
             ++count[e][check[e] % banks];
         }
     }
     const auto cost = [](int n) { return n * n * n; };
     for (unsigned round = 0; round < rounds; ++round) {
-        for (auto& check : u.places) {
-            for (unsigned e = 1; e < u.degree; ++e) {
+        for (auto& check : u.bits) {
+            for (unsigned e = 1; e < u.degree && is_shared(check[e]); ++e) {
                 for (unsigned f = 0; f < e; ++f) {
                     const auto a = check[e] % banks, b = check[f] % banks;
                     int* const own[] = { &count[e][a], &count[f][b] };
@@ -134,103 +144,155 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
     }
 }
 
-struct host_table {
-    std::vector<std::uint32_t> places;
-    std::vector<unsigned> degrees;     // degrees of units
-    std::vector<unsigned> layer_begin; // first units of layers, and the end
-    unsigned n = 0, spare_place = 0, words = 0;
+// The units of a code's layers.
+class host_table
+{
+public:
+    static constexpr unsigned external_spare_places = 4;
 
-    // Appends the steps for blocks of \p warps warps, and returns their number.
+    //! Makes the units for a kernel of up to \p max_degree edges, where the first
+    //! \p shared bits are in shared memory, and with \p external others in device memory.
+    host_table(const layer_plan& plan,
+               unsigned max_degree,
+               unsigned shared,
+               bool external)
+        : d_max_degree(max_degree), d_shared(shared), d_external(external)
+    {
+        for (std::size_t l = 0; l < plan.layers(); ++l) {
+            d_layer_begin.push_back(unit_count());
+            add_layer(plan, plan.layer_begin[l], plan.layer_begin[l + 1]);
+        }
+        d_layer_begin.push_back(unit_count());
+    }
+
+    unsigned unit_count() const { return unsigned(d_units.size()); }
+    unsigned shared() const { return d_shared; }
+    unsigned spare_places() const { return d_spare; }
+    unsigned degree() const // the largest
+    {
+        unsigned most = 0;
+        for (const auto& u : d_units) {
+            most = std::max(most, u.degree);
+        }
+        return most;
+    }
+    unsigned max_units() const // per layer
+    {
+        unsigned most = 0;
+        for (std::size_t l = 0; l + 1 < d_layer_begin.size(); ++l) {
+            most = std::max(most, d_layer_begin[l + 1] - d_layer_begin[l]);
+        }
+        return most;
+    }
+
+    //! Appends the steps for blocks of \p warps warps, and returns their number.
     unsigned add_steps(unsigned warps, std::vector<unstructured_table::step>& all) const
     {
         const auto before = all.size();
-        for (std::size_t l = 0; l + 1 < layer_begin.size(); ++l) {
-            for (auto u = layer_begin[l]; u < layer_begin[l + 1]; u += warps) {
-                const auto units = std::min(warps, layer_begin[l + 1] - u);
-                const auto degree = *std::max_element(&degrees[u], &degrees[u] + units);
+        for (std::size_t l = 0; l + 1 < d_layer_begin.size(); ++l) {
+            for (auto u = d_layer_begin[l]; u < d_layer_begin[l + 1]; u += warps) {
+                const auto units = std::min(warps, d_layer_begin[l + 1] - u);
+                unsigned degree = 0;
+                for (unsigned i = u; i < u + units; ++i) {
+                    degree = std::max(degree, d_units[i].degree);
+                }
                 using step = unstructured_table::step;
                 const bool same = all.size() > before && all.back().degree() == degree;
                 all.push_back(
                     { u,
                       units << step::units_at |
-                          std::uint32_t(u == layer_begin[l]) << step::barrier_at |
+                          std::uint32_t(u == d_layer_begin[l]) << step::barrier_at |
                           std::uint32_t(same) << step::same_at | degree });
             }
         }
         all.insert(all.end(), 2, unstructured_table::step{});
         return unsigned(all.size() - before - 2);
     }
-    unsigned max_units() const // per layer
-    {
-        unsigned most = 0;
-        for (std::size_t l = 0; l + 1 < layer_begin.size(); ++l) {
-            most = std::max(most, layer_begin[l + 1] - layer_begin[l]);
-        }
-        return most;
-    }
-};
 
-// Makes the table, with layers as in the plan. Returns false for a code that no kernel
-// supports.
-bool make_table(const ldpc_code& code, unsigned most, host_table& made)
-{
-    const auto plan = make_layer_plan(code);
-    made.n = code.n();
-    made.spare_place = (code.n() + 3) / 4 * 4;
-    unsigned spare = lanes; // spare places
-    for (std::size_t l = 0; l < plan.layers(); ++l) {
-        if (plan.rounds[l] > 0) {
-            return false;
+    //! Returns the words of places: those of the shared bits, then spare ones, then those
+    //! in device memory.
+    std::vector<std::uint32_t> places() const
+    {
+        const auto place_of = [&](std::uint32_t bit) {
+            return bit >= spare_bit  ? d_shared + bit - spare_bit
+                   : bit >= d_shared ? bit + d_spare
+                                     : bit;
+        };
+        const auto words = unstructured_int8x2::place_words(d_max_degree);
+        std::vector<std::uint32_t> all(d_units.size() * lanes * words);
+        auto* unit = all.data();
+        for (const auto& u : d_units) {
+            for (unsigned lane = 0; lane < lanes; ++lane) {
+                for (unsigned w = 0; w < words; ++w) {
+                    const auto* const two = &u.bits[lane][2 * w];
+                    unit[unstructured_int8x2::place_at(d_max_degree, w, lane)] =
+                        place_of(two[0]) | place_of(two[1]) << 16;
+                }
+            }
+            unit += lanes * words;
         }
-        const auto begin = plan.layer_begin[l], end = plan.layer_begin[l + 1];
+        return all;
+    }
+
+private:
+    void add_layer(const layer_plan& plan, std::uint32_t begin, std::uint32_t end)
+    {
         const auto degree_of = [&plan](unsigned i) {
             return plan.edge_begin[i + 1] - plan.edge_begin[i];
         };
         std::vector<std::uint32_t> order(end - begin);
         std::iota(order.begin(), order.end(), begin);
+        const auto kind_of = [&](unsigned i) {
+            const auto* const first = plan.edges.data() + plan.edge_begin[i];
+            return std::make_pair(
+                degree_of(i),
+                std::count_if(first, first + degree_of(i), [this](const auto& e) {
+                    return e.bit >= d_shared;
+                }));
+        };
         std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
-            return degree_of(a) > degree_of(b);
+            return kind_of(a) > kind_of(b);
         });
-        gather(plan, order);
-        const auto degree = unstructured_int8x2::padded_degree(degree_of(order[0]), most);
+        // Neighbours in device memory should stay together.
+        if (!d_external) {
+            gather(plan, order);
+        }
+        const auto padded = [&](unsigned check) {
+            return unstructured_int8x2::padded_degree(degree_of(check), d_max_degree);
+        };
+        const auto degree = padded(order[0]);
         unsigned lacking = 0; // units so far with spare places of their own
-        made.layer_begin.push_back(unsigned(made.degrees.size()));
         for (unsigned first = 0; first < order.size(); first += lanes) {
             const auto last = std::min<unsigned>(first + lanes, order.size());
             unit u;
-            u.degree = unstructured_int8x2::padded_degree(degree_of(order[first]), most);
-            // Spare places that are written belong to one lane alone.
+            u.degree = padded(order[first]);
+            // Spare places that are written belong to one lane alone. The kernel with
+            // posteriors in device memory does not write them.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;
-            const auto own = made.spare_place + lanes * (lacks ? lacking++ : 0);
+            const auto own = spare_bit + lanes * (lacks ? lacking++ : 0);
             for (unsigned lane = 0; lane < lanes; ++lane) {
-                u.places.emplace_back();
-                u.places.back().fill(own + lane);
+                u.bits.emplace_back();
+                u.bits.back().fill(d_external ? spare_bit : own + lane);
                 if (first + lane < last) {
                     const auto i = order[first + lane];
                     for (unsigned e = 0; e < degree_of(i); ++e) {
-                        u.places.back()[e] = plan.edges[plan.edge_begin[i] + e].bit;
+                        u.bits.back()[e] = plan.edges[plan.edge_begin[i] + e].bit;
                     }
                 }
             }
-            arrange(u);
-            const auto words = unstructured_int8x2::place_words(most);
-            const auto at = made.places.size();
-            made.places.resize(at + lanes * words);
-            for (unsigned lane = 0; lane < lanes; ++lane) {
-                for (unsigned w = 0; w < words; ++w) {
-                    made.places[at + unstructured_int8x2::place_at(most, w, lane)] =
-                        u.places[lane][2 * w] | u.places[lane][2 * w + 1] << 16;
-                }
-            }
-            made.degrees.push_back(u.degree);
+            arrange(u, d_shared);
+            d_units.push_back(std::move(u));
         }
-        spare = std::max(spare, lanes * lacking);
+        d_spare = d_external ? external_spare_places : std::max(d_spare, lanes * lacking);
     }
-    made.layer_begin.push_back(unsigned(made.degrees.size()));
-    made.words = made.spare_place + spare;
-    return made.words <= 0xffff;
-}
+
+    unsigned d_max_degree, d_shared;
+    bool d_external;
+    std::vector<unit> d_units;
+    std::vector<unsigned> d_layer_begin; // first units of layers, and the end
+    unsigned d_spare = lanes;            // spare places
+};
 
 // A launch configuration, with blocks of so many warps.
 struct unstructured_shape {
@@ -244,34 +306,37 @@ class unstructured_int8x2_plan : public int8x2_plan
 {
 public:
     unstructured_int8x2_plan(const host_table& made,
+                             unsigned bits,
+                             unstructured_kernel_function kernel,
                              const int8x2_message_rule& rule,
-                             const unstructured_variant& v,
+                             unsigned max_degree,
                              const std::vector<unstructured_table::step>& steps,
                              std::vector<unstructured_shape> shapes,
                              unsigned per_sm,
                              unsigned multiprocessors)
         : int8x2_plan(rule, per_sm, multiprocessors),
           d_multiprocessors(multiprocessors),
-          d_degree(*std::max_element(made.degrees.begin(), made.degrees.end())),
-          d_places(to_device(made.places)),
+          d_degree(made.degree()),
+          d_places(to_device(made.places())),
           d_steps(to_device(steps)),
-          d_variant(v),
+          d_kernel(kernel),
           d_shapes(std::move(shapes)),
           d_table{ d_places.get(),
                    nullptr,
                    0,
-                   made.n,
-                   made.spare_place,
-                   made.words,
-                   unsigned(made.degrees.size()) }
+                   bits,
+                   made.shared(),
+                   made.shared() + made.spare_places(),
+                   made.unit_count(),
+                   made.unit_count() * lanes *
+                           unstructured_int8x2::message_words(max_degree) +
+                       (std::max(bits, made.shared()) - made.shared() + 3) / 4 * 4 }
     {
     }
 
     std::size_t scratch_bytes(std::size_t codewords) const override
     {
-        return scratch_for(codewords,
-                           std::size_t(d_table.unit_count) * lanes *
-                               unstructured_int8x2::message_words(d_variant.max_degree));
+        return scratch_for(codewords, d_table.block_words);
     }
 
     void launch(const device_frames& frames,
@@ -298,7 +363,7 @@ public:
         table.step_count = best->steps;
         const auto blocks =
             std::min(blocks_of(codewords_per_word), best->per_sm * d_multiprocessors);
-        const auto kernel = d_variant.kernel;
+        const auto kernel = d_kernel;
         const auto of_launch =
             arguments(frames, stop, scratch, codewords_per_word, false, stream);
         kernel<<<blocks, best->warps * lanes, best->shared, stream>>>(table, of_launch);
@@ -328,7 +393,7 @@ private:
     const unsigned d_degree; // the largest
     const cuda::buffer<std::uint32_t> d_places;
     const cuda::buffer<unstructured_table::step> d_steps; // steps of all shapes
-    const unstructured_variant d_variant;
+    const unstructured_kernel_function d_kernel;
     const std::vector<unstructured_shape> d_shapes;
     const unstructured_table d_table;
 };
@@ -351,40 +416,70 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
     const auto v = choose(code.largest_check_degree());
     cudaDeviceProp p;
     cuda::check(cudaGetDeviceProperties(&p, device), "device properties");
-    host_table made;
+    const auto plan = make_layer_plan(code);
     if (p.major < dvb_int8x2::first_capability || !v.kernel || !values.follows(rule) ||
-        4 * code.n() > p.sharedMemPerBlockOptin ||
-        !make_table(code, v.max_degree, made)) {
+        std::any_of(plan.rounds.begin(), plan.rounds.end(), [](auto r) { return r; })) {
         return nullptr;
     }
+    const unsigned bits = (code.n() + 3) / 4 * 4;
+    host_table made(plan, v.max_degree, bits, false);
+    const auto bytes_for = [&made](unsigned step_count) {
+        return (step_count + 2) * sizeof(unstructured_table::step) +
+               sizeof(std::uint32_t) * (made.shared() + made.spare_places() +
+                                        unstructured_int8x2::flag_words);
+    };
+    // From four warps on, the four schedulers of a multiprocessor get equal numbers.
+    const auto warps = std::min(v.max_warps, made.max_units());
+    const auto max_warps = warps < 4 ? std::min(warps, 2u) : warps / 4 * 4;
     std::vector<unstructured_table::step> steps;
+    const auto step_count = made.add_steps(max_warps, steps);
+    const auto capacity = p.sharedMemPerBlockOptin;
+    const bool external = bytes_for(step_count) > capacity;
+    if (external) {
+        const auto others =
+            bytes_for(step_count) -
+            4 * (made.shared() + made.spare_places() - host_table::external_spare_places);
+        if (others > capacity) {
+            return nullptr;
+        }
+        made =
+            host_table(plan, v.max_degree, unsigned((capacity - others) / 16 * 4), true);
+    }
+    if (bits + made.spare_places() > 0xffff) {
+        return nullptr;
+    }
+    steps.clear();
+    const auto kernel = external ? v.external : v.kernel;
     std::vector<unstructured_shape> shapes;
     unsigned per_sm = 0;
-    const auto max_warps = std::min(v.max_warps, made.max_units());
-    // From four warps on, the four schedulers of a multiprocessor get equal numbers.
-    for (unsigned warps = 1; warps <= max_warps; warps += warps < 4 ? warps : 4) {
+    for (auto n = external ? max_warps : 1; n <= max_warps; n += n < 4 ? n : 4) {
         const auto first = unsigned(steps.size());
-        const auto count = made.add_steps(warps, steps);
-        const auto shared = (count + 2) * sizeof(unstructured_table::step) +
-                            4 * std::size_t(made.words + unstructured_int8x2::flag_words);
-        if (shared > p.sharedMemPerBlockOptin) {
+        const auto count = made.add_steps(n, steps);
+        if (bytes_for(count) > capacity) {
             continue;
         }
-        cuda::allow_shared(v.kernel, shared, "the code");
+        cuda::allow_shared(kernel, bytes_for(count), "the code");
         int resident = 0;
         cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                        &resident, v.kernel, int(warps * lanes), shared),
+                        &resident, kernel, int(n * lanes), bytes_for(count)),
                     "occupancy");
         if (resident > 0) {
-            shapes.push_back({ warps, unsigned(resident), first, count, shared });
+            shapes.push_back({ n, unsigned(resident), first, count, bytes_for(count) });
             per_sm = std::max(per_sm, unsigned(resident));
         }
     }
     if (shapes.empty()) {
         return nullptr;
     }
-    return std::make_unique<unstructured_int8x2_plan>(
-        made, values, v, steps, std::move(shapes), per_sm, p.multiProcessorCount);
+    return std::make_unique<unstructured_int8x2_plan>(made,
+                                                      code.n(),
+                                                      kernel,
+                                                      values,
+                                                      v.max_degree,
+                                                      steps,
+                                                      std::move(shapes),
+                                                      per_sm,
+                                                      p.multiProcessorCount);
 }
 
 } // namespace device

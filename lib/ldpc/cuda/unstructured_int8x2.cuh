@@ -5,9 +5,10 @@
  * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A layer is divided into units of 32 checks, one for each lane of a warp; a step is as
- * many units as the block has warps. Shared memory holds the posteriors of all bits, and
- * behind them spare places of infinite magnitude, to which edges lead that a check lacks:
- * no sum changes them, so that no edge needs a test. Each check reads the places of its
+ * many units as the block has warps. Shared memory holds the posteriors of as many bits
+ * as fit, and behind them spare places of infinite magnitude, to which edges lead that a
+ * check lacks: no sum changes them, so that no edge needs a test. The posteriors of the
+ * other bits, the last ones, are in device memory. Each check reads the places of its
  * bits from a table, whose entries serve both codewords. The table is in the L1 and L2
  * caches, as are the compressed messages; both are fetched a step ahead. */
 
@@ -39,9 +40,10 @@ struct unstructured_table {
     const step* steps;
     std::uint32_t step_count;
     std::uint32_t n;           //!< bits
-    std::uint32_t spare_place; //!< the first spare place
-    std::uint32_t words;       //!< posteriors and spare places
+    std::uint32_t spare_place; //!< the first spare place; those of bits precede it
+    std::uint32_t words;       //!< places in shared memory; the others follow
     std::uint32_t unit_count;
+    std::uint32_t block_words; //!< device memory of a block: messages, then posteriors
 };
 
 namespace unstructured_int8x2 {
@@ -97,8 +99,9 @@ __device__ T* in_registers(T* pointer)
         std::uintptr_t(std::uint64_t(high) << 32 | kept_in_register(std::uint32_t(x))));
 }
 
-// MaxDegree: the largest degree of a check.
-template <unsigned MaxDegree>
+// MaxDegree: the largest degree of a check. External: some posteriors are in device
+// memory.
+template <unsigned MaxDegree, bool External>
 class unstructured_kernel
 {
     static constexpr unsigned parts = message_words(MaxDegree) - 1;
@@ -137,7 +140,14 @@ public:
             words[i] = infinite;
         }
         const unsigned lane = d_j % lanes, warp = d_j / lanes;
-        d_block_state = a.state + std::size_t(blockIdx.x) * table.unit_count * unit_words;
+        d_block_state = a.state + std::size_t(blockIdx.x) * table.block_words;
+        d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
+                                                      table.unit_count * unit_words) -
+                     shared_begin() - 4 * table.words;
+        // With one copy for loads and stores the compiler keeps all addresses in between,
+        // and spills registers.
+        d_external_store = reinterpret_cast<std::uintptr_t>(
+            in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
         d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);
         d_after = 2 * lanes - lane;
         const auto* const places = table.places + warp * lanes * place_words(MaxDegree);
@@ -212,7 +222,7 @@ private:
         if (d_args.stop.soft != ldpc_soft_output::none) {
             const soft_writer llrs(d_args.frames, frame, d_args.stop, dvb_int8x2::unit);
             for (unsigned i = 4 * d_j; i < d_table.n; i += 4 * blockDim.x) {
-                const auto x = reinterpret_cast<const uint4*>(shared_words())[i / 4];
+                const auto x = *reinterpret_cast<const uint4*>(posteriors_from(i));
                 const float four[] = { dvb_int8x2::of_codeword(x.x, w),
                                        dvb_int8x2::of_codeword(x.y, w),
                                        dvb_int8x2::of_codeword(x.z, w),
@@ -242,7 +252,7 @@ private:
 #pragma unroll
             for (unsigned k = 0; k < together; ++k) {
                 if (i + k * blockDim.x < count) {
-                    reinterpret_cast<uint4*>(shared_words())[i + k * blockDim.x] =
+                    *reinterpret_cast<uint4*>(posteriors_from(4 * (i + k * blockDim.x))) =
                         dvb_int8x2::four_posteriors(d_constants, x[k], y[k]);
                 }
             }
@@ -283,10 +293,81 @@ private:
             place[4 * vectors] = __ldg(after);
         }
     }
-    // Returns the address of an edge's bit, from its word in the table.
+    // Returns the address of an edge's bit, from its word in the table. Addresses behind
+    // shared memory continue in device memory.
     __device__ std::uint32_t address(std::uint32_t two, unsigned which) const
     {
         return __dp2a_lo(two, which ? 0x0400u : 0x0004u, d_begin);
+    }
+    __device__ std::uint32_t end_of_shared() const { return d_begin + 4 * d_table.words; }
+    __device__ std::uint32_t* external(std::uint32_t address) const
+    {
+        return reinterpret_cast<std::uint32_t*>(d_external + address);
+    }
+    // Returns the posterior at an address. Predicates choose the memory, because branches
+    // would keep loads from overlapping. Only one of the loads happens; the zero tells
+    // the compiler that no earlier value of the register is needed.
+    __device__ std::uint32_t get(std::uint32_t address) const
+    {
+        if constexpr (!External) {
+            return get_shared(address);
+        } else {
+#ifdef __CUDA_ARCH__
+            std::uint32_t x = 0;
+            asm volatile("{\n"
+                         ".reg .pred s;\n"
+                         ".reg .u64 a;\n"
+                         "setp.lt.u32 s, %1, %2;\n"
+                         "@s ld.shared.u32 %0, [%1];\n"
+                         "cvt.u64.u32 a, %1;\n"
+                         "add.u64 a, a, %3;\n"
+                         "@!s ld.global.u32 %0, [a];\n"
+                         "}"
+                         : "+r"(x)
+                         : "r"(address), "r"(end_of_shared()), "l"(d_external));
+            return x;
+#else
+            return address < end_of_shared() ? get_shared(address) : *external(address);
+#endif
+        }
+    }
+    // Sets a posterior; with posteriors in device memory, spare places are left alone.
+    __device__ void set(std::uint32_t address, std::uint32_t x) const
+    {
+        if constexpr (!External) {
+            set_shared(address, x);
+        } else {
+#ifdef __CUDA_ARCH__
+            asm volatile("{\n"
+                         ".reg .pred s, d;\n"
+                         ".reg .u64 a;\n"
+                         "setp.lt.u32 s, %1, %4;\n"
+                         "setp.ge.u32 d, %1, %2;\n"
+                         "@s st.shared.u32 [%1], %0;\n"
+                         "cvt.u64.u32 a, %1;\n"
+                         "add.u64 a, a, %3;\n"
+                         "@d st.global.u32 [a], %0;\n"
+                         "}" ::"r"(x),
+                         "r"(address),
+                         "r"(end_of_shared()),
+                         "l"(d_external_store),
+                         "r"(d_begin + 4 * d_table.spare_place));
+#else
+            if (address < d_begin + 4 * d_table.spare_place) {
+                set_shared(address, x);
+            } else if (address >= end_of_shared()) {
+                *external(address) = x;
+            }
+#endif
+        }
+    }
+    // Returns the posteriors from \p bit on; those of four bits are in one memory.
+    __device__ std::uint32_t* posteriors_from(unsigned bit) const
+    {
+        return !External || bit < d_table.spare_place
+                   ? shared_words() + bit
+                   : d_block_state + d_table.unit_count * unit_words +
+                         (bit - d_table.spare_place);
     }
 
     // Whether the warp has a unit in a step.
@@ -393,7 +474,7 @@ private:
         half2 t[Degree];
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            t[e] = value_of(get_shared(at[e]));
+            t[e] = value_of(get(at[e]));
         }
         const half2 first = m.first(d_constants), second = m.second(d_constants);
 #pragma unroll
@@ -405,7 +486,7 @@ private:
             minima.min1, minima.min2, d_args, d_constants);
 #pragma unroll
         for (unsigned e = 0; e < Degree; ++e) {
-            set_shared(at[e], bits(updated.posterior(e, t[e])));
+            set(at[e], bits(updated.posterior(e, t[e])));
         }
         updated.finish(all(0));
         const auto& fresh = updated.fresh.word;
@@ -426,7 +507,7 @@ private:
             fetch_places(step, place);
 #pragma unroll
             for (unsigned e = 0; e < MaxDegree; ++e) { // spare places are positive
-                sum ^= get_shared(address(place[e / 2], e % 2));
+                sum ^= get(address(place[e / 2], e % 2));
             }
         }
         return sum & dvb_int8x2::signs;
@@ -478,8 +559,8 @@ private:
     {
         const unsigned out_bits = d_args.stop.out_bits;
         for (unsigned i = d_j; i < (out_bits + 31) / 32 * 32; i += blockDim.x) {
-            const auto negative = shared_words()[i] >> (w ? 31 : 15) & 1;
-            const auto all = __ballot_sync(~0u, i < out_bits && negative);
+            const auto all = __ballot_sync(
+                ~0u, i < out_bits && *posteriors_from(i) >> (w ? 31 : 15) & 1);
             if (i % 32 == 0) {
                 reinterpret_cast<std::uint32_t*>(output)[i / 32] =
                     __byte_perm(__brev(all), 0, 0x0123);
@@ -497,6 +578,8 @@ private:
     const unstructured_table::step* d_steps;
     std::uint32_t* d_flags;
     std::uint32_t* d_block_state;
+    // Device memory less the end of shared memory.
+    std::uintptr_t d_external, d_external_store;
     // The lane's data in a step that begins with unit 0: its messages, and the distance
     // to their third word; the vectors of its places, and its last places.
     std::uint32_t* d_state;
@@ -504,13 +587,13 @@ private:
     const std::uint32_t *d_vectors, *d_rest;
 };
 
-template <unsigned MaxDegree, unsigned Threads>
+template <unsigned MaxDegree, unsigned Threads, bool External>
 __global__ void __launch_bounds__(Threads, 1)
     decode_unstructured_int8x2(const __grid_constant__ unstructured_table table,
                                const __grid_constant__ int8x2_arguments arguments)
 {
 #if __CUDA_ARCH__ >= 800 || defined(GPUFEC_EMULATED)
-    unstructured_kernel<MaxDegree>(table, arguments).run();
+    unstructured_kernel<MaxDegree, External>(table, arguments).run();
 #endif
 }
 

@@ -249,10 +249,9 @@ std::vector<kernel_case> quasi_cyclic_cases()
     struct {
         const char *standard, *size, *rate;
     } const codes[] = {
-        { "wifi", "648", "1/2" },          { "ccsds_c2", "8160", "7/8" },
+        { "nr", "bg2 z13", "10/30" },      { "ccsds_ar4ja", "1024", "1/2" },
         { "nr", "bg1 z384", "22/33" },     { "ccsds_ar4ja", "1024", "4/5" },
-        { "nr", "bg1 z384", "1/3" },       { "wifi", "1944", "5/6" },
-        { "wifi", "1296", "3/4" },         { "nr", "bg2 z13", "10/30" },
+        { "nr", "bg1 z384", "1/3" },       { "nr", "bg1 z27", "22/40" },
         { "ccsds_ar4ja", "16384", "1/2" }, { "ccsds_ar4ja", "4096", "2/3" },
         { "ccsds_ar4ja", "16384", "4/5" }, { "nr", "bg2 z320", "1/5" },
     };
@@ -272,8 +271,9 @@ std::vector<kernel_case> unstructured_cases()
     constexpr auto make = device::make_unstructured_int8x2_plan;
     struct {
         unsigned n, checks;
-    } const sizes[] = { { 1000, 500 }, { 500, 150 },   { 440, 120 },    { 333, 60 },
-                        { 400, 40 },   { 8192, 4096 }, { 16200, 5400 }, { 20000, 4000 } };
+    } const sizes[] = { { 1000, 500 },   { 500, 150 },    { 440, 120 },   { 333, 60 },
+                        { 400, 40 },     { 13000, 6500 }, { 8192, 4096 }, { 16200, 5400 },
+                        { 20000, 4000 }, { 64800, 32400 } };
     std::vector<kernel_case> cases;
     for (const auto& s : sizes) {
         cases.push_back(
@@ -281,9 +281,13 @@ std::vector<kernel_case> unstructured_cases()
               make,
               [=] { return qa::regular_code(s.n, s.checks, s.n); },
               ldpc_precision::int8,
-              cases.size() < 5 });
+              cases.size() < 6 });
     }
     cases.push_back({ "empty checks", make, qa::code_with_empty_checks });
+    cases.push_back(standard_case(make, "wifi", "648", "1/2"));
+    cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
+    cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
+    cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
     // Checks of many degrees, shortened and punctured bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15", false));

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Launch plan for quasi-cyclic codes in int8: the table of a code, and the launch. */
+/* Launch plan for quasi-cyclic codes with leaves in int8: the table of a code, and the
+ * launch. */
 
 #include "ldpc/cuda/dvb_int8x2/plan.h"
 #include "quasi_cyclic.cuh"
@@ -32,7 +33,6 @@ quasi_cyclic_variant choose(unsigned degree)
 {
     return degree <= 11   ? variant<11, 1024>()
            : degree <= 22 ? variant<22, 768>()
-           : degree == 32 ? variant<32, 640>()
                           : quasi_cyclic_variant{};
 }
 
@@ -285,6 +285,10 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return nullptr;
     }
     auto& t = made->table;
+    // Without leaves, the kernel for codes without structure is as fast.
+    if (t.leaves_from == code.n()) {
+        return nullptr;
+    }
     const auto threads = [&t](unsigned teams) { return (t.team * teams + 31) / 32 * 32; };
     // Edges, flags, posteriors, and a word for each thread.
     const auto bytes = [&](unsigned teams) {

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for quasi-cyclic codes without a parity chain. Each team of
- * threads decodes two codewords in the halves of a half2, with the arithmetic of
- * dvb_int8x2.
+/* Layered min-sum in int8 for quasi-cyclic codes that have bits of a single check, called
+ * leaves: those of 5G NR, and AR4JA. Each team of threads decodes two codewords in the
+ * halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A team has a thread for each check of a unit, which is a layer, or part of a layer that
  * is too large. Shared memory holds the posteriors of all bits. Messages are kept
@@ -12,9 +12,9 @@
  * parameters, so that warps stay together; a thread without a check does what the others
  * do, on memory of its own.
  *
- * A leaf is a bit of a single check. Its variable-to-check message is its channel value
- * in each iteration, so that this value stays in shared memory. Its posterior is computed
- * when it is needed, from the channel value and the stored message. */
+ * The variable-to-check message of a leaf is its channel value in each iteration, so that
+ * this value stays in shared memory. Its posterior is computed when it is needed, from
+ * the channel value and the stored message. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
