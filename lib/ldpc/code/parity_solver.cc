@@ -90,7 +90,7 @@ parity_solver::make(unsigned n,
         close(bits[0], found);
     }
     if (std::find(state.begin(), state.end(), open) != state.end()) {
-        return {}; // a bit in no check
+        return {}; // an unknown bit is in no check
     }
 
     // Express every found bit, and so every remaining check, as a sum of bits put off.

@@ -52,8 +52,8 @@ unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
 //! Returns shift i (0 or 1) of a block of C2.
 unsigned c2_shift(unsigned row, unsigned column, unsigned i);
-//! Whether each message bit of a column block has an odd number of parity bits in a
-//! block.
+//! Returns whether the generator of C2 adds each message bit of a column block to an odd
+//! number of parity bits in a parity block.
 bool c2_is_odd(unsigned column, unsigned parity);
 
 } // namespace gr::gpufec::ldpc
