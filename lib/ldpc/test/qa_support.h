@@ -53,7 +53,7 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Returns channel values in the steps of a rule.
+//! Returns the channel values, quantised by the rule.
 inline std::vector<float> in_quantised(const std::vector<float>& llr,
                                        const message_rule& rule)
 {
