@@ -80,11 +80,11 @@ class GPUFEC_API viterbi_array_decoder
 {
 public:
     struct status {
-        //! Means of viterbi_decoder::take_stream_statistics(); NaN for device memory.
+        //! Means over viterbi_decoder::take_stream_statistics(); NaN for device memory.
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(); for device memory on the first call only.
+        //! See decoder::verdict(). Only the first array in device memory is checked.
         std::string verdict;
         //! With options.lock "auto": state at the end of the array.
         viterbi_lock lock{};
@@ -190,7 +190,8 @@ public:
      */
     void decode(const void* in, std::size_t frames, void* out, status* statuses);
 
-    //! Returns decoder::verdict() of the last call; for device memory of the first call.
+    //! Returns decoder::verdict() of the last call. Only the first array in device memory
+    //! is checked.
     const std::string& verdict() const;
 
     //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
@@ -222,7 +223,7 @@ public:
         std::vector<std::uint8_t> output; //!< frame_bytes() each
         std::vector<sync_status> statuses;
         std::vector<std::int64_t> begins; //!< item with which each most likely begins
-        std::vector<std::uint8_t> locked; //!< whether the decoder follows the boundaries
+        std::vector<std::uint8_t> locked; //!< whether the decoder tracks the boundaries
     };
 
     //! \throws std::invalid_argument

@@ -31,7 +31,7 @@ class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
-    //! About 100 insertions before each symbol. More would be no useful channel.
+    //! About 100 insertions before each symbol. A channel with more would be useless.
     static constexpr double max_p_insert = 0.99;
 
     /*!
@@ -356,8 +356,8 @@ struct sync_options : run_options {
 
     // The corridor form.
     sync_storage storage = sync_storage::automatic;
-    int change_first = 0; //!< drift changes per symbol; both 0: from the exclusion
-    int change_last = 0;
+    int change_first = 0; //!< smallest and largest drift change per symbol; both 0:
+    int change_last = 0;  //!< derived from the exclusion
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     unsigned insertion_cap = 2; //!< trellis: most insertions before a symbol
     //! Boundary metrics below this fraction of the largest count as 0, CPU only.
@@ -402,9 +402,11 @@ public:
         const void* output;   //!< frame_symbols values of the kind sync_output
         std::size_t output_bytes;
         bool in_place; //!< the output is in the memory of borrow_output()
-        const float*
-            first_drifts;         //!< posteriors of the window() drifts at the beginning,
-        const float* last_drifts; //!< and at the end; nullptr without options.drifts
+        //! Posteriors of the window() drifts at the beginning of the frame; nullptr
+        //! without options.drifts.
+        const float* first_drifts;
+        //! Posteriors of the window() drifts at the end; nullptr without options.drifts.
+        const float* last_drifts;
         sync_status status;
         //! Received item with which the frame most likely begins (stream mode).
         std::int64_t begin;
@@ -427,7 +429,7 @@ public:
      *
      * It must not be called while input is borrowed; call end_frame() then.
      * \param items the frame's received items, of sync_options::item_bytes() each
-     * \param count their number; any
+     * \param count number of items, from 0
      * \param priors frame_symbols × q weights of the symbols, with options.priors
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
@@ -458,7 +460,7 @@ public:
     //! Returns the number of frames whose start state did not match the end state of the
     //! previous frame (stream mode).
     std::uint64_t links_failed() const;
-    //! Returns the number of frames that were decoded again because of that.
+    //! Returns the number of frames that were decoded again because of such a mismatch.
     std::uint64_t frames_again() const;
 
 private:

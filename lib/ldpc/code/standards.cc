@@ -218,8 +218,8 @@ ldpc_code nr_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// Makes the code of CCSDS 131.0-B, 7.3. Of its 8176 bits, 18 zeros are not sent; two fill
-// bits are sent after the others.
+// Makes the code of CCSDS 131.0-B, 7.3: 8176 bits, without 18 zeros that are not sent,
+// and two fill bits that are sent after the others.
 ldpc_code c2_code()
 {
     constexpr unsigned lifting = 511, rows = 2, columns = 16, message = 14;

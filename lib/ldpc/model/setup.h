@@ -31,8 +31,8 @@ struct setup {
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
     std::vector<demap::constellation> constellations; //!< jobs refer to them by index
-    //! For each constellation of the options, its index in \c constellations. Those with
-    //! the same points and columns share an entry.
+    //! For each constellation of the options, its index in \c constellations. Equal
+    //! points and columns share an entry.
     std::vector<unsigned> constellation_of;
 
     message_rule rule(const ldpc_code& code) const

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on a device, real or emulated: the same quantised LLRs as from the plain
+/* Symbols on a device, real or emulated: the same quantised LLRs as from the reference
  * demapper, and the same bytes as from the CPU. */
 
 #include "cuda/devices.h"
@@ -104,8 +104,8 @@ setup setup_of(const std::vector<std::pair<std::string, std::string>>& constella
     return s;
 }
 
-// Compares the quantised LLRs from the device with those of the plain demapper. Frames
-// begin at any whole symbol.
+// Compares the quantised LLRs from the device with those of the reference demapper.
+// Frames begin at any whole symbol.
 void compare(const setup& s,
              const std::vector<sent_frame>& frames,
              device::symbol_demapper& demapper)
@@ -171,7 +171,7 @@ const std::vector<symbol_format> formats = { symbol_format::float32,
 
 } // namespace
 
-TEST(Symbols, EveryConstellation_EqualsPlainDemapper)
+TEST(Symbols, EveryConstellation_EqualsReference)
 {
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
@@ -214,7 +214,7 @@ TEST(Symbols, EveryConstellation_EqualsPlainDemapper)
     }
 }
 
-TEST(Symbols, BadSymbols_EqualPlainDemapper)
+TEST(Symbols, BadSymbols_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto inf = std::numeric_limits<float>::infinity();
@@ -261,7 +261,7 @@ TEST(Symbols, BadSymbols_EqualPlainDemapper)
 
 // Frames with a single symbol of extreme magnitude, 1 % strong symbols, zeros, or fading,
 // in which each part of a frame has its own scale.
-TEST(Symbols, ImpairedFrames_EqualPlainDemapper)
+TEST(Symbols, ImpairedFrames_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto nan = std::numeric_limits<float>::quiet_NaN();
@@ -273,8 +273,8 @@ TEST(Symbols, ImpairedFrames_EqualPlainDemapper)
         std::vector<sent_frame> frames;
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
-            // The first length is a whole number of vectors of symbols and is estimated
-            // from all of them, the other is neither.
+            // The first length is a whole number of vectors, and all its symbols set the
+            // scale. The second is not, and one symbol in two sets the scale.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
                     continue; // for integers, only the conversion differs
@@ -305,7 +305,7 @@ TEST(Symbols, ImpairedFrames_EqualPlainDemapper)
     }
 }
 
-TEST(Symbols, EveryPrecision_EqualsPlainDemapper)
+TEST(Symbols, EveryPrecision_EqualsReference)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : { ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -331,7 +331,7 @@ TEST(Symbols, EveryPrecision_EqualsPlainDemapper)
 }
 
 // Each batch has more levels of Es/N0 than the demapper has tables.
-TEST(Symbols, MoreLevelsThanTables_EqualPlainDemapper)
+TEST(Symbols, MoreLevelsThanTables_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto s = setup_of({ { "qpsk", "1/2" }, { "16apsk", "2/3" } },
