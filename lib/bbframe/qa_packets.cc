@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that packets sent in BBFRAMEs, bit by bit as in the standard, are extracted. */
+/* Tests of the extraction of packets from BBFRAMEs, which are assembled bit by bit as in
+ * the standard. */
 
 #include "packets.h"
 #include <gtest/gtest.h>

@@ -316,7 +316,8 @@ TEST(Reference, Llrs_EqualRatiosOfLikelihoods)
                     wrong += (found < 0) != (t.labels[s] >> (c.bits - 1 - b) & 1);
                 }
             }
-            // The limit is half a step plus half a cell in both parts times the slope.
+            // The error is at most half a step plus, in each of both parts, half a cell
+            // times the slope.
             const auto slope = 4 * c.peak() * ratio * width / 2;
             EXPECT_LT(worst, 0.5 / steps_per_nat + 2 * slope);
             EXPECT_LT(wrong, count * c.bits / 8);

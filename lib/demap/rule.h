@@ -58,7 +58,7 @@ constexpr int steps_per_nat = 4;
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! Stands for the level estimated from the frame.
+//! A value for a level that is to be estimated from the frame.
 constexpr int estimated = last_level + 1;
 //! Returns the level of an Es/N0 in dB; a value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
@@ -150,7 +150,7 @@ struct energy_classes {
 
     GPUFEC_DEMAP_BOTH static std::uint32_t of(float i, float q)
     {
-        // The products are exact, so contraction cannot change the sum's rounding.
+        // The products are exact, so fused multiply-add cannot change the sum's rounding.
         const double energy = double(i) * i + double(q) * q;
         return energy > 0 ? std::uint32_t(detail::bits_of(energy) >> 50) - first + 1 : 0;
     }
@@ -185,7 +185,7 @@ struct integer_rule {
         // Noise alone exceeds this in 1 symbol of 1000, which costs QPSK 1/4 0.006 dB
         // (docs/decisions/2026-11-25-level-of-symbols.md).
         const double most = 5 * quartile;
-        // The scale keeps parts within 2^14 up to this energy.
+        // Scaled parts of symbols of up to this energy are within ±2^14.
         const int octave =
             int(detail::bits_of(most) >> 52) - 1023; // most < 2^(octave + 1)
         const int shift = 14 - ((octave + 2) >> 1);

@@ -395,7 +395,7 @@ public:
     //! The result of decoding one frame.
     struct report {
         std::uint64_t frame = 0;  //!< counted from the stream's beginning
-        unsigned code = 0;        //!< its index
+        unsigned code = 0;        //!< index of its code in ldpc_options::codes
         unsigned iterations = 0;  //!< number of iterations
         unsigned unsatisfied = 0; //!< checks that the decisions violate; 0: a codeword
     };

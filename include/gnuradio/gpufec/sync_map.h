@@ -166,8 +166,9 @@ private:
 };
 
 /*!
- * \brief Returns a codebook of Davey and MacKay: the q words of least weight (of equal
- * weight the smaller first), with a random marker of n bits added at each index.
+ * \brief Returns a codebook of Davey and MacKay: the q words of least weight, in
+ * ascending order among those of equal weight, with a random marker of n bits added at
+ * each index.
  *
  * \param n bits per word
  * \param q words per index, 2 to 65536 and at most 2^n
@@ -310,19 +311,19 @@ struct sync_options : run_options {
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
     /*!
-     * false: an item is one channel symbol per byte; a value out of range is an erasure.
-     * true: items are floats.
+     * \brief Whether received items are floats. Else each is one channel symbol in a
+     * byte, where a value out of range is an erasure.
      *
      * With alphabet 2, an item is one float, the probability that a 1 was received, 0 to
      * 1; NaN is an erasure. p_substitute is applied to it, so with 0 it is the
      * probability that a 1 was sent.
      *
      * With a larger alphabet, an item is \p alphabet floats: L[b] is the likelihood that
-     * channel symbol b was received, up to a factor that may differ between items. They
-     * are 0 or more (less counts as 0), and the largest is 1e-30 to 1e30. An item of
-     * zeros only, or with a NaN or an infinity, is an erasure. If a was sent, the item
-     * has the probability sum over b of P(b received | a sent) * L[b] / (sum over b of
-     * L[b]).
+     * channel symbol b was received, up to a factor that may differ between items. These
+     * likelihoods are 0 or more (less counts as 0), and the largest is 1e-30 to 1e30. An
+     * item of zeros only, or with a NaN or an infinity, is an erasure. The probability of
+     * an item, if a was sent, is the sum over b of P(b received | a sent) * L[b], divided
+     * by the sum over b of L[b].
      */
     bool soft_input = false;
     //! Returns the bytes of a received item.

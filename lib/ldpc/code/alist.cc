@@ -63,7 +63,7 @@ public:
         return values;
     }
 
-    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns them less
+    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns them minus
     //! 1, in ascending order.
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)

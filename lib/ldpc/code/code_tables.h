@@ -28,7 +28,7 @@ struct code_tuning {
 //! How a code is encoded.
 enum class encoding_form {
     unknown,    //!< cannot be encoded
-    triangular, //!< check c gives its largest bit, n − checks + c, from lower ones
+    triangular, //!< check c determines bit n − checks + c from lower bits
     eliminated, //!< each parity bit is a dense sum of message bits
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
@@ -42,7 +42,7 @@ struct ldpc_code::tables {
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
-    //! First index in \c bits of each check, and the end.
+    //! Index in \c bits at which each check begins, and the end.
     std::vector<std::uint32_t> begin;
     std::vector<std::uint32_t> bits;
     unsigned largest_check_degree = 0;
@@ -52,7 +52,7 @@ struct ldpc_code::tables {
     unsigned rows = 0;    //!< rows of circulants
     bool chain = false;
     std::vector<circulant> circulants;
-    //! Chains of lifting size 360 only.
+    //! See ldpc_code::addresses(); for parity chains of lifting size 360 only.
     std::vector<std::vector<std::uint16_t>> addresses;
 
     std::vector<std::uint32_t> punctured, shortened; //!< ascending
@@ -71,7 +71,7 @@ struct ldpc_code::tables {
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
     bool message_in_front = false; //!< message bit i is bit i
-    //! Message bits in ascending order of position, if needed.
+    //! Message bits in ascending order of their positions; empty if they are in order.
     std::vector<std::uint32_t> by_position;
     std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
     std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit

@@ -170,8 +170,8 @@ private:
         }
     }
 
-    // Makes the demappers for symbols. Workers allocate only tables, and do without them
-    // if that fails.
+    // Makes the workers' demappers for symbols. While they demap, they allocate only
+    // tables, and do without them if that fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -297,7 +297,7 @@ private:
     std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One per thread, for layered decoding or for flooding.
+    // One of them per thread: scratch memory of layered decoding, or flooding decoders.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
     // One buffer per thread for quantised input, with one row per lane.

@@ -431,7 +431,7 @@ private:
     void count_violated()
     {
         for (std::uint32_t c = 0; c < d_code.check_count;) {
-            // So many fit in the 16-bit counters.
+            // Up to 30000 checks fit in the 16-bit counters.
             const auto end =
                 c + 30000 < d_code.check_count ? c + 30000 : d_code.check_count;
             flags count{};

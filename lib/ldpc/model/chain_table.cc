@@ -174,7 +174,7 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
     std::vector<std::vector<bool>> early(table.q, std::vector<bool>(groups, false));
     for (unsigned c = 0; c < d_order.chains(); ++c) {
         barriers needed(groups);
-        bool since_first = false; // a barrier after the first layer
+        bool since_first = false; // whether a barrier has followed the first layer
         unsigned i = d_order.begins[c];
         early[i].assign(groups, true);
         for (const auto& p : d_order.phases) {

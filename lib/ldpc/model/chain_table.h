@@ -35,7 +35,7 @@ namespace device {
  */
 struct chain_table {
     struct edge {
-        float shift; //!< s
+        float shift; //!< shift s of the circulant
         //! The bits of the denormal float for the offset of the group minus 4·s.
         std::uint32_t start;
     };
@@ -54,7 +54,7 @@ struct chain_table {
     //! the last one.
     static constexpr std::uint32_t barrier = 1u << 15;
     // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
-    //! Set in every layer.
+    //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
     //! The last layer of a phase, in all phases but the last.
     static constexpr std::uint32_t last_of_phase = 1u << 30;

@@ -39,7 +39,7 @@
  * With early stop, a codeword stops after the first iteration in which the signs of its
  * posteriors (negative means bit 1) satisfy every check; its decisions are those signs.
  *
- * Soft output is the posterior of each bit, or the posterior less the channel value
+ * Soft output is the posterior of each bit, or the posterior minus the channel value
  * (rounded in float), times a factor (rounded to a float), clamped to ±soft_limit,
  * rounded to an integer, ties to even. */
 

@@ -85,8 +85,9 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
-    std::vector<std::uint8_t> d_codeword; // codeword of the frame of d_report
-    std::vector<std::int8_t> d_llrs;      // LLRs of that frame
+    // The codeword and the LLRs of the frame that was last begun to be pulled.
+    std::vector<std::uint8_t> d_codeword;
+    std::vector<std::int8_t> d_llrs;
 
 private:
     void require_bits(bool bits) const;

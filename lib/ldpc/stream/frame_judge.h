@@ -99,7 +99,7 @@ private:
     std::size_t d_wanted = 0; // items of the sample
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;
-    std::size_t d_tried = 0, d_valid = 0; // frames of the sample
+    std::size_t d_tried = 0, d_valid = 0; // frames of the sample: decoded, and valid
     bool d_judged = false, d_concluded = false;
     syndrome d_syndrome;
 };

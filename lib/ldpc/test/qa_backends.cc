@@ -256,7 +256,7 @@ TEST(ldpc_cpu, ChannelValues_AreQuantisedByTheRule)
     std::vector<float> floats{ NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e-30f };
     for (int i = -1000; i < 1000; ++i) {
         bytes.push_back(std::int8_t(i));
-        floats.push_back(i * 0.125f); // ties among them
+        floats.push_back(i * 0.125f); // some products are ties in rounding
     }
     for (const auto& set : cpu_variants()) {
         SCOPED_TRACE(set);

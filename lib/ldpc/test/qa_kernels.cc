@@ -158,7 +158,7 @@ private:
             ASSERT_LT(capacity, 227 << 10);
             GTEST_SKIP() << capacity << " bytes of shared memory are too few";
         }
-        // From 0.4 dB above the Shannon limit of the rate on, for QPSK.
+        // The Es/N0 begins 0.4 dB above the Shannon limit of the rate, for QPSK.
         const double limit =
             10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
         std::mt19937 random(41);
@@ -285,7 +285,7 @@ std::vector<kernel_case> unstructured_cases()
               cases.size() < 5 });
     }
     cases.push_back({ "empty checks", make, qa::code_with_empty_checks });
-    // Checks of many degrees, shortened and punctured bits.
+    // The first of these codes has checks of many degrees and punctured bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15", false));
     return cases;

@@ -133,8 +133,8 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
 }
 
 // The Es/N0 is 0.16 dB above the point where sum-product has a frame error rate of 1e-3.
-// With 0.25 nat, the offset that does not decline for such rates, nearly all frames would
-// fail here.
+// With a constant offset of 0.25 nat, the default of int8 for this rate, nearly all
+// frames would fail.
 TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 {
     setup s;

@@ -58,8 +58,8 @@ std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
 
 } // namespace
 
-// The codes have all bits sent, or some punctured or shortened, and frames are near the
-// thresholds.
+// Two of the codes have punctured bits, one has shortened ones. Frames are near the
+// thresholds of the codes.
 TEST(ldpc_decoder, SoftOutput_EqualsModel)
 {
     ldpc_options options;

@@ -113,7 +113,7 @@ void compare(const setup& s,
     const auto size = demap::symbol_bytes(*s.symbols);
     const auto value_bytes = s.value_bytes();
     constexpr float factor = 0.6f, limit = 60;
-    std::vector<std::uint8_t> caller_format(size); // the first is not aligned
+    std::vector<std::uint8_t> caller_format(size); // the first frame is not aligned
     std::vector<caller_frame> table;
     std::size_t to = 0;
     for (const auto& f : frames) {
