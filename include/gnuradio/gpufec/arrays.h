@@ -144,8 +144,9 @@ public:
                                             bool last,
                                             status* so_far = nullptr);
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".
@@ -194,8 +195,9 @@ public:
     //! is checked.
     const std::string& verdict() const;
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".
@@ -260,8 +262,9 @@ public:
     //! \p last, and returns the frames that are ready. An exception discards the stream.
     frames decode_stream(const void* items, std::size_t count, bool last = true);
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".

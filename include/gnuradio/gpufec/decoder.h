@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of all decoders: run options, callbacks, and waiting for results.
- */
+/* The interface of all decoders: run options, callbacks, and waiting for results. */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
 #define INCLUDED_GPUFEC_DECODER_H

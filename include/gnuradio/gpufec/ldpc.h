@@ -286,7 +286,7 @@ private:
 
 //! How a check node computes message magnitudes.
 enum class ldpc_algorithm {
-    offset_min_sum,     //!< the smallest incoming magnitude less an offset
+    offset_min_sum,     //!< the smallest incoming magnitude minus an offset
     normalized_min_sum, //!< the smallest incoming magnitude times a factor
     min_sum             //!< the smallest incoming magnitude
 };
@@ -394,7 +394,7 @@ class GPUFEC_API ldpc_decoder : public decoder
 public:
     //! The result of decoding one frame.
     struct report {
-        std::uint64_t frame = 0;  //!< counted from the stream's beginning
+        std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
         unsigned code = 0;        //!< index of its code in ldpc_options::codes
         unsigned iterations = 0;  //!< number of iterations
         unsigned unsatisfied = 0; //!< checks that the decisions violate; 0: a codeword
@@ -418,8 +418,8 @@ public:
     std::size_t missing() const;
     //! Discards the items of an incomplete frame.
     void drop_incomplete();
-    //! Skips up to \p count items between frames and returns the number. Required for
-    //! borrowed input; with push(), do not push them.
+    //! Skips up to \p count items between frames and returns how many. Only borrowed
+    //! input needs it; with push(), leave such items out.
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and

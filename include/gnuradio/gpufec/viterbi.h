@@ -264,8 +264,8 @@ struct viterbi_options : run_options {
     bool bits_in_place = false; //!< output in place is that of pull_bits(), not packed
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
-    //! periods begin, and the ambiguities of lock_constellation. For terminated frames
-    //! without gaps it also finds where they begin.
+    //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
+    //! frames without gaps it also finds where they begin.
     std::string lock = "off";
     //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
     //! degrees and exchanged I and Q; "oqpsk": also I or Q late by a symbol.
@@ -319,7 +319,7 @@ public:
     //! parallel block; with frames, of its first frame.
     struct batch_statistics {
         std::uint64_t first_bit = 0;   //!< index of the first of these bits
-        std::uint64_t first_byte = 0;  //!< its byte in packed output
+        std::uint64_t first_byte = 0;  //!< index of its byte in packed output
         double channel_error_rate = 0; //!< fraction of wrong signs of nonzero values
         //! Sum of the magnitudes of values with a wrong sign, divided by the number of
         //! all values, in int8 steps (packed4: 4-bit steps).
