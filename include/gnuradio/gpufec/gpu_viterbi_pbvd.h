@@ -47,8 +47,8 @@ namespace gr::gpufec {
  * bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the first
  * parallel block (or frame) of the group:
  *  - \c viterbi_ber (double): channel bit error rate,
- *  - \c viterbi_metric (double): sum of the wrong soft values' magnitudes over the number
- *    of all, in int8 steps.
+ *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
+ *    divided by the number of all, in int8 steps.
  *
  * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
  * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of

@@ -371,7 +371,7 @@ struct ldpc_options : run_options {
     double offset = -1;
     double normalization = -1;  //!< factor; negative: that tuned for the code
     unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive value means
-    bool bits_in_place = false; //!< unpacked bits can be written in place
+    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
     //! Format of the symbols of XFECFRAMEs, if they are the input in place of channel
     //! values. Then format and llr_scale are ignored, and positive_bit applies to output
     //! LLRs only.

@@ -261,7 +261,7 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
-    bool bits_in_place = false; //!< output in place is that of pull_bits(), not packed
+    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
     //! periods begin, and resolves the ambiguities of lock_constellation. For terminated

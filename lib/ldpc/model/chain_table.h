@@ -78,8 +78,8 @@ struct chain_table {
     edge edges[880];
     std::uint32_t layer[max_layers];
     //! In each layer, the number of edges to groups in shared memory, which come first,
-    //! and the index of the first of those edges to other groups whose posteriors do not
-    //! change from the barrier before the preceding layer on.
+    //! and the index of the first of those edges to other groups whose posteriors have
+    //! not changed since the barrier before the preceding layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
     //! The place of each group, in shared memory or, from shared_groups on, in device
     //! memory.
@@ -160,8 +160,8 @@ private:
     };
     class barriers;
 
-    //! Sets the barrier and phase flags of the layers. Returns for each layer the groups
-    //! that do not change from the barrier before the preceding layer on.
+    //! Sets the barrier and phase flags of the layers. Returns for each layer which
+    //! groups have not changed since the barrier before the preceding layer.
     std::vector<std::vector<bool>> set_barriers(chain_table& table,
                                                 bool two_checks_per_word) const;
     //! Places the groups in shared or device memory. Returns false if a group that a
