@@ -129,24 +129,49 @@ class qa_fec(unittest.TestCase):
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
         """Returns the bits that async_decoder decodes from each PDU of floats."""
         block = fec.async_decoder(decoder, packed, reverse, mtu)
+        vectors = [pmt.init_f32vector(len(values), values.tolist()) for values in frames]
+        return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
+
+    def exchange(self, top, first, last, vectors):
+        """Returns the bytes of the PDUs that a flowgraph makes of PDUs of vectors, one of
+        each."""
         store = blocks.message_debug()
-        top = gr.top_block()
-        top.msg_connect((block, "out"), (store, "store"))
+        top.msg_connect(last, (store, "store"))
         top.start()
-        port = pmt.intern("in")
-        for values in frames:
-            block.to_basic_block()._post(
-                port, pmt.cons(pmt.PMT_NIL, pmt.init_f32vector(len(values),
-                                                               values.tolist())))
+        for vector in vectors:
+            first[0].to_basic_block()._post(pmt.intern(first[1]), pmt.cons(pmt.PMT_NIL, vector))
         done = threading.Event()
         for _ in range(200):
-            if store.num_messages() == len(frames):
+            if store.num_messages() == len(vectors):
                 break
             done.wait(0.05)
         top.stop()
         top.wait()
         return [np.array(pmt.u8vector_elements(pmt.cdr(store.get_message(i))), np.uint8)
                 for i in range(store.num_messages())]
+
+    def test_PdusThroughABlock_AreDecoded(self):
+        """Vectors of each type that docs/reference/tags.md names, of one or two frames."""
+        steps = np.rint(32 * self.values[:3]).clip(-127, 127).astype(np.int8)
+        for kind, soft_input, vector, values in (
+                (gr.types.float_t, "float", pmt.init_f32vector, self.values[:3]),
+                (gr.types.byte_t, "int8", pmt.init_s8vector, steps),
+                (gr.types.byte_t, "int8", pmt.init_u8vector, steps.view(np.uint8))):
+            for packed in (False, True):
+                block = gpufec.gpu_viterbi_pbvd(**self.code, soft_input=soft_input,
+                                                packed_output=packed, backend="cpu")
+                first = pdu.pdu_to_tagged_stream(kind, "packet_len")
+                last = pdu.tagged_stream_to_pdu(gr.types.byte_t, "packet_len")
+                top = gr.top_block()
+                top.connect(first, block, last)
+                vectors = [vector(len(v), v.tolist())
+                           for v in (values[0], values[1:].ravel())]
+                found = self.exchange(top, (first, "pdus"), (last, "pdus"), vectors)
+                expected = [self.expected[0], self.expected[1:3].ravel()]
+                with self.subTest(vector.__name__, packed=packed):
+                    self.assertEqual(len(found), 2)
+                    for one, bits in zip(found, expected):
+                        np.testing.assert_array_equal(one, np.packbits(bits) if packed else bits)
 
     def test_pdus(self):
         sizes = [64, 1000, 3, 64]

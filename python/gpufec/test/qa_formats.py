@@ -8,6 +8,7 @@
 here are written from the definitions of the standards, and give the published
 vectors."""
 
+import importlib.util
 import re
 import unittest
 
@@ -19,6 +20,8 @@ from qa_bbframe import crc8, scrambling
 from qa_bch import lengths
 
 PAGE = (support.ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+PER_FRAME = (support.ROOT / "docs" / "reference" / "viterbi.md").read_text(
+    encoding="utf-8").split("### Soft values per frame\n")[1].split("\n## ")[0]
 
 
 def table(section):
@@ -70,6 +73,9 @@ K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133 octal
 # Generators in the notation of the standards, bits per frame, termination, number of bits
 # of the mother code, and which of them are sent in which order.
 SENDERS = {
+    "802.11, SIGNAL": (K7[::-1], 18, "terminated", np.arange),
+    "802.11, DATA": (K7[::-1], 816, "terminated",
+                     lambda n: indices(n, lambda i: i % 6 not in (3, 4))),
     "M17, link setup": (["1+D3+D4", "1+D+D2+D4"], 240, "terminated",
                         lambda n: indices(n, lambda i: i % 61 % 4 != 2)),
     "M17, stream": (["1+D3+D4", "1+D+D2+D4"], 144, "terminated",
@@ -91,8 +97,11 @@ SENDERS = {
     "memory 3, eight bits, tail-biting": (["1+D2+D3", "1+D"], 8, "tailbiting", np.arange),
 }
 # Numbers of values that a frame has on the air, from the same sources.
-SENT = {"M17, link setup": 368, "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432,
-        "TETRA, TCH/4.8": 432, "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
+SENT = {"802.11, SIGNAL": 48, "802.11, DATA": 1096, "M17, link setup": 368,
+        "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432, "TETRA, TCH/4.8": 432,
+        "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
+# Numbers of values of other bits that follow each frame.
+PAD = {"802.11, DATA": 56}
 
 # Published vectors: information bits and sent bits.
 VECTORS = {
@@ -188,7 +197,41 @@ class qa_formats(unittest.TestCase):
                 bits = support.random_bits(20 * sender[1], seed)
                 coded = transmitted(bits, *sender)
                 self.assertEqual(coded.shape[1], SENT.get(name, coded.shape[1]))
+                pad = support.random_bits(20 * PAD.get(name, 0), 99).reshape(20, -1)
+                coded = np.hstack([coded, pad])
                 self.check(name, bits, support.soft_values(coded, sigma=0.25, seed=seed))
+
+    def test_SoftValuesPerFrame_AreThoseOfThePage(self):
+        """The formula and the table of the page give the length of encoded frames."""
+        rows = [row.strip("| ").split(" | ") for row in re.findall(r"(?m)^\| .*$", PER_FRAME)]
+        presets = [preset.strip("`") for preset in rows[0][2:]]
+        self.assertEqual(set(presets), {p.name for p in gpufec.conv_presets()
+                                        if p.name.startswith("80211")})
+        self.assertEqual(len(rows), 4)
+        for length, frame_bits, *numbers in rows[1:]:
+            frame_bits = int(frame_bits)
+            self.assertEqual(frame_bits, 16 + 8 * int(length))
+            for name, number in zip(presets, map(int, numbers)):
+                preset = gpufec.find_conv_preset(name)
+                columns = list(zip(*(preset.puncturing or "1,1").split(",")))
+                ones = [column.count("1") for column in columns]
+                stages = frame_bits + preset.constraint_length - 1
+                coded = support.encode(support.random_bits(frame_bits, 3),
+                                       polynomials=preset.polynomials,
+                                       puncturing=preset.puncturing,
+                                       termination=preset.termination)
+                with self.subTest(name, length=length):
+                    self.assertEqual(number, coded.size)
+                    self.assertEqual(number, stages // len(ones) * sum(ones)
+                                     + sum(ones[:stages % len(ones)]))
+
+    @unittest.skipUnless(importlib.util.find_spec("gnuradio.fec"), "gr-fec is not installed")
+    def test_CallsOfThePage_ReturnTheSoftValuesPerFrame(self):
+        names = {}
+        code = re.search(r"(?s)```python\n(.*?)```", PER_FRAME)[1]
+        exec(code, names)
+        said, = re.findall(r"# (\d+)\n", code)
+        self.assertEqual([names["values"], names["same"]], [int(said)] * 2)
 
     def test_PublishedVectors_AreEncodedAndDecoded(self):
         for name, (bits, sent) in VECTORS.items():
