@@ -86,10 +86,11 @@ public:
     double sigma() const { return d_sigma; }
 
     // A device makes the same quantised values from these: random number n selects the
-    // soft value of coded bit n from the distribution, and a coded bit 1 negates it.
+    // soft value of coded bit n from the distribution, and a coded bit 1 negates it. The
+    // values of packed4 are those before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
-    const discrete_distribution& packed4_values() const { return d_int4; } //!< one per byte
+    const discrete_distribution& packed4_values() const { return d_int4; }
 
     //! Sends \p count coded bits (one per byte), the first of which has number \p first,
     //! as int8 values rounded to nearest and within ±127.

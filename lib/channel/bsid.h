@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-//! Simulated channel of bsid_model. The same seed gives the same output on every platform.
+//! Simulation of a bsid_model. The same seed gives the same output on every platform.
 class GPUFEC_API bsid_channel
 {
 public:

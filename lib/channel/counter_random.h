@@ -29,7 +29,8 @@ public:
         return mix(d_start + (index + 1) * golden);
     }
 
-    //! Returns bit \p index of the sequence's 64-bit numbers, least significant bit first.
+    //! Returns bit \p index of the sequence, each number of which has 64 bits, the least
+    //! significant first.
     std::uint8_t bit(std::uint64_t index) const
     {
         return (*this)(index / 64) >> (index % 64) & 1u;

@@ -29,7 +29,8 @@ GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
 GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
 
 /*!
- * \brief Returns a message for an unknown name. Its first line has at most 120 characters.
+ * \brief Returns a message for an unknown name, with a first line of up to 120
+ * characters.
  *
  * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that is too long, or there
  * are more than eight names, the first line suggests the most similar name instead, and a
