@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. Users call arrays.py, which checks arrays and passes their
- * addresses to this module. */
+ * encoders and channels. Users import arrays.py, whose functions check arrays and pass
+ * their addresses to this module. */
 
 #include "blocks/common/parameters.h"
 #include "blocks/ldpc/ldpc_code_of.h"
@@ -47,7 +47,7 @@ const char* name_of(memory_kind kind)
                                               : "ordinary";
 }
 
-// Options, by name, that select how any decoder runs.
+// Sets the options that all decoders share from a dictionary.
 void set_run(run_options& run, const py::dict& given)
 {
     set_run_options(run,
@@ -63,7 +63,7 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
-// A decoder whose calls run pending signal handlers.
+// Returns a decoder whose calls run the handlers of pending signals.
 template <class Decoder, class... Arguments>
 std::unique_ptr<Decoder> made(const Arguments&... arguments)
 {
