@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the notebook runs, and that its error rates fall."""
+"""Tests that the notebook runs, and that error rates fall as the channel improves."""
 
 import base64
 import json

@@ -361,7 +361,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
     def test_ScaledAmplitudes_Decode(self):
-        """The tool scales amplitudes as its warning says."""
+        """The factor that the tool's warning names makes amplitudes LLRs in nats."""
         short = ("dvbs2", "short", "1/2")
         values, es_n0 = llrs(short, -1.6)
         code = dict(zip(("standard", "frame_size", "rate"), short))
@@ -434,7 +434,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
     def test_IncompleteLastFrames_AreTold(self):
-        """The report is a warning if nothing is decoded, otherwise information."""
+        """The log message is a warning if nothing is decoded, else information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
         received = gpufec.sync_encode(gpufec.random_bits(400), **book)
         code = ("dvbs2", "short", "1/2")

@@ -111,7 +111,7 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_frames(self):
-        """Terminated frames may begin at any value; their known ends reveal the sign."""
+        """Terminated frames may begin at any value. The zeros at their ends reveal the sign."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)
