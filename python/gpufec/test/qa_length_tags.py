@@ -224,8 +224,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """Of six frames, the third has only 5/7 of its items. Its tag says that, or the full
-        length."""
+        """The third of six frames has only 5/7 of its items. Its tag has that length, or the full
+        one."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])

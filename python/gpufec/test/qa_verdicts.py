@@ -85,7 +85,7 @@ def noise(count=60000):
     return np.random.default_rng(5).standard_normal(count).astype(np.float32)
 
 
-# Each entry is name: (values, arguments, words that the verdict must contain).
+# The functions wrong_*() return {name: (values, arguments, words of the verdict)}.
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)
