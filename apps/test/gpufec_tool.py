@@ -21,7 +21,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "apps" / "scripts"
-TIMEOUT_S = 180 # of one call or condition, less than the 300 s that ctest allows for a file
+TIMEOUT_S = 180 # limit for one call or condition, below the 300 s of ctest for a whole file
 
 
 class tools:

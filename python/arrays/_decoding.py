@@ -71,8 +71,8 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format as known has it, or "", with which the type of the values
-    selects the format."""
+    """Returns the name of a format in the spelling of `known`. "" stays; it means the format of
+    the array's type."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))

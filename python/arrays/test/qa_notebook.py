@@ -43,8 +43,7 @@ class qa_notebook(unittest.TestCase):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
     def test_curves(self):
-        """Each curve falls as the channel improves, from failing to error-free
-        decoding."""
+        """Error rates fall as the channel improves, from high rates to rates near 0."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():
                 with self.subTest(label):

@@ -44,7 +44,7 @@ class Declaration:
     doc: str = "" # text of the comment, without its marks
     public: bool = True
     bases: str = ""
-    parameters: Optional[List[Parameter]] = None # of a function
+    parameters: Optional[List[Parameter]] = None # None unless it is a function
     members: Dict[str, "Declaration"] = field(default_factory=dict)
 
     @property
@@ -157,7 +157,7 @@ def split(parameters):
 def parameter(text):
     declared, _, default = text.partition(" = ")
     found = re.match(r"(.*?[ &*])(\w+)$", declared)
-    if not found: # without a name
+    if not found: # the parameter has no name
         return Parameter(declared, "")
     return Parameter(found[1].strip(), found[2], default or None)
 

@@ -131,8 +131,8 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
     def test_dvbs2x_from_gr_dtv(self):
-        """One rate per constellation and ring structure, all codes shared with S2, and two
-        MODCODs of S2. The dummies that fill the last slot of 128APSK are not decoded."""
+        """Tests a MODCOD of each constellation and ring structure, those of S2X with codes of S2,
+        and two of S2. The dummy symbols in the last slot of 128APSK are not decoded."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
             ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """One stream in pieces of any size has all MODCODs, a reserved one, and a frame that
-        is cut short."""
+        """A stream has frames of all MODCODs, one of a reserved MODCOD, and one that is cut
+        short. Its pieces have any size."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -393,7 +393,7 @@ class qa_symbols(unittest.TestCase):
         self.assertNotEqual(right, wrong)
 
     def test_symbols_to_bbframes(self):
-        """One block from symbols to descrambled BBFRAMEs."""
+        """One block decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
         chain = (gpufec.bch_encoder(*code, packed_input=False, packed_output=False),

@@ -424,7 +424,7 @@ class qa_verdicts(unittest.TestCase):
         book = [[0, 0, 1, 1], [1, 0, 1, 0]]
         block = gpufec.gpu_sync_map(book * 20, q=2, n=4, frame_symbols=20, frame_items=0,
                                     mode="framed")
-        items = np.zeros(30 * 400, np.uint8) # five times as many as a frame has
+        items = np.zeros(30 * 400, np.uint8) # 400 items per tag are five times a frame's
         tags = [gr.tag_utils.python_to_tag((at, pmt.intern("packet_len"), pmt.from_long(400)))
                 for at in range(0, len(items), 400)]
         top = gr.top_block()

@@ -253,8 +253,8 @@ class qa_sync_map_running(unittest.TestCase):
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_a_block_sleeps_while_its_device_works(self):
-        """The input of frames and streams is borrowed, so that it cannot be consumed
-        meanwhile."""
+        """While a device works, the block uses little processor time, although its borrowed input
+        cannot be consumed."""
         code = dict(q=32, n=10, frame_symbols=210)
         book = gpufec.codebook_random(10, 32, 210, 4)
         for mode in dict(frame_items=2100), dict(mode="stream", length_tag=""):

@@ -96,7 +96,7 @@ class qa_viterbi_lock(unittest.TestCase):
                     lock_constellation="qpsk", lock_presets=DVB))
                 (_, lock), = support.tags_of(tags, LOCK)
                 self.assertEqual(lock["preset"], preset)
-                if preset != "dvb_5_6" or not rotation: # invariant to 90 degrees
+                if preset != "dvb_5_6" or not rotation: # no rotation by 90 degrees can be seen
                     self.assertEqual((lock["rotation"], lock["swapped"]),
                                      (rotation, swapped))
                     self.assertIsNotNone(found(bits, output))
