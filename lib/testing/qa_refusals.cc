@@ -17,7 +17,7 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-// Unpacked bits in a borrowed ring need device memory; without it, output is copied.
+// A borrowed ring of unpacked bits needs device memory; without it, output is copied.
 TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_borrowed)
 {
     const auto expected = this->decode(this->run(backend::cpu));
