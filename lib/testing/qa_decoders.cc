@@ -82,7 +82,7 @@ TYPED_TEST(decoders, DeviceFailure_LosesNothing)
     }
 }
 
-// Whether a kind's output can be written in place. Post-processed output cannot.
+// Whether a kind's output can be written in place, which excludes post-processed output.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
@@ -264,7 +264,7 @@ TYPED_TEST(decoders, PartialBatch_IsSentWhenDue)
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
     u.engine->set_max_latency_ms(30);
-    // The completion hook is called at the deadline and when the batch is decoded.
+    // The hook \c wake is called when the batch is due and when it is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&
            std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {

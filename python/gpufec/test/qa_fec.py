@@ -62,12 +62,11 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # threads drop the end
+                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads the end is lost
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
-        """The output of gr-fec's encoder is decoded with gr-fec's notation of
-        polynomials."""
+        """Decodes the output of gr-fec's encoder, with polynomials from gr-fec's notation."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -298,8 +297,7 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests LDPC codes of gr-fec: decodes the output of its encoders, and the
-    reverse."""
+    """Tests LDPC codes of gr-fec: the output of each module's encoder with the other's decoder."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""
@@ -316,12 +314,12 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # Our encoder puts the message bits in the same places.
+        # This module's encoder gives the same codewords.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)
         values = (2.0 * words - 1).astype(np.float32) * 8
-        values[:, n // 2] = 0 # one bit of each is erased
+        values[:, n // 2] = 0 # erases one bit of each codeword
         for decoder in (gpufec.gpu_ldpc_dvbs2(**code, soft_input="float", positive_bit=1,
                                               packed_output=False, backend="cpu"),
                         fec.decoder(gpufec.fec_ldpc_decoder.make(**code, positive_bit=1), 4,
@@ -383,7 +381,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # dense but valid matrices
+                    warnings.simplefilter("error") # the matrices are dense but valid
                     self.check(file.name, encoder, "first")
 
 

@@ -32,7 +32,7 @@ def table(section):
 
 
 def evaluated(expression, **names):
-    """Evaluates an expression of the page with the definitions of its code."""
+    """Evaluates an expression of the page with the definitions in its Python code."""
     exec(re.search(r"(?s)```python\n(.*?)```", PAGE).group(1), names)
     return eval(expression, names)
 
@@ -42,14 +42,13 @@ def in_code(cell):
 
 
 def indices(count, sent):
-    """Returns the positions of the mother code that are sent, in the order of
-    sending."""
+    """Returns those of `count` positions of the mother code for which `sent` is true."""
     return np.array([i for i in range(count) if sent(i)])
 
 
 def tetra(period, first, skip=None):
-    """Returns k of EN 300 392-2, 8.2.3.1.2: period ((i - 1) div t) + P((i - 1) mod t +
-    1)."""
+    """Returns a function for the order of EN 300 392-2, 8.2.3.1.2: k = period ((i - 1) div t) +
+    P((i - 1) mod t + 1)."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -58,8 +57,8 @@ def tetra(period, first, skip=None):
 
 
 def dab_fic(count):
-    """EN 300 401, 11.2: 21 blocks of 128 coded bits with PI = 16, three with PI = 15, and the
-    tail, 1100 for each of its bits."""
+    """Returns the positions that EN 300 401, 11.2, sends: 21 blocks of 128 coded bits with
+    PI = 16, three with PI = 15, and the tail with 1100 for each of its bits."""
     def sent(i):
         if i >= 24 * 128:
             return i % 4 < 2
@@ -70,8 +69,8 @@ def dab_fic(count):
 TETRA = ["1+D+D4", "1+D2+D3+D4", "1+D+D2+D4", "1+D+D3+D4"]
 K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133 octal
 
-# Generators in the notation of the standards, bits per frame, termination, number of bits
-# of the mother code, and which of them are sent in which order.
+# Generators in the notation of the standards, bits per frame, termination, and a function that
+# returns the positions of the mother code that are sent, in the order of sending.
 SENDERS = {
     "802.11, SIGNAL": (K7[::-1], 18, "terminated", np.arange),
     "802.11, DATA": (K7[::-1], 816, "terminated",
@@ -96,16 +95,16 @@ SENDERS = {
     "GSM, xCCH": (["1+D3+D4", "1+D+D3+D4"], 224, "terminated", np.arange),
     "memory 3, eight bits, tail-biting": (["1+D2+D3", "1+D"], 8, "tailbiting", np.arange),
 }
-# Numbers of values that a frame has on the air, from the same sources.
+# Number of bits that are sent per frame, from the same sources.
 SENT = {"802.11, SIGNAL": 48, "802.11, DATA": 1096, "M17, link setup": 368,
         "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432, "TETRA, TCH/4.8": 432,
         "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
-# Numbers of values of other bits that follow each frame.
+# Number of other bits that follow each frame.
 PAD = {"802.11, DATA": 56}
 
 # Published vectors: information bits and sent bits.
 VECTORS = {
-    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; its input has the six zeros of the tail
+    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; the input includes the six zeros of the tail
         "fff0ccaa000f3355e3ecdf8a1c1340",
         "a05f8cf05ea019e3a8504f577886fae7981fe209f609c7609748c6d9073a"),
     "GMR-1, TCH3 speech": ("4dcbfc72f48c", "c086634b8bd46a76b2"),
@@ -122,7 +121,7 @@ SSP = {"00000100": "1110100100100101", "00101011": "0110110001001110",
 
 
 def mother_code(bits, generators, termination):
-    """Encodes a frame by delaying its bits."""
+    """Returns the coded bits [stage, output] of a frame, as sums of delayed bits."""
     terms = [[int(t[1:] or 1) if t[0] == "D" else 0 for t in g.split("+") if t != "inverted"]
              for g in generators]
     memory = max(map(max, terms))
@@ -146,7 +145,7 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """Makes BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
+    """Source of the BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0
@@ -164,7 +163,7 @@ class stream_of_packets:
         self.bits = np.unpackbits(np.array(self.bits, np.uint8))
 
     def frame(self, data_bits):
-        """Returns the next frame, scrambled."""
+        """Returns the next BBFRAME with so many data bits, scrambled."""
         first = [s - self.at for s in self.starts if self.at <= s < self.at + data_bits]
         header = [0b11001100, self.isi]
         for field in 8 * (188 + self.issy + 1), data_bits:
@@ -246,7 +245,7 @@ class qa_formats(unittest.TestCase):
             self.assertEqual("".join(map(str, end.ravel()[-16:])), coded)
 
     def test_EveryShortTailBitingWord_DecodesToItself(self):
-        """K = 3 with the generators 7 and 5, without noise."""
+        """Decodes all words of eight bits, with K = 3 and the generators 7 and 5 (octal)."""
         words = np.unpackbits(np.arange(256, dtype=np.uint8))
         coded = transmitted(words, ["1+D+D2", "1+D2"], 8, "tailbiting", np.arange)
         decoded, _ = gpufec.viterbi_decode(
