@@ -36,7 +36,7 @@ struct simulation_options {
     //! Options of the decoder, without priors; their channel is simulated.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
-    std::uint64_t min_errors = 2000; //!< a point ends after this many errors; 0: no limit
+    std::uint64_t min_errors = 2000; //!< it ends after this many errors; 0: no limit
     std::uint64_t max_frames = 3000; //!< or after this many frames
 };
 
@@ -66,7 +66,8 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random symbols, in frames or in a stream, until enough are wrong.
+ * \brief Sends random symbols, in frames or in a stream, until enough are wrong, or until
+ * max_frames.
  *
  * The same options give the same counts with any batch, number of threads and backend,
  * apart from ties in floating point.

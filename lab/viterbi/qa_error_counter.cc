@@ -27,7 +27,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     // The input has three events of 3, 1 and 2 bits; two of five frames are wrong.
     const auto decoded = wrong_at(1000, { 5, 6, 36, 68, 411, 412 });
     error_counter counter(30, 200, 64);
-    for (std::size_t i = 0; i < 1000; i += 50) { // counts the bits in pieces
+    for (std::size_t i = 0; i < 1000; i += 50) { // calls of 50 bits each
         counter.compare(&sent[i], &decoded[i], 50);
     }
     EXPECT_EQ(counter.bits(), 1000u);
