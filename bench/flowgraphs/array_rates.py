@@ -66,7 +66,7 @@ class Sync:
     name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
     bits, most = 1050, 100000
     command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
-    words = None # codebooks of the tool have other markers
+    words = None # the tool would need a file of the frames' lengths
 
     def __init__(self):
         book = gpufec.codebook_davey_mackay()
@@ -82,7 +82,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and makes decoders of the size
+    call() # fills caches, and makes decoders with their batch size
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -129,8 +129,8 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Measures the kernels and slots of `gpufec bench`, with the same work per frame,
-    for comparison. Returns Mb/s."""
+    """Returns Mb/s of kernels and slots by `gpufec bench`, and of arrays that the device accesses
+    in place, all with the same work per frame."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)

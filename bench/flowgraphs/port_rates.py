@@ -5,9 +5,9 @@
 
 """Measures the rate at a block's port: each decoder and encoder in a flowgraph.
 
-Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or
-a recording in /dev/shm that is copied (file_source). Rates are information bits per second that
-leave the block. Results also have the part of a core that the block's own thread takes, bytes per
+Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or a
+recording in /dev/shm that is copied (file_source). Rates are information bits per second that leave
+the block. Results also have the fraction of a core that the block's own thread takes, bytes per
 information bit of input and output, and where they apply the mean iterations, the rate of the same
 source into a null sink, and the decoder's own rates from slot to slot and from memory to memory
 (gpufec bench).
@@ -59,7 +59,7 @@ class ring(gr.sync_block):
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        if n > self.size // 2: # part of the buffer would never be written
+        if n > self.size // 2: # the buffer is larger, and part of it would never be written
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)
@@ -78,7 +78,7 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Returns bits per second, and the part of a core that the block's thread takes."""
+    """Returns bits per second, and the fraction of a core that the block's thread takes."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -124,7 +124,7 @@ def sync_stream(p, frames=512):
 
 def sync_slots(p=1e-3, frames=400, room=8):
     """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise."""
+    sent frame; the rest of the slot is noise. Frames whose length changes by more are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
