@@ -22,8 +22,8 @@ enum class channel_place {
     device
 };
 
-//! The place of the simulation and its hooks. A \p Link sends, receives and decodes on a
-//! device.
+//! The place of a simulation, and the functions that make a device channel (\p Link) and
+//! that report its failure.
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;

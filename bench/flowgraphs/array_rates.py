@@ -148,7 +148,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns Mb/s by the way of decoding and the number of frames."""
+    """Returns a report with Mb/s for each way of decoding and number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -214,7 +214,7 @@ def found(report):
 
 
 def reported(path):
-    """Returns the report of a file of results."""
+    """Returns the report from which a file of results was written."""
     decoders = {}
     for row in json.loads(path.read_text(encoding="utf-8"))["runs"][0]["rows"]:
         if row["table"] == "decoders":

@@ -48,7 +48,7 @@ SAME = (
 
 
 def gpufec(tool, *words):
-    """Runs the tool; returns its report and the seconds."""
+    """Runs the tool; returns its report and its duration in seconds."""
     command = [tool, *words, "--json", "-"]
     begin = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)

@@ -36,9 +36,9 @@ from results_file import report_path, save  # noqa: E402
 from flowgraph_rate import thread_seconds  # noqa: E402
 
 PAGE = 4096
-FRAMES = 64    # different noisy frames
+FRAMES = 64    # number of different noisy frames
 RECORDING_BYTES = 64 << 20
-SETTLE_S = 0.6 # until the rate of a flowgraph is constant
+SETTLE_S = 0.6 # time in which the rate of a flowgraph becomes constant
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
@@ -54,7 +54,7 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # larger than downstream blocks request
+        self.set_min_output_buffer(size) # more than downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]
@@ -183,7 +183,7 @@ class cases:
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
         """Measures a file in memory as a source, and the same source into a null sink. Items are
-        repeated until the file is longer than the caches."""
+        repeated until the file has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))

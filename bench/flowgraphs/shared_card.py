@@ -49,7 +49,8 @@ KINDS = {
 
 
 def source(kind):
-    """Makes a source: frames for synchronisation, which is slower on noise; zeros for others."""
+    """Makes a source: frames for synchronisation, which decodes other input more slowly, and zeros
+    for the other decoders."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])

@@ -176,7 +176,8 @@ public:
     }
 
 private:
-    // Layers with more checks than threads share no bit and are divided.
+    // Divides layers of more than 360 checks. They have no bit twice, so the order of
+    // their checks does not matter.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -51,7 +51,7 @@ struct error_counts {
     std::uint64_t invalid = 0;  //!< number of frames that could not be decoded
     std::uint64_t unlocked = 0; //!< number of stream frames decoded without lock
 
-    //! Counts a frame of \p frame_symbols symbols.
+    //! Counts a frame of \p frame_symbols symbols with \p frame_errors wrong symbols.
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }

@@ -470,7 +470,8 @@ awgn_channel channel_of(const simulation_options& options)
         const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
         rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
     }
-    // The decoder, and so the reference, rounds float input with soft_scale.
+    // Float input is quantised with soft_scale, for the decoder and for the reference, so
+    // its amplitude does not depend on options.amplitude.
     const bool floats = o.format == soft_format::float32;
     return awgn_channel(options.ebn0_db,
                         rate,

@@ -73,7 +73,7 @@ private:
 
 //! A chi-square test whether events are distributed evenly over a parallel block.
 struct position_test {
-    std::vector<std::uint64_t> events; //!< events per bin; all bins are equally wide
+    std::vector<std::uint64_t> events; //!< events per bin, in the order of positions
     std::vector<double> expected; //!< expected events per bin if all positions were alike
     double chi_square = 0;
     unsigned degrees = 0;
