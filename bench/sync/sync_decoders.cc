@@ -294,8 +294,8 @@ json cuda_limits()
     return all;
 }
 
-// Returns the papers' codes: message lengths at q = 32, and values of q at N = 210, all
-// of rate 1/2.
+// Returns the codes of Briffa's papers (README.md, Sources): message lengths at q = 32,
+// and values of q at N = 210, all of rate 1/2.
 std::vector<code_size> grid()
 {
     std::vector<code_size> codes;
@@ -323,7 +323,7 @@ json cuda_grid()
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
             for (const auto& s : { corridor_global, corridor_local, linear }) {
-                // A frame is decoded alone, as in the papers, and in a batch.
+                // A frame is decoded alone, as in Briffa's papers, and in a batch.
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }

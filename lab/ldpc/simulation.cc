@@ -156,7 +156,7 @@ private:
                  "host" };
     }
 
-    // Distributes the work on frames from number \p first on to the threads.
+    // Calls work(f) for \p count frames from \p first on, distributed to the threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {

@@ -89,7 +89,7 @@ struct simulation_options {
 //! \throws std::runtime_error if the device cannot be used
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
-//! The error counts of the frames that were sent.
+//! Counts of frames, message bits and errors.
 struct error_counts {
     std::uint64_t frames = 0;
     std::uint64_t frame_errors = 0; //!< number of frames with a wrong message bit

@@ -36,7 +36,8 @@ struct simulation_options {
     //! Options of the decoder, without priors; their channel is simulated.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
-    std::uint64_t min_errors = 2000; //!< it ends after this many errors; 0: no limit
+    //! The simulation ends after this many wrong symbols; 0: no limit.
+    std::uint64_t min_errors = 2000;
     std::uint64_t max_frames = 3000; //!< or after this many frames
 };
 

@@ -61,7 +61,7 @@ TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)
 
 TEST(error_counter, ShortLastBlock_IsAllowedFor)
 {
-    // Frames of 160 bits in blocks of 128: positions up to 32 occur twice.
+    // Frames of 160 bits in blocks of 128: positions 0 to 31 occur twice.
     const std::size_t frames = 4000;
     const std::vector<std::uint8_t> sent(frames * 160);
     std::vector<std::size_t> positions;
