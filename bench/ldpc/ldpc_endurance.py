@@ -45,7 +45,7 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """Returns a frame that is no codeword, of kind 0 to 5."""
+    """Returns a garbage frame of kind 0 to 5."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),
