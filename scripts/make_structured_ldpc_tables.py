@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
-The sources are public; this script reads their files from a folder, takes the numbers out,
-compares the two entry by entry, and writes lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and
-tables_dvbt2.cc. It is not part of the build.
+The sources are public; this script reads their files from a folder, takes the numbers out, compares
+the two (entries, or encoded words), and writes lib/ldpc/code/tables/quasi_cyclic.cc,
+tables_dvbs2x.cc and tables_dvbt2.cc. It is not part of the build.
 
 | code        | first                              | second                              |
 |-------------|------------------------------------|-------------------------------------|

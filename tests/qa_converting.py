@@ -104,8 +104,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_IsThatOfTheBlocks(self):
-        """The signs are those of the other tests, and all notations of the polynomials name the
-        same code."""
+        """The page has the sign that each decoder expects, and all notations of the polynomials
+        mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE))
 STREAM = (ROOT / "tests" / "downstream" / "main.cc").read_text(encoding="utf-8")
-# Libraries that every C++ program loads.
+# Libraries that any C++ program may load.
 COMMON = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++"}
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the cost of soft output: alternately runs the LDPC kernels and slots of
-DVB-S2 codes on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Runs for
-two minutes and writes JSON.
+"""Measures the cost of soft output: alternately runs LDPC kernels, and slots of the stream
+decoder, on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Kernels run with
+codes of DVB-S2 and CCSDS C2, slots with two codes of DVB-S2. Writes JSON.
 
     bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 
