@@ -17,16 +17,17 @@ namespace gr::gpufec {
 
 using byte_vector = std::vector<std::uint8_t>;
 
-//! Coder that processes its input block by block on the caller's thread.
+//! Coder that processes its input in blocks of a constant size on the caller's thread.
 class piece_coder : public byte_coder
 {
 public:
-    //! Function that appends the output of \p count items to \p out. It is called with 0
-    //! items at the end.
+    //! Function that appends the output of a block of \p count items to \p out. At the
+    //! end of the input it is called with 0 items.
     using function = std::function<void(
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 
-    //! \p items is the size of a block; if r.frame_items is 0, the last may be shorter.
+    //! \p items is the size of a block. An incomplete last block is coded if
+    //! r.frame_items is 0, else dropped.
     piece_coder(const stream_rates& r, std::size_t items, function code);
 
     std::size_t push(const void* items, std::size_t count) override;
@@ -52,7 +53,7 @@ private:
 std::string bit_encoder_options(const std::string& outputs = "",
                                 const std::string& positive_bit = "");
 
-//! Encoding of coded bits and their output format.
+//! An encoder, and the parameters of its output formats.
 struct bit_encoder {
     std::size_t frame_bits; //!< information bits per frame; 0: the input is a stream
     //! Encodes a message, or a block of a stream, to one bit per byte.

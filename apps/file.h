@@ -23,14 +23,15 @@ namespace gr::gpufec {
 class json;
 class option_values;
 
-//! RAII owner of a file descriptor. Functions throw std::runtime_error naming the file.
+//! RAII owner of a file descriptor. Functions throw std::runtime_error, which names the
+//! file.
 class file
 {
 public:
     //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Takes the result of open(), and throws its error. The destructor closes the
-    //! descriptor if \p owned.
+    //! Takes the result of open(); if that is an error, throws it. The destructor closes
+    //! the descriptor if \p owned.
     file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
     file& operator=(file&&) = delete;
@@ -38,15 +39,15 @@ public:
 
     const std::string& name() const { return d_name; }
 
-    //! Reads some bytes; returns 0 at the end.
+    //! Reads up to \p bytes bytes and returns how many; 0 at the end of the file.
     std::size_t read(void* data, std::size_t bytes);
     //! Waits up to \p limit for data; returns whether a read would not block.
     bool readable(std::chrono::milliseconds limit) const;
     //! Writes all bytes.
     void write(const void* data, std::size_t bytes);
-    //! Truncates a regular file.
+    //! Truncates a regular file; other files stay as they are.
     void clear();
-    //! Flushes a regular file to disk.
+    //! Flushes the file to disk, if the file is on a disk.
     void sync();
     //! Closes the file and reports errors of delayed writes.
     void close();
@@ -63,23 +64,23 @@ private:
 /*!
  * \brief Output file of the program; "-" is standard output.
  *
- * The path does not change before the first write. Existing content is kept until the new
- * content is complete, which is written to a temporary file in the same folder and then
- * renamed. Pipes, devices, open descriptors (/dev/stdout) and files that cannot be
+ * The path does not change before the first write. Existing content stays until the new
+ * content is complete: that is written to a temporary file in the same folder, which is
+ * then renamed. Pipes, devices, open descriptors (/dev/stdout) and files that cannot be
  * replaced with their owner and permissions are written in place. Functions throw
- * std::runtime_error naming the file.
+ * std::runtime_error, which names the file.
  */
 class output_file
 {
 public:
-    //! Checks that \p path can be written; errors begin with the \p parameter.
+    //! Checks that \p path can be written. Errors begin with the name \p parameter.
     output_file(const std::string& parameter, const std::string& path);
     output_file(const output_file&) = delete;
     //! Discards a temporary file that close() did not complete.
     ~output_file();
 
     const std::string& name() const { return d_name; }
-    //! Returns whether the content at the path is kept until close().
+    //! Returns whether there is content at the path that stays until close().
     bool keeps_content() const;
     //! Returns whether replace() can be called more than once.
     bool replaceable() const { return d_replaceable; }
@@ -106,7 +107,7 @@ private:
 
     const std::string d_parameter, d_name, d_label;
     const std::filesystem::path d_path; // with symbolic links resolved
-    const bool d_shared;                // an open descriptor
+    const bool d_shared;                // the path is an open descriptor
     bool d_replaceable = false;
     bool d_open = false; // open for writing
     std::optional<file> d_in_place, d_temporary;

@@ -68,7 +68,8 @@ public:
         return *this;
     }
 
-    //! Returns a member of an object; "a.b" is b of its member a. Null if there is none.
+    //! Returns a member of an object, or null if there is none; "a.b" is member b of its
+    //! member a.
     json at(const std::string& path) const
     {
         const auto dot = path.find('.');

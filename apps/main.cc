@@ -21,9 +21,11 @@ namespace {
 struct command {
     std::string name;
     std::string summary;
-    int (*run)(const decoder_trait& trait, const arguments& args); // with a decoder
-    trait_command decoder_trait::*part;
-    int (*alone)(const arguments& args) = nullptr; // without one, or null
+    // Function of a command that has a decoder as its argument, or null.
+    int (*run)(const decoder_trait& trait, const arguments& args);
+    trait_command decoder_trait::*part; // the trait's description of the command
+    // Function of a command without a decoder, or null.
+    int (*alone)(const arguments& args) = nullptr;
 };
 
 const std::vector<command> commands{
@@ -56,7 +58,7 @@ const std::vector<decoder_name> decoders{
     { "bch", "BCH codes around the LDPC codes of DVB; decode and encode", bch_trait },
 };
 
-// Returns the decoders that a command has.
+// Returns the decoders that support a command.
 std::vector<decoder_name> decoders_of(const command& c)
 {
     auto all = decoders;
@@ -210,7 +212,8 @@ int run_checked(const arguments& args)
 int main(int argc, char** argv)
 {
     using namespace gr::gpufec;
-    // Ignored signals become errors: a closed pipe, and a file beyond the size limit.
+    // These signals are ignored, so that writes to a closed pipe, or beyond the limit of
+    // a file's size, return errors.
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     try {

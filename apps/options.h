@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Options of the command line. Tables declare them; parsing, help and error messages are
+/* Options of the command line, which tables declare. Parsing, help and error messages are
  * derived from the tables. */
 
 #ifndef INCLUDED_GPUFEC_APPS_OPTIONS_H
@@ -37,7 +37,7 @@ public:
 struct option {
     std::string name; //!< without dashes
     //! "flag" (without a value), "int", "real", "count" (a whole number such as 1e8),
-    //! "seed", "file", "text" or, with | between them, all values that are allowed.
+    //! "seed" (0 to 2^64 − 1), "file", "text", or all allowed values separated by |.
     std::string kind;
     std::string initial; //!< default value; "": none
     std::string help;
@@ -52,7 +52,7 @@ struct option_table {
     option_table(const std::string& title, const std::string& rows);
 };
 
-//! Returns the options that all decoders have: batches, backend, devices and threads.
+//! Rows of an option_table that all decoders have: batches, backend, devices, threads.
 extern const char* const run_options;
 
 //! Values of the options of one call.
@@ -71,26 +71,27 @@ public:
     {
         return has(name) && !d_values[name].defaulted();
     }
-    //! Warns of those of these options that were given, unless they are \p used: they are
-    //! for \p where.
+    //! Unless \p used, warns that those options among \p names that were given have no
+    //! effect. \p where is what they are for.
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
     //! Returns the value as text; "" if there is none.
     std::string text(const std::string& name) const;
-    // These throw a usage_error if the value is not of this kind.
+    // The following functions throw a usage_error if the value is not of their type, or
+    // not in its range: count() allows 0 to 1e15.
     int integer(const std::string& name, int least = 0, int most = INT_MAX) const;
     double real(const std::string& name) const;
     std::uint64_t count(const std::string& name) const;
     std::uint64_t seed(const std::string& name) const;
-    //! "0.5,0.5"
+    //! Returns comma separated numbers, such as "0.5,0.5".
     std::vector<double> reals(const std::string& name) const;
-    //! "1,2", or "171,133" to the base 8.
+    //! Returns comma separated integers, such as "1,2", or "171,133" with base 8.
     std::vector<int> integers(const std::string& name, int base = 10) const;
 
-    //! Returns the options that are files.
+    //! Returns the names of the options of kind "file" that have a value.
     std::vector<std::string> files() const;
-    //! Sets batches, backend, devices and threads.
+    //! Sets the options of run_options.
     template <class Options>
     void set_run_options(Options& options) const
     {
@@ -106,7 +107,7 @@ public:
                     "--backend cuda and auto");
     }
 
-    //! Returns \p known with the values of those options of \p table that it lacks.
+    //! Returns \p known and the values of all options of \p table that are not in it.
     json to_json(const option_table& table, json known) const;
 
     /*!
@@ -123,8 +124,8 @@ public:
         }
     }
 
-    //! Returns a warning of the library with options in place of parameters
-    //! (--soft-input uint8).
+    //! Returns a warning of the library with options in place of the parameters that it
+    //! names, such as --soft-input uint8 in place of soft_input="uint8".
     std::string warning(const std::string& text) const;
 
 private:
@@ -138,8 +139,8 @@ private:
 
 //! Options and help text of a command.
 struct command_line {
-    std::string name;        //!< "gpufec ber viterbi"
-    std::string synopsis;    //!< synopsis after the name
+    std::string name;        //!< such as "gpufec ber viterbi"
+    std::string synopsis;    //!< arguments after the name
     std::string description; //!< for --help, in one paragraph
     std::vector<option_table> tables;
     std::vector<std::string> positional = {}; //!< names of positional arguments
@@ -155,13 +156,15 @@ struct command_line {
 };
 
 extern const char* const exit_status_text;
-//! Returns the end of all help: the exit status and the \p examples of command_line.
+//! Returns the end of each help text: exit_status_text, and the \p examples as in
+//! command_line::examples.
 std::string help_end(const std::string& examples);
 
 //! Wraps \p text to lines of 80 characters.
 std::string wrapped(const std::string& text);
 
-//! Parses a range "A:STEP:B", "A", or "inf". \throws usage_error that names \p name
+//! Returns the values of a range: "A:STEP:B" (both ends included, up to 1000 values), a
+//! single number, or "inf". \throws usage_error, which names the option \p name
 std::vector<double> parse_range(const std::string& name, const std::string& text);
 
 } // namespace gr::gpufec

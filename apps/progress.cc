@@ -43,7 +43,7 @@ namespace {
 volatile std::sig_atomic_t noted = 0;
 const int watched[] = { SIGINT, SIGTERM, SIGHUP };
 
-// Does not catch a signal that is ignored, such as by nohup.
+// Sets the action for a signal, unless the signal is ignored, as under nohup.
 void set_action(int signal, void (*handler)(int))
 {
     struct sigaction action = {}, now = {};

@@ -11,18 +11,19 @@
 
 namespace gr::gpufec {
 
-//! Returns the seconds of a steady clock.
+//! Returns the time of a steady clock in seconds.
 double seconds();
 
-//! Progress line on stderr that is overwritten; empty if stderr is not a terminal.
+//! Line on stderr that shows progress and is overwritten. Nothing is shown unless stderr
+//! is a terminal.
 class progress_line
 {
 public:
     progress_line();
     ~progress_line();
-    //! Returns whether there is a terminal and an update is due.
+    //! Returns whether there is a terminal, and 0.2 s have passed since the last update.
     bool due() const;
-    //! Shows \p text if it is due.
+    //! Shows \p text if due().
     void show(const std::string& text);
     void clear();
 
@@ -36,7 +37,8 @@ private:
 struct interruption {
 };
 
-//! Guard that records the first SIGINT, SIGTERM or SIGHUP; a second one ends the program.
+//! Guard that records SIGINT, SIGTERM and SIGHUP. If one of them arrives a second time,
+//! it ends the program.
 class signal_watch
 {
 public:
@@ -48,7 +50,8 @@ public:
     static void check();
 };
 
-//! Returns the version of the module, the processor and the time, to record with results.
+//! Returns the version of the module, the time (UTC), the processor and its cores, to
+//! record with results.
 json environment();
 
 } // namespace gr::gpufec

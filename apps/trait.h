@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of a decoder's trait for the commands. A trait is in a file of its own,
- * the only one that names the decoder's internals. */
+/* The interface between commands and decoders. apps/decoders implements a decoder_trait
+ * for each decoder; bench, ber, decode and encode know nothing else of the decoders. */
 
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
@@ -24,9 +24,9 @@ namespace gr::gpufec {
 
 struct stream_rates {
     std::size_t item_bytes; //!< size of an input item
-    double items_per_bit;   //!< input items per bit of a rate
+    double items_per_bit;   //!< input items per bit of --pace
     double bits_per_byte;   //!< information bits per byte of output
-    //! Input items per frame; 0: a stream, or frames of several lengths.
+    //! Input items per frame; 0: the input is a stream, or frames differ in length.
     std::size_t frame_items = 0;
 };
 
@@ -38,7 +38,8 @@ public:
     virtual ~byte_coder() = default;
 
     stream_rates rates;
-    //! Options that warnings name; nullptr: they name parameters.
+    //! Options that warnings of the decoder name; nullptr: warnings name parameters of
+    //! the library.
     const option_values* option_names = nullptr;
 
     //! Takes up to \p count items and returns how many.
@@ -49,17 +50,17 @@ public:
     virtual void flush_if_due() = 0;
     virtual void finish() = 0;
     virtual bool done() = 0;
-    //! Waits a limited time for output.
+    //! Waits for output, for a limited time.
     virtual void wait() = 0;
 
-    //! Returns backend, device and chosen parameters.
+    //! Returns the backend, the device and the parameters chosen automatically.
     virtual json state() const { return json::object(); }
     //! Returns the units of work (decoder_trait::work) per information bit so far.
     virtual double work_per_bit() const { return 0; }
-    //! Called at the end: prints a verdict on the input to stderr and returns statistics.
+    //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
-    //! Called at the end: returns whether the input was no signal that can be decoded as
-    //! declared.
+    //! Returns whether the input was no signal that can be decoded as declared. Called at
+    //! the end.
     virtual bool no_signal() const { return false; }
 };
 
@@ -89,7 +90,7 @@ protected:
     Decoder d_decoder;
 
 private:
-    // Messages about success would be noise on a terminal.
+    // Returns hooks that print warnings and errors to stderr, but no information.
     decoder_hooks hooks()
     {
         decoder_hooks h;
@@ -130,15 +131,15 @@ class slot_bench
 {
 public:
     virtual ~slot_bench() = default;
-    //! Information bits per second.
+    //! Returns the information bits per second, measured for \p duration seconds.
     virtual double host_to_host(double duration) = 0;
-    //! Seconds of one batch alone.
+    //! Returns the seconds that one batch takes alone.
     virtual double latency() = 0;
 
     double bits = 0;             //!< information bits per batch
     double work_per_bit = 0;     //!< units of work (decoder_trait::work) per bit
     json facts = json::object(); //!< further facts to report
-    //! CUDA only: the steps of a batch on each device.
+    //! Returns the duration of each step of a batch on each device; null without CUDA.
     std::function<std::vector<std::vector<timed_step>>()> measure_devices;
 };
 
@@ -168,7 +169,7 @@ private:
     const double d_bits_per_unit;
 };
 
-//! Measurement of `gpufec bench`.
+//! A decoder with input, for `gpufec bench`.
 struct bench_subject {
     std::string title;
     std::vector<std::byte> items; //!< input, which is decoded repeatedly
@@ -231,14 +232,14 @@ public:
     bool any() const override { return result.has_value(); }
 
 protected:
-    //! Returns the options of point \p at of the range.
+    //! Sets the options for the value \p at of the range.
     virtual void set(double at) = 0;
 
     Options options;
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Meaning of the option --channel.
+//! Sets where the channel is simulated, by the option --channel.
 template <class Link, class Options>
 void set_channel(channel_options<Link, Options>& simulated_channel,
                  const option_values& values,
@@ -254,7 +255,7 @@ void set_channel(channel_options<Link, Options>& simulated_channel,
     };
 }
 
-//! A command of a decoder; it does not exist if its description is empty.
+//! A command of a decoder. If its description is empty, the decoder does not support it.
 struct trait_command {
     std::string description;
     std::string options;  //!< rows of an option_table

@@ -56,7 +56,7 @@ FILES = [name for pages in PAGES.values() for _, name in pages if name] + [
 COPIED = ["docs/pictures", "bench/results", "examples", "CITATION.cff", "LICENSE"]
 
 STYLE = """.md-grid { max-width: 80rem; }
-.md-typeset td code { white-space: nowrap; }
+.md-typeset table code { word-break: normal; overflow-wrap: normal; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
 """
 

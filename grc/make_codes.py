@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes into the block definitions which frame sizes, rates and constellations a code has.
+"""Writes the frame sizes, rates and constellations of all codes into the block definitions.
 
 Usage: make_codes.py, with gnuradio.gpufec where Python finds it (PYTHONPATH)
 
-The library is asked for them. Text between "# Codes: NAME" and "# End of codes" is replaced.
+The library says which there are. Text between "# Codes: NAME" and "# End of codes" is replaced.
 """
 
 import functools
@@ -19,7 +19,7 @@ from gnuradio import gpufec
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 CODES = gpufec.ldpc_code
-# Each NR graph has 51 lifting sizes and 40 rates and more; the lists offer some of them.
+# Each NR graph has 51 lifting sizes and more than 40 rates; the lists offer some of them.
 OFFERED_LIFTINGS = (64, 128, 256, 384)
 LARGEST_OFFERED_DENOMINATOR = 6
 SHORT_TITLES = {"DVB-S2": "S2", "DVB-S2X": "S2X", "DVB-T2": "T2", "CCSDS C2": "C2",
@@ -39,7 +39,8 @@ def is_nr(size):
 
 @functools.lru_cache(None)
 def sizes_and_rates(standard, make=None):
-    """Returns the rates of each frame size, of which the block made by make accepts one."""
+    """Returns the rates by frame size. With make, only those that the block accepts, and only
+    frame sizes with such a rate."""
     found = {}
     for size in CODES.frame_sizes(standard):
         rates = [rate for rate in CODES.rates(standard, size)
@@ -51,7 +52,7 @@ def sizes_and_rates(standard, make=None):
 
 @functools.lru_cache(None)
 def modcods(standard, size, constellation):
-    """Returns the rates that have a MODCOD, those of DVB-S2 first."""
+    """Returns the rates that have a MODCOD with a constellation, those of DVB-S2 first."""
     decoder, found = None, []
     for rate in CODES.rates(standard, size):
         if decoder is None:
@@ -66,7 +67,8 @@ def modcods(standard, size, constellation):
 
 
 def folded(name):
-    """Folds a name as blocks compare names: no case, no - and _ after the first character."""
+    """Returns a name in lower case, without - and _ after its first character, which is how
+    blocks compare names."""
     return name[:1].lower() + re.sub("[-_]", "", name[1:].lower())
 
 
@@ -80,7 +82,7 @@ def listed(values, last="and"):
 
 
 def check(sentence, condition):
-    """Returns a check of a condition that has folded names in it."""
+    """Returns the lines of a check. Names in its condition are compared after folded()."""
     names = re.findall(r"\b(?:frame_size|rate|constellation)\b", condition)
     if names := list(dict.fromkeys(names)):
         fold = "t[:1] + t[1:].replace('-', '').replace('_', '')"
@@ -98,7 +100,7 @@ def allowed(field, values, owner):
 
 
 def size_checks(label, standards, make):
-    groups = {} # standards with the same list share an entry
+    groups = {} # standards by their list of frame sizes
     for standard, title in standards.items():
         if standard != "nr":
             groups.setdefault(tuple(sizes_and_rates(standard, make)), {})[standard] = title
@@ -183,7 +185,8 @@ def is_offered(size, rate):
 
 
 def rate_options(standards, make, rates_of):
-    """Returns rates and their labels, those of DVB-S2 normal first and by their name alone."""
+    """Returns the rates with their labels. Those of DVB-S2 normal come first, and their label is
+    the rate alone."""
     options = {rate: rate for rate in rates_of("dvbs2", "normal")}
     places = {}
     for standard, title in standards.items():
@@ -210,7 +213,7 @@ def option_lines(options):
 
 
 def with_codes(text):
-    """Returns a block definition with new text between its marks."""
+    """Returns the text of a block definition with new codes between its marks."""
     drawn = yaml.safe_load(text)
     fields = {p["id"]: p for p in drawn["parameters"]}
     known = CODES.standards()

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the simulations on a device: noise by its index, equal to the host's, and
- * tables in shared memory. */
+/* Helpers of the simulations on a device: tables in shared memory, received values, which
+ * equal the host's, and batch sizes. */
 
 #ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
 #define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
@@ -15,8 +15,8 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks, at most as many as keep a device busy, because
-// each block copies tables to shared memory.
+// Returns the number of thread blocks. It is limited to 2048, because each block copies
+// tables to shared memory before its items.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));
@@ -31,7 +31,7 @@ __device__ inline std::uint64_t item_stride()
     return std::uint64_t(gridDim.x) * blockDim.x;
 }
 
-//! Shared memory; it begins with a distribution's table.
+//! Dynamic shared memory, which begins with the table of a discrete_distribution.
 extern __shared__ std::uint64_t shared[];
 
 //! Copies \p words words of \p from to shared memory; all threads of a block call it.
@@ -51,8 +51,8 @@ __device__ inline int received(std::uint64_t random, unsigned bit)
     return bit ? -value : value;
 }
 
-//! Returns x / by. Positions in a batch nearly always fit into 32 bits, and 32-bit
-//! division takes a quarter of the time.
+//! Returns x / by. Positions in a batch nearly always fit into 32 bits, for which
+//! division is faster than for 64.
 __device__ inline std::uint64_t quotient(std::uint64_t x, unsigned by)
 {
     return x >> 32 ? x / by : unsigned(x) / by;
@@ -114,9 +114,9 @@ std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
     return std::make_unique<cuda::buffer<T>>(cuda::uploaded(table, "copy of a table"));
 }
 
-//! Makes a device channel with batches eight times as large as the host's, which is
-//! possible because they need no pinned memory. If the device lacks memory, the batches
-//! are as large as the host's.
+//! Makes a device channel. If no batch size is given, batches are eight times as large as
+//! those of a decoder with input from the host, because their input and output need no
+//! pinned memory; if the device lacks memory for this, batches have the usual size.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {

@@ -22,15 +22,15 @@ enum class channel_place {
     device
 };
 
-//! The place of the simulation and its hooks. A \p Link sends, receives and decodes on a
-//! device.
+//! The place of a simulation, and the functions that make a device channel (\p Link) and
+//! that report its failure.
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;
     //! Makes a device channel, or nullptr in a program without CUDA. If empty, the host
     //! is used.
     std::function<std::unique_ptr<Link>(const Options&)> make;
-    //! Called with the reason when a device fails and the host continues.
+    //! Called with the reason when a device fails and the host repeats the simulation.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
@@ -45,9 +45,9 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend on the seed alone. So if a device fails, the host begins anew,
- * with the same figures. \p because: the reason why a device cannot be used, or "".
- * \throws std::invalid_argument if a device is asked for and cannot be used
+ * Data and noise depend on the seed alone. So if a device fails, the host repeats
+ * the simulation, with the same result. \p because: the reason why a device cannot be
+ * used, or "". \throws std::invalid_argument if a device is asked for and cannot be used
  */
 template <class Options, class OnDevice, class OnHost>
 auto simulate_where(const Options& options,

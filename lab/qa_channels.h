@@ -24,7 +24,8 @@ protected:
         }
     }
 
-    // Runs a simulation on the host and on a device, with the same options.
+    // Runs a simulation on the host, with the CPU backend and its batch size, and on a
+    // device; the other options are the same.
     template <class Options, class Make, class Simulate>
     static auto both(Options options, Make make, Simulate simulate)
     {

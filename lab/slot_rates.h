@@ -73,8 +73,9 @@ public:
         return since(begin);
     }
 
-    //! Measures the steps of a batch: medians over \p rounds batches. Each device has one
-    //! batch at a time, and all devices run at once. CUDA only.
+    //! Returns for each device the time of each step of a batch: medians over \p rounds
+    //! batches. Each device has one batch at a time, and all devices run at once. CUDA
+    //! only.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
-The sources are public; this script reads their files from a folder, takes the numbers out,
-compares the two entry by entry, and writes lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and
-tables_dvbt2.cc. It is not part of the build.
+The sources are public; this script reads their files from a folder, takes the numbers out, compares
+the two (entries, or encoded words), and writes lib/ldpc/code/tables/quasi_cyclic.cc,
+tables_dvbs2x.cc and tables_dvbt2.cc. It is not part of the build.
 
 | code        | first                              | second                              |
 |-------------|------------------------------------|-------------------------------------|
@@ -333,14 +333,14 @@ def write_qc(path, wifi_codes, graphs, permutations, c2_code):
             out.write(f"\n// Base graph {g}: row, column, shifts of eight sets\n")
             out.write(array("std::uint16_t", f"graph_{g}", [x for e in entries for x in e]))
         theta, phi = permutations
-        out.write("\n// AR4JA: of 26 permutations\n")
+        out.write("\n// AR4JA: theta of 26 permutations\n")
         out.write(array("std::uint8_t", "theta", theta))
         out.write("// by quarter, permutation, and size 128 ... 8192\n")
         out.write(array("std::uint16_t", "phi", phi.ravel()))
         shifts, odd = c2_code
         out.write("\n// C2: two shifts of each of 2 x 16 blocks\n")
         out.write(array("std::uint16_t", "c2_shifts", shifts.ravel()))
-        out.write("// which generators have odd weight: bit j for parity block j\n")
+        out.write("// Whether the generators have odd weight: bit j for parity block j\n")
         out.write(array("std::uint8_t", "c2_odd", [a | b << 1 for a, b in odd]))
         out.write(MIDDLE)
         out.write("const std::vector<wifi_table>& wifi_tables()\n{\n"
@@ -393,7 +393,7 @@ def main():
     print("DVB-T2:", {s: sorted(c) for s, c in every.items()},
           "not those of DVB-S2:", {s: sorted(c) for s, c in fresh.items()})
     write_dvb(target / "tables_dvbt2.cc",
-              "Addresses of the codes of DVB-T2 that DVB-S2 has not, EN 302 755 annex A",
+              "Addresses of the codes that only DVB-T2 has, ETSI EN 302 755 annex A",
               "dvbt2", fresh)
 
 

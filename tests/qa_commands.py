@@ -81,6 +81,8 @@ def soft_source():
 # Names that Python examples need, by the beginning of the example; None: it does not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
+    "from gnuradio import fec, gpufec": dict,
+    "import numpy as np\nfrom gnuradio import fec, gpufec": dict,
     "import numpy as np, gpufec": dict,
     "import numpy as np\n\ndef depuncture(": dict,
     'decoder = gpufec.gpu_viterbi_pbvd(\n    preset="dvb_1_2"': dict,
@@ -159,6 +161,8 @@ class qa_commands(unittest.TestCase):
         elif " decode viterbi" in command:
             for name in ("IN", "recording.soft"):
                 viterbi_values().tofile(self.folder / name)
+            symbols = viterbi_values() / np.float32(32)
+            symbols.view(np.complex64).tofile(self.folder / "samples.c64")
         elif " decode sync" in command:
             received, lengths = sync_values()
             received.tofile(self.folder / "IN")
@@ -217,7 +221,7 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # a program, then
+                    if not (ROOT / name).exists() and "ROOM" not in name: # must be a program
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",

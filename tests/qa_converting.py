@@ -104,8 +104,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_IsThatOfTheBlocks(self):
-        """The signs are those of the other tests, and all notations of the polynomials name the
-        same code."""
+        """The page has the sign that each decoder expects, and all notations of the polynomials
+        mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
@@ -138,6 +138,7 @@ class qa_converting(unittest.TestCase):
         x, a = soft(coded), 900.0
         steps = lambda most: np.clip(np.rint(x * most / 4), -most, most).astype(int)
         files = {"float, symbols at ±1": x, "float, other amplitude a": x * np.float32(a),
+                 "complex64, I and Q at ±a": (x * np.float32(a)).view(np.complex64),
                  "int8, positive for 1": steps(127).astype(np.int8),
                  "int8, positive for 0": -steps(127).astype(np.int8),
                  "uint8, 128 in the middle": (steps(127) + 128).astype(np.uint8),
@@ -484,12 +485,21 @@ class qa_converting(unittest.TestCase):
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_satdump(self):
         received = soft(self.coded(preset="ccsds"))
-        command = EXAMPLES["satdump"].split()
-        used.add("satdump")
+        self.decode_file("satdump", "recording.soft",
+                         np.clip(32 * received, -127, 127).astype(np.int8))
+
+    @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
+    def test_FileOfComplexSamples_IsReadAsItIs(self):
+        samples = soft(self.coded(preset="ccsds")).view(np.complex64)
+        self.decode_file("complex", "samples.c64", samples)
+
+    def decode_file(self, name, file, values):
+        """Runs an example that decodes a file of values to decoded.bin."""
+        command = EXAMPLES[name].split()
+        used.add(name)
         self.assertEqual(command[0], "gpufec")
         with tempfile.TemporaryDirectory() as folder:
-            np.clip(32 * received, -127, 127).astype(np.int8).tofile(
-                os.path.join(folder, "recording.soft"))
+            values.tofile(os.path.join(folder, file))
             subprocess.run([os.environ["GPUFEC_TOOL"]] + command[1:], cwd=folder,
                            check=True, capture_output=True)
             decoded = np.fromfile(os.path.join(folder, "decoded.bin"), np.uint8)
@@ -503,7 +513,7 @@ class qa_converting(unittest.TestCase):
         if dvbs2rx is None:
             needed -= {"dvbs2rx before", "dvbs2rx after"}
         if "GPUFEC_TOOL" not in os.environ:
-            needed.discard("satdump")
+            needed -= {"satdump", "complex"}
         if not ALIST.exists():
             needed -= {"gr_fec_ldpc before", "gr_fec_ldpc after", "parity_checks"}
         self.assertEqual(used, needed)

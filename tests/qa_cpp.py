@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE))
 STREAM = (ROOT / "tests" / "downstream" / "main.cc").read_text(encoding="utf-8")
-# Libraries that every C++ program loads.
+# Libraries that any C++ program may load.
 COMMON = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++"}
 
 
@@ -50,15 +50,19 @@ class qa_cpp(unittest.TestCase):
                            "PKG_CONFIG_PATH": str(packages),
                            "LD_LIBRARY_PATH": str(cls.library.parent)}
 
-    def shell(self, name, project):
-        """Runs the lines of an example in the program's folder, and returns their output."""
+    def folder_of(self, name, project):
+        """Returns a new folder with the program of the page and a CMakeLists.txt."""
         folder = self.folder / name
         folder.mkdir()
         (folder / "main.cc").write_text(EXAMPLES["program"], encoding="utf-8")
         (folder / "CMakeLists.txt").write_text(project, encoding="utf-8")
+        return folder
+
+    def shell(self, name, folder, environment):
+        """Runs the lines of an example in a folder, and returns their output."""
         lines = re.sub(r"\bcmake\b", f'"{CMAKE}"', EXAMPLES[name])
         lines = re.sub(r"\bc\+\+ ", f'"{COMPILER}" ', lines)
-        return run("bash", "-ec", lines, cwd=folder, env=self.environment)
+        return run("bash", "-ec", lines, cwd=folder, env=environment)
 
     def test_InstalledLibrary_LoadsNothingOfGnuRadio(self):
         said = run("ldd", self.library)
@@ -86,8 +90,27 @@ class qa_cpp(unittest.TestCase):
         self.assertIn("Viterbi true, LDPC true, synchronisation true", line)
         for name in ("build", "compile"): # with CMake, and without
             with self.subTest(name):
-                said = self.shell(name, EXAMPLES["project"])
+                folder = self.folder_of(name, EXAMPLES["project"])
+                said = self.shell(name, folder, self.environment)
                 self.assertEqual(said.splitlines()[-1], line)
+
+    def test_BuildFolder_ServesWithoutInstallation(self):
+        """The program also decodes with the library in the build folder, where nothing of the
+        environment leads to an installed one."""
+        environment = {name: value for name, value in self.environment.items() if name not in
+                       ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "LD_LIBRARY_PATH")}
+        for name in ("build_folder", "build"): # without CMake, and with
+            with self.subTest(name):
+                folder = self.folder_of(f"{name} in place", EXAMPLES["build_folder_project"])
+                clone = folder / "gr-gpufec"
+                (clone / "build").mkdir(parents=True)
+                (clone / "include").symlink_to(ROOT / "include")
+                (clone / "build" / "core").symlink_to(pathlib.Path(BUILD).resolve())
+                said = self.shell(name, folder, environment)
+                self.assertTrue(said.endswith(
+                    "Viterbi true, LDPC true, synchronisation true\n"), said)
+                program = folder / ("build/decode" if name == "build" else "decode")
+                self.assertNotIn(str(self.prefix), run("ldd", program, env=environment))
 
     def test_Stream_IsThatOfTheDownstreamProgram(self):
         """The example of the downstream test also works with the library without GNU
@@ -124,6 +147,38 @@ class qa_cpp(unittest.TestCase):
             "-o", self.folder / "refused")
         said = run(self.folder / "refused", env=self.environment).splitlines()
         self.assertEqual(said, [" ".join(text.split()) for text in quoted])
+
+    def test_SoftValuesPerFrame_AreReturnedByTheCallsOfThePage(self):
+        """The four calls return the same number for a frame of 100 bytes of 802.11."""
+        calls = ("code.values(816 + 6)", "encoder.coded_bits(816)", "stream.items_per_frame()",
+                 "arrays.items_per_frame()")
+        page = PAGE + (ROOT / "docs" / "reference" / "viterbi.md").read_text(encoding="utf-8")
+        for call in ("`conv_code::values(stages)`", "`items_per_frame()`",
+                     "`conv_encoder_kernel::coded_bits(frame_bits)`"):
+            self.assertEqual(page.count(call), 2)
+        program = self.folder / "per_frame.cc"
+        program.write_text(r"""
+            #include <gnuradio/gpufec/arrays.h>
+            #include <cstdio>
+            using namespace gr::gpufec;
+            int main()
+            {
+                const auto code = conv_code::preset("80211_3_4");
+                viterbi_options options{ code };
+                options.frame_bits = 816;
+                options.where = backend::cpu;
+                const conv_encoder_kernel encoder(code, options.ends, 816);
+                const viterbi_decoder stream(options);
+                const viterbi_array_decoder arrays(options, true);
+                for (unsigned long values : { CALLS }) {
+                    std::printf("%lu\n", values);
+                }
+            }""".replace("CALLS", ", ".join(f"(unsigned long){call}" for call in calls)),
+                           encoding="utf-8")
+        run(COMPILER, "-std=c++17", program, "-I", self.prefix / "include", self.library,
+            "-o", self.folder / "per_frame")
+        said = run(self.folder / "per_frame", env=self.environment).split()
+        self.assertEqual(said, ["1096"] * len(calls))
 
     def test_CoreOnlyBuild_LooksForNothingElse(self):
         """The build without GNU Radio is only configured; its objects are those of this

@@ -81,6 +81,26 @@ class qa_docs(unittest.TestCase):
         for picture in (DOCS / "pictures").iterdir():
             self.assertIn(picture, shown)
 
+    def test_IdentifiersOfBlocks_AreThoseOfTheCompanion(self):
+        """The table has the list, name and identifier of each block, in the order of the
+        Companion's tree."""
+        rows, place = [], ""
+        page = sections(DOCS / "how-to" / "companion.md")["identifiers"]
+        for cells in re.findall(r"(?m)^\| (.*?) ?\| (.*) \| `(\w+)` \| `(\w+)` \|$", page):
+            place = cells[0] or place
+            rows.append((place, *cells[1:3]))
+            self.assertEqual(cells[3], re.sub("^variable_gpufec_(.*)_def$", r"fec_\1",
+                                              cells[2]).replace("gpufec_", "", 1))
+        tree = re.findall(r"(?m)^  - (\w+)$", text_of(ROOT / "grc" / "gpufec.tree.yml"))
+        found = []
+        for name in tree:
+            text = text_of(ROOT / "grc" / f"{name}.block.yml")
+            field = lambda key: re.search(rf"(?m)^{key}: (.*)$", text)[1].strip("'")
+            found.append((field("category").split("/", 1)[1], field("label"), field("id")))
+        self.assertEqual(rows, found)
+        self.assertEqual({f"{name}.block.yml" for name in tree},
+                         {path.name for path in (ROOT / "grc").glob("*.block.yml")})
+
     def test_figures_come_from_results(self):
         """A file of figures that a page names exists."""
         for page in PAGES:

@@ -48,8 +48,8 @@ public:
     {
     }
 
-    //! Returns the information bits per second over \p duration seconds, or up to ten
-    //! more if a batch takes longer.
+    //! Returns the information bits per second over \p duration seconds. Without any
+    //! output by then, it continues for up to ten seconds until there is some.
     double run(double duration)
     {
         const double begin = seconds();
@@ -74,7 +74,7 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // Small pushes, so that pulls happen in between.
+        // Pushes are small, so that output is pulled in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;
@@ -94,7 +94,7 @@ double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// The measurements, for machines and for people.
+// Collects the measurements as JSON and as text.
 class bench_report
 {
 public:
@@ -103,7 +103,7 @@ public:
         text << std::fixed << std::setprecision(3);
     }
 
-    //! Summarises \p runs, in information bits per second.
+    //! Adds the median, minimum and maximum of \p runs, in information bits per second.
     void add_rate(const std::string& what,
                   const std::vector<double>& runs,
                   double work_per_bit)
@@ -135,7 +135,7 @@ public:
                      double bits,
                      double work_per_bit)
     {
-        double rate = 0; // sum over the kernels of all devices
+        double rate = 0; // bits per second of the kernels, summed over all devices
         std::vector<json> each;
         for (const auto& steps : devices) {
             rate += bits / (step_ms(steps, "kernels") * 1e-3);
@@ -157,7 +157,7 @@ public:
     std::ostringstream text;
 
 private:
-    // The trait's own unit besides bits.
+    // Adds \p rate, in the decoder's own units of work per second, if it has one.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

@@ -65,7 +65,8 @@ class earlier_report
 {
 public:
     earlier_report() = default;
-    //! \throws usage_error if it is not a report of the same call with \p columns
+    //! Reads a report. \throws usage_error if it is not one of the same call, version and
+    //! seed with numbers in \p columns
     earlier_report(const std::string& path,
                    const json& header,
                    const std::vector<column>& columns)
@@ -142,7 +143,8 @@ private:
     std::vector<json> d_points;
 };
 
-// Simulates the points of the range and prints each when it is complete.
+// Simulates the points of the range, except those of an earlier report, and prints each
+// point when it is complete.
 class sweep
 {
 public:
@@ -186,7 +188,7 @@ public:
     }
 
     bool empty() const { return d_count == 0; }
-    //! Returns its points and the complete points of the earlier report.
+    //! Returns the points so far and the complete points of the earlier report.
     json report() const
     {
         auto points = d_points;

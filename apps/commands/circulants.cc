@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec circulants: an LDPC code's alist file as a base matrix. */
+/* gpufec circulants: converts an LDPC code's alist file to a base matrix. */
 
 #include "file.h"
 #include "trait.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec decode and encode: decodes a file or standard input of soft values to a file of
- * bits, and encodes bits. */
+/* gpufec decode and encode: decode received items from a file or standard input to a file
+ * or standard output, and encode messages likewise. */
 
 #include "file.h"
 #include "progress.h"
@@ -26,7 +26,7 @@ json  file  -  write what is known to this file, - for standard output
 class file_coder
 {
 public:
-    //! \p pace is the rate of the input in items per second; 0: as fast as possible
+    //! \p pace is the rate of the input in items per second; 0: as fast as possible.
     file_coder(byte_coder& decoder, double pace)
         : d_coder(decoder),
           d_item_bytes(decoder.rates.item_bytes),
@@ -42,7 +42,7 @@ public:
         bool first = true;
         std::size_t partial = 0; // bytes of an incomplete item
         for (;;) {
-            // Without input, partial batches are submitted when they are due.
+            // While no input arrives, batches that are not full are submitted when due.
             while (!in.readable(std::chrono::milliseconds(10))) {
                 signal_watch::check();
                 d_coder.flush_if_due();
@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    // With a pace, 10 ms of input at a time.
+    // Returns the bytes to read at a time: with a pace, 10 ms of input.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;
@@ -109,7 +109,7 @@ private:
         return false;
     }
 
-    // A recording that ended too early.
+    // Reports input that is empty, too short, or ends in the middle of a frame.
     void say_what_is_missing(const file& in) const
     {
         const auto frame = d_coder.rates.frame_items;
@@ -189,8 +189,8 @@ private:
     progress_line d_progress;
 };
 
-// If OUT keeps its old content until it is complete, the partial output of a call that
-// fails or is interrupted replaces it too.
+// If OUT keeps its old content until the new one is complete, the partial output replaces
+// the old content too when the call is interrupted or its device fails.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

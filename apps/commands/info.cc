@@ -71,7 +71,8 @@ void print(const device_report& r)
     std::cout << "\n";
 }
 
-// The plans for frames and for a stream of the default code.
+// Returns what the synchronisation decoder chooses for frames and for a stream of the
+// default code.
 json sync_choices()
 {
     auto choices = json::array();
@@ -129,7 +130,7 @@ json ldpc_choices()
     return codes;
 }
 
-// Prints words in lines of 80 characters after a title.
+// Prints words after a title, in lines of up to 80 characters.
 void print(const std::string& title, const std::vector<std::string>& words)
 {
     constexpr std::size_t width = 80;
@@ -144,7 +145,8 @@ void print(const std::string& title, const std::vector<std::string>& words)
     std::cout << line << "\n";
 }
 
-// Prints frame sizes with the same rates together.
+// Prints the frame sizes and rates of each standard. Successive frame sizes with the same
+// rates are printed together.
 void print_ldpc_codes()
 {
     std::cout << "\nLDPC codes: standard, frame sizes, rates\n";

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the path of a script, next to the program or installed.
+// Returns the path of a script: beside the program in the build tree, or installed.
+// \throws std::runtime_error, which names \p option, if there is no such file
 std::string script_of(const std::string& option, const std::string& name)
 {
     const auto beside = fs::read_symlink("/proc/self/exe").parent_path();
@@ -28,7 +29,7 @@ std::string script_of(const std::string& option, const std::string& name)
                              std::string(GPUFEC_DATA_DIR));
 }
 
-// Returns the format of a picture from its name.
+// Returns the format of a picture by the extension of its name; "png" without one.
 std::string format_of(const std::string& name)
 {
     const auto extension = fs::path(name).extension().string();

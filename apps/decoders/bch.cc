@@ -32,7 +32,7 @@ bch_code code_of(const option_values& values, json& facts)
     return code;
 }
 
-// Returns the scrambling sequence of k bits, or zeros if \p option is false.
+// Returns the scrambling sequence of \p k bits, packed, or zeros if \p option is false.
 byte_vector
 scrambling_of(const option_values& values, const std::string& option, unsigned k)
 {

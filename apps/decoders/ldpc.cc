@@ -128,9 +128,9 @@ public:
         return decoder_adapter::push(d_scaled.data(), d_scaled.size());
     }
 
-    //! Sets the factor that turns float input into nats.
+    //! Sets the factor by which float input is multiplied to get nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
-    //! Sets Es/N0 of the frames of symbols that follow.
+    //! Sets Es/N0 in dB of the frames of symbols that follow; NaN: it is estimated.
     void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
@@ -153,7 +153,8 @@ public:
                               { "mean_iterations", mean_iterations() } });
     }
 
-    //! Sets what to say of input of which no frame decodes for no other known reason.
+    //! Sets the text after the message that no frame could be decoded. It is printed if
+    //! the decoder has no verdict.
     void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
@@ -192,7 +193,8 @@ private:
 
 // ---- gpufec decode ----
 
-// Decodes messages by BCH to BBFRAMEs, and extracts packets.
+// LDPC decoder whose messages the BCH code corrects to BBFRAMEs. With --output ts it
+// extracts the packets of their transport stream.
 class bbframe_stream : public ldpc_stream
 {
 public:
@@ -348,7 +350,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
 
 // ---- gpufec bench ----
 
-// Returns a number of frames that exceeds the caches, at least one of each codeword.
+// Returns noisy frames of 4 MiB in total, or more so that each codeword of the source
+// occurs.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -374,7 +377,7 @@ std::unique_ptr<slot_bench> make_slots(const ldpc_options& options,
     return slots;
 }
 
-// Only the command decode supports BBFRAMEs.
+// Refuses outputs of BBFRAMEs and packets, which only the command decode supports.
 void refuse_bbframes(const option_values& values, const std::string& allowed)
 {
     const auto output = values.text("output");
@@ -401,7 +404,8 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
 
 // ---- gpufec ber ----
 
-// Returns half of the 95 % confidence interval of a rate of independent events.
+// Returns half the width of the 95 % confidence interval of the frame error rate, for
+// independent frames.
 double confidence(const error_counts& c)
 {
     const double p = c.frame_error_rate();
@@ -488,7 +492,7 @@ public:
 private:
     void set(double at) override { options.ebn0_db = d_es_n0 ? at - eb_to_es_db() : at; }
 
-    // Of QPSK.
+    // Returns Es/N0 less Eb/N0 in dB for QPSK.
     double eb_to_es_db() const
     {
         const auto& code = options.decoder.codes[0];

@@ -42,7 +42,7 @@ constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk
 
 namespace {
 
-// "0-53,60"
+// Parses positions and ranges of positions, such as "0-53,60".
 std::vector<std::uint32_t> positions(const option_values& values, const std::string& name)
 {
     std::vector<std::uint32_t> list;
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
-// Constellation and rate.
+// Returns constellation and rate.
 std::pair<std::string, std::string> modcod_of(const option_values& values)
 {
     const auto rate = values.text("rate"), name = values.text("constellation");
@@ -79,7 +79,7 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
         refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
     }
     const auto found = modcod.value_or(std::make_pair(name, rate));
-    // One of the others may repeat what the MODCOD says.
+    // The other options may only repeat what the MODCOD says.
     const auto require_same = [&](const char* option, const std::string& value) {
         const auto text = values.text(option);
         if (modcod && values.given(option) && folded(text) != value &&
@@ -162,7 +162,7 @@ bool has_symbols(const option_values& values)
 
 namespace {
 
-// Reads the options of symbols, which only the command decode has.
+// Sets the options of symbol input, which only the command decode has.
 void set_symbols(const option_values& values, ldpc_options& o)
 {
     const dvb_names names(values, o.codes[0]);
@@ -176,7 +176,7 @@ void set_symbols(const option_values& values, ldpc_options& o)
     o.constellations = { { points.name, names.rate, names.frame_size } };
 }
 
-// Warns of options that have no effect beside the others.
+// Warns of options that have no effect with the values of the others.
 void warn_unused(const option_values& values, const ldpc_options& o)
 {
     const bool symbols = o.symbols != ldpc_symbols::none;

@@ -13,21 +13,22 @@
 
 namespace gr::gpufec {
 
-// Rows of an option_table:
+// Rows of an option_table for the code, the decoder and symbols:
 extern const char* const ldpc_code_options;
 extern const char* const ldpc_decoder_options;
 extern const char* const ldpc_symbol_options;
 
-//! Names of a code of a standard without changes, "dvbs2", "normal" and "1/2", and its
-//! constellation.
+//! Standard, frame size and rate of a code of DVB, such as "dvbs2", "normal" and "1/2",
+//! and its constellation.
 struct dvb_names {
     dvb_names(const option_values& values, const ldpc_code& code);
 
-    //! Returns the constellation; \p option and \p value ask for symbols. \throws
-    //! std::invalid_argument if the code has none
+    //! Returns the constellation. \throws std::invalid_argument, which names \p option
+    //! and its \p value, if the code has none
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 
+    //! Whether the code is that of a standard without changes; else the names are empty.
     bool is_dvb = true;
     std::string standard, frame_size, rate, constellation;
 };

@@ -102,7 +102,7 @@ sync_code code_of(const option_values& values)
     return code;
 }
 
-// Warns of options that have no effect beside the others.
+// Warns of options that have no effect with the values of the others.
 void warn_unused(const option_values& values, const sync_options& o)
 {
     const bool corridor = o.form == sync_form::corridor;
@@ -150,7 +150,7 @@ sync_options parse(const option_values& values)
     return o;
 }
 
-// Says in \p code how many of several there are.
+// Adds the numbers of reads and passes to \p code if there are several reads.
 sync_reads_options parse_reads(const option_values& values, json& code)
 {
     sync_reads_options o = parse(values);
@@ -181,7 +181,8 @@ std::string title_of(const sync_code& code, const option_values& values)
 //! Function that returns the received length of the next frame; nothing at the end.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
-// A file of numbers with white space between, read as far as they are needed.
+// Returns the lengths in a file of numbers separated by white space. The file is read
+// only as far as they are needed.
 frame_lengths lengths_of(const std::string& path)
 {
     const auto file = std::make_shared<std::ifstream>(path);
@@ -207,8 +208,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// Divides the input into frames of given lengths, or leaves that to the decoder. \tparam
-// Decoder sync_decoder or sync_reads_decoder
+// Divides the input into frames of given lengths; in mode stream the decoder finds the
+// frames. \tparam Decoder sync_decoder or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -257,7 +258,7 @@ public:
         }
     }
 
-    //! Ends the input and the incomplete frame.
+    //! Ends the input. The items of an incomplete frame are decoded as a shorter frame.
     void finish() override
     {
         if (d_length && !d_gathered.empty()) {
@@ -299,7 +300,7 @@ public:
         const auto missing = (left - std::min(left, lacking) + d_reads - 1) / d_reads;
         say(d_invalid, "frames cannot be decoded");
         say(d_unlocked, "frames are decoded without lock");
-        // Exceeds the drift of a frame.
+        // A rest as large as a drift may belong to the last frame.
         if (const auto rest = d_items - d_frame_end;
             !d_framed && d_frames > 0 && rest > d_decoder.window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "
@@ -375,7 +376,8 @@ private:
         return taken;
     }
 
-    // Returns false while a frame is complete and the decoder cannot take it.
+    // Pushes the gathered items if they are a complete frame. Returns false if the
+    // decoder cannot take it now.
     bool push_gathered()
     {
         while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
@@ -387,8 +389,8 @@ private:
         return true;
     }
 
-    // Takes items of the current frame and returns their number. A frame is pushed
-    // without a copy if all its items are available.
+    // Takes items of the current frame and returns their number. A frame whose items are
+    // all available is pushed without a copy; others are gathered.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
@@ -418,7 +420,7 @@ private:
     const std::size_t d_frame_bits;
     std::int64_t d_items = 0, d_frame_end = 0; // items of a stream, end of its last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // reads
+    std::uint64_t d_pushed = 0; // reads pushed
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // length of the current frame
     std::vector<std::byte> d_gathered;
@@ -481,7 +483,7 @@ std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames
     return slots;
 }
 
-// The lengths of frames that are pushed again and again.
+// Returns the lengths of frames that are pushed repeatedly.
 frame_lengths lengths_of(const frames& given)
 {
     return [&given, next = std::size_t(0)]() mutable {
@@ -510,7 +512,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
 
 // ---- gpufec ber ----
 
-// Of --range.
+// Parses --range: probabilities and ranges of them, separated by commas.
 std::vector<double> parse_probabilities(const std::string& text)
 {
     std::vector<std::string> parts;

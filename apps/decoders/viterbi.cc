@@ -59,7 +59,7 @@ std::string preset_option()
     return "preset " + names + " - options below override it";
 }
 
-// The code of the preset, or the default, before other options override it.
+// Returns the code of the preset, or the default code, before other options override it.
 conv_preset preset_of(const option_values& values)
 {
     if (values.has("preset")) {
@@ -145,13 +145,14 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     return { is_float(o) ? sizeof(float) : 1,
              1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
-             // A lock finds where frames begin.
+             // With a lock, frames need not begin with the input.
              o.lock == "auto"
                  ? 0
                  : std::size_t(std::ceil(frame_values(o, o.code) / values_per_item)) };
 }
 
-// The channel's error rate, as the mean over batches weighted by their stages.
+// The channel's bit error rate: the mean over batches, weighted by the stages that were
+// re-encoded.
 class channel_estimate
 {
 public:
@@ -163,7 +164,8 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Called when the next batch begins, because the end of a batch is known only then.
+    //! Ends the last batch at bit \p end. Its weight depends on its length, which is
+    //! known only when the next batch begins.
     void close(std::uint64_t end)
     {
         if (d_open) {
@@ -218,7 +220,7 @@ public:
             .add("overlap", d_decoder.overlap());
     }
 
-    //! Position in all output that was pulled.
+    //! Returns the estimate over all output that was pulled.
     const channel_estimate& estimate()
     {
         d_estimate.close(d_bits);
@@ -324,7 +326,7 @@ public:
     }
 
 private:
-    // Further locks are counted but not reported.
+    // Largest number of changes of the lock that are reported.
     static constexpr unsigned max_told = 1000;
 
     void tell(const viterbi_lock& lock)
@@ -392,7 +394,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // Input is converted to int8 when it is copied to a slot.
+        // Such input is converted to int8 when it is copied to a slot, so that there is
+        // no rate from slot to slot.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -448,7 +451,8 @@ json to_json(const position_test& t)
                           { "p_value", t.p_value } });
 }
 
-// Returns the union bound; nothing for a catastrophic code.
+// Returns the distance spectrum, from which the union bound follows; nothing for a
+// catastrophic code.
 std::optional<distance_spectrum> spectrum_of(const conv_code& code)
 {
     try {

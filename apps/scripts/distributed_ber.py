@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpufec ber --scheduler: error rates as tasks of Dask, by the package of arrays."""
+"""Runs gpufec ber --scheduler by the Python package's module distributed."""
 
 import sys
 

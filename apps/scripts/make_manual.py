@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the manual page and the completion for bash from the option tables of gpufec, which
-`gpufec --describe` gives as JSON.
+"""Makes the manual page and bash's completion from the option tables of gpufec, which
+`gpufec --describe` prints as JSON.
 
 Usage: make_manual.py GPUFEC FOLDER   writes FOLDER/gpufec.1 and FOLDER/gpufec
 """
@@ -15,13 +15,13 @@ import sys
 
 
 def roff(text):
-    """Escapes text so that roff finds no requests in it."""
+    """Escapes text so that roff finds no requests or escapes in it."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq")
     return text.replace("±", r"\[+-]")
 
 
 def examples(text):
-    """Formats example commands; a line with "# " explains the next one."""
+    """Formats example commands; a line that begins with "# " explains the next one."""
     return "".join(f".PP\n{roff(line[2:])}:\n" if line.startswith("# ") else
                    f".PP\n.RS\n.nf\n{roff(line)}\n.fi\n.RE\n" for line in text.split("\n") if line)
 

@@ -3,9 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws error rates from the JSON files of `gpufec ber`: those of bits and of LDPC frames against
-Eb/N0, or those of symbols against the probability of insertions and deletions. Bars and arrows are
-intervals of 95 %.
+"""Draws the error rates in the JSON files of `gpufec ber`.
+
+Rates of bits and of LDPC frames are drawn against Eb/N0, those of symbols against the probability
+of insertions and deletions. Bars are 95 % intervals, and arrows point down from 95 % upper bounds.
 
 Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]... [--format FORMAT]
        plot_ber.py --check PLOT.png    whether its format is known
@@ -35,7 +36,7 @@ def of_symbols(report):
 
 
 def names_of(report):
-    """Describes the code and the decoder."""
+    """Returns the descriptions of the code and of the decoder."""
     options, backend = report["options"], report["decoder"]["backend"]
     if of_symbols(report):
         return (f"{options['codebook']}, n={options['n']} q={options['q']} "
@@ -54,7 +55,8 @@ def label_of(report):
 
 
 def wilson(errors, trials):
-    """Returns Wilson's interval (1927) of a rate of independent events, as parts of the rate."""
+    """Returns Wilson's 95 % interval (1927) of a rate of independent events, as multiples of the
+    rate."""
     rate, z2 = errors / trials, Z * Z / trials
     middle = (rate + z2 / 2) / (1 + z2)
     half = Z * math.sqrt(rate * (1 - rate) / trials + z2 / trials / 4) / (1 + z2)
@@ -62,14 +64,15 @@ def wilson(errors, trials):
 
 
 def burst_length(points, at):
-    """Returns wrong bits per error event, at the nearest point that has events."""
+    """Returns the wrong bits per error event at the nearest point with events; 1 if there is
+    none."""
     seen = [p for p in points if p.get("events")]
     nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
     return nearest["errors"] / nearest["events"] if nearest else 1
 
 
 def draw_curve(axes, x, rates, intervals, **style):
-    """Draws rates above 0 with intervals, as parts of the rates; returns the colour."""
+    """Draws rates above 0, with intervals given as multiples of the rates; returns the colour."""
     low = [r * (1 - max(a, 0.1)) for r, (a, _) in zip(rates, intervals)]
     high = [r * max(b - 1, 0) for r, (_, b) in zip(rates, intervals)]
     lines = axes.errorbar(x, rates, yerr=[low, high], marker="o", markersize=4, capsize=2, **style)
@@ -77,7 +80,7 @@ def draw_curve(axes, x, rates, intervals, **style):
 
 
 def draw_bounds(axes, x, bounds, color):
-    """Draws the upper bound, of 95 %, where no error was seen."""
+    """Draws 95 % upper bounds where no error was seen, of 3 per number of independent trials."""
     if x:
         axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
                       marker="_", markersize=8, color=color, label="no errors seen: upper bound, 95 %")
@@ -133,7 +136,7 @@ def format_of(path):
 
 
 def write(path, content):
-    """Keeps an existing file until the new content is complete."""
+    """Writes a file; an existing file stays until the new content is complete."""
     target = os.path.realpath(path)
     new = f"{target}.{os.getpid()}.new" if os.path.isfile(target) else path
     try:
@@ -151,9 +154,9 @@ def write(path, content):
 def plot(reports, labels, png, theory="each", title=None, kind=None):
     """Draws `reports` (parsed JSON) with their `labels` to the file `png`.
 
-    theory: the union bound beside "each" of them, or the "first" only.
-    title: of the picture; None: of a single report its code and decoder.
-    kind: format of the picture; None: that of the name.
+    theory: "each": the union bound is drawn for every report; "first": for the first one only.
+    title: title of the picture; None: code and decoder if there is a single report, else none.
+    kind: format of the picture; None: that of the name's extension.
     """
     if title is None and len(reports) == 1:
         title, labels = "\n".join(names_of(reports[0])), [""]
@@ -183,14 +186,14 @@ def plot(reports, labels, png, theory="each", title=None, kind=None):
 
 
 def check(png):
-    """Ends with an error if a picture of this name cannot be drawn."""
+    """Ends the program with an error if the format of a picture's name is not supported."""
     kinds = pyplot.figure().canvas.get_supported_filetypes()
     if format_of(png) not in kinds:
         sys.exit(f"plot_ber.py: {png}: allowed are names that end in {', '.join(sorted(kinds))}")
 
 
 def read(path):
-    """Returns a report that has points."""
+    """Returns a report of gpufec ber; ends the program if the file is none or has no points."""
     with open(path, encoding="utf-8") as file:
         try:
             report = json.load(file)

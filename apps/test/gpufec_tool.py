@@ -21,7 +21,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "apps" / "scripts"
-TIMEOUT_S = 180 # for one call or condition, below the 300 s that ctest allows a whole file
+TIMEOUT_S = 180 # limit for one call or condition, below the 300 s of ctest for a whole file
 
 
 class tools:
@@ -175,7 +175,7 @@ def pack(bits):
 
 
 def crc8(data):
-    """x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
+    """Returns the CRC-8 of EN 302 307-1, 5.1.4: x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
     value = 0
     for byte in data:
         value ^= byte
@@ -185,7 +185,7 @@ def crc8(data):
 
 
 def bbframes(packets, k_bytes, count):
-    """Returns the BBFRAMEs of a transport stream (EN 302 307-1, 5.1)."""
+    """Returns the first BBFRAMEs of a transport stream (EN 302 307-1, 5.1), not scrambled."""
     stream, before = b"", 0
     for packet in packets:
         stream += bytes([before]) + packet[1:]
@@ -203,5 +203,5 @@ def bbframes(packets, k_bytes, count):
 HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n"
            "1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n")
 
-# An alist of a code of circulants of size two.
+# An alist of a code that consists of circulants of size 2.
 CIRCULANTS = "4 2\n1 2\n1 1 1 1\n2 2\n1\n2\n2\n1\n1 4\n2 3\n"

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""gpufec ber: error rates of each decoder, progress and noise."""
+"""Tests of gpufec ber: error rates of each decoder, progress and noise."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from gpufec_tool import PROGRESS, main, run, terminal
 
 
 def check_channel(test, decoder):
-    """Checks that --channel chooses where noise is made, or is refused with the reason."""
+    """Checks that --channel selects where noise is made, and that the results are equal."""
     size = {"viterbi": ["--max-bits", "2e5"],
             "ldpc": ["--frame-size", "short", "--max-frames", "30"]}[decoder]
     call = ["ber", decoder, *size, "--range", "1", "--json", "-"]
@@ -93,7 +93,7 @@ class qa_ber(unittest.TestCase):
     def ber(self, *arguments):
         result = run("ber", "viterbi", "--backend", "cpu", "--json", "-", *arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(result.stderr, b"")  # no progress where there is no terminal
+        self.assertEqual(result.stderr, b"")  # progress is shown on terminals only
         return json.loads(result.stdout)
 
     def test_range_and_reference(self):
@@ -193,7 +193,7 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """33 of 68 blocks of bits are sent. Float input gives fewer errors than int8 does."""
+        """33 blocks of a codeword are sent. Float input has fewer wrong frames than int8."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
@@ -213,7 +213,7 @@ class qa_ber_ldpc(unittest.TestCase):
                      ["--range", "0.95", "--precision", "float", "--soft-input", "float"]):
             point = self.ber(*arguments, *more)["points"][0]
             self.assertEqual(point["sum_product"]["frames"], 60)
-            # Both decoders fail in some frames; sum-product fails in no more than the other.
+            # Sum-product fails in no more frames than the decoder under test.
             self.assertTrue(0 < point["frame_errors"] < 40)
             self.assertLessEqual(point["sum_product"]["frame_errors"],
                                  point["frame_errors"])

@@ -33,7 +33,7 @@ class qa_decode_ldpc(unittest.TestCase):
             a, b, c, d, e, f, g = word
             if not (a ^ c ^ e ^ g or b ^ c ^ f ^ g or d ^ e ^ f ^ g):
                 self.codewords.append(word)
-        # One erased bit per frame.
+        # One bit of each frame is erased.
         self.soft = b"".join(
             bytes(0 if i == n % 7 else 256 - 20 if bit else 20
                   for i, bit in enumerate(word))
@@ -64,7 +64,7 @@ class qa_decode_ldpc(unittest.TestCase):
             result = run("decode", "ldpc", "--backend", "cpu", "--code-file", self.code,
                          "--message-positions", given, "--unpacked", "-", "-",
                          input=self.soft)
-            if given == "last": # which is a check
+            if given == "last": # the last four bits depend on each other
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(b'--message-positions is "last": entry 3, position 6',
                               result.stderr)
@@ -110,7 +110,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
     def test_llrs(self):
-        """The code has one check, so an extrinsic LLR follows from the two other values."""
+        """The code has one check: an extrinsic LLR has the smaller magnitude of the two others."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")
@@ -240,7 +240,7 @@ class qa_decode_symbols(unittest.TestCase):
                          (count, 4, 4 * 32400))
 
     def test_NoPackets_AreNoSuccess(self):
-        """BBFRAMEs without packets: descrambling makes noise of frames that were not scrambled."""
+        """Frames that were not scrambled become noise by descrambling, and contain no packets."""
         out = self.decode(self.sent(self.MODCOD, self.messages(self.frames)), *self.MODCOD,
                           "--output", "ts", status=3)
         self.assertEqual(out.stdout, b"")

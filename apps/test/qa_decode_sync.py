@@ -70,7 +70,7 @@ class qa_decode_sync(unittest.TestCase):
             self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_likelihoods_of_symbols(self):
-        """Items of several floats: buffers do not end at the end of an item."""
+        """An item has several floats, and the tool's buffers end within items."""
         repeats = 200
         with open(self.lengths, "w") as file:
             file.write(" ".join(str(len(f)) for f in self.frames * repeats))

@@ -63,7 +63,7 @@ class qa_decode(unittest.TestCase):
             result = run("decode", "viterbi", "--backend", "cpu", "--positive-bit", bit, "-",
                          "-", input=soft)
             self.assertEqual((result.returncode, result.stdout), (0, pack(self.bits)))
-        # The code is transparent: a wrong sign inverts the output and causes no warning.
+        # With this code a wrong sign inverts the output and causes no warning.
         result = run("decode", "viterbi", "--backend", "cpu", "-", "-", input=negated)
         self.assertNotIn(b"WARNING", result.stderr)
         bits = [b >> (7 - i) & 1 for b in result.stdout for i in range(8)]
@@ -85,7 +85,7 @@ class qa_decode(unittest.TestCase):
                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
             process.stdin.write(self.soft)
             process.stdin.flush()
-            # The input is still open, so there is output only because of the latency bound.
+            # The input has not ended, so there is output only because of the latency limit.
             wait_until(lambda: bytes_in(process.stdout) > 0, process)
             output, _ = process.communicate(timeout=TIMEOUT_S)
         self.assertEqual(output, pack(self.bits))

@@ -25,7 +25,7 @@ class qa_interrupted(unittest.TestCase):
                      "--max-frames", "1e9"]}
 
     def interrupt(self, number, *arguments, shown=PROGRESS):
-        """Returns standard output of work that is interrupted when the terminal shows a pattern."""
+        """Interrupts work when the terminal shows a pattern; returns its standard output."""
         with terminal("ber", *arguments, "--backend", "cpu", stdout=subprocess.PIPE) as t:
             t.wait_for(shown)
             t.process.send_signal(number)
@@ -83,7 +83,7 @@ class qa_resumed(unittest.TestCase):
         self.path = os.path.join(self.folder.name, "report.json")
 
     def over(self, points, most="1e6"):
-        """Returns the call with another range of points and another number of bits."""
+        """Returns the arguments of CALL with another range and another number of bits."""
         return [*self.CALL[:4], "--range", points, "--max-bits", most]
 
     def report(self, *more):
@@ -177,7 +177,7 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), ["report.json"])
 
     def check_killed(self, number, *more):
-        """Returns the status, the report and the messages after a signal in the second point."""
+        """Sends a signal during the second point; returns the status, the report and stderr."""
         with start("ber", "viterbi", "--backend", "cpu", "--range", "1:11:12", "--min-errors",
                    "100", "--max-bits", "1e12", "--json", self.path, *more,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -127,7 +127,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("OUT", "decode", "sync", "a")
 
     def test_OptionsWithoutEffect_AreTold(self):
-        """Tests each option with others that make it ineffective, and with others that do not."""
+        """Tests each option with options that make it ineffective, and with options that do not."""
         symbols = "--soft-input=symbols"
         for decoder, option, others, mend in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),
@@ -231,7 +231,7 @@ class qa_info(unittest.TestCase):
             self.assertRegex(text, rf"  {size}(  |\n)")
             for rate in known:
                 self.assertIn(f"  {rate}", text)
-            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # a valid name
+            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # the encoder accepts the names
                 result = run("encode", "ldpc", "--standard", standard, "--frame-size", size,
                              "--rate", known[-1], os.devnull, os.devnull)
                 self.assertEqual(result.returncode, 0, result.stderr)
@@ -308,7 +308,7 @@ class qa_messages(unittest.TestCase):
 
 
 class qa_json(unittest.TestCase):
-    """--json FILE in every command, - for standard output."""
+    """Tests --json FILE with every command, and - for standard output."""
 
     COMMANDS = (("info",), ("bench", "viterbi", "--seconds", "0.05", "--runs", "1"),
                 ("bench", "ldpc", "--frame-size", "short", "--seconds", "0.05", "--runs",

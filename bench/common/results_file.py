@@ -102,7 +102,8 @@ def _joined(value, prefix=""):
 
 
 def _row(value):
-    """Returns an object as a row, which may hold flat objects and lists of them, or None."""
+    """Returns an object as a row, whose values may be flat objects or lists of them. Returns None
+    if the object has a deeper level, or has several objects and nothing else."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None
     row = {}

@@ -135,8 +135,8 @@ private:
         }
     }
 
-    // Returns the number of items that may be produced, at least one. If a source
-    // produces none, GNU Radio calls it again only after a quarter of a second.
+    // Returns the number of items that are due, and waits until it is at least one. If a
+    // source produces none, GNU Radio calls it again only after a quarter of a second.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {

@@ -66,7 +66,7 @@ class Sync:
     name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
     bits, most = 1050, 100000
     command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
-    words = None # codebooks of the tool have other markers
+    words = None # the tool would need a file of the frames' lengths
 
     def __init__(self):
         book = gpufec.codebook_davey_mackay()
@@ -82,7 +82,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and makes decoders of the size
+    call() # fills caches, and makes decoders with their batch size
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -129,8 +129,8 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Measures the kernels and slots of `gpufec bench`, with the same work per frame,
-    for comparison. Returns Mb/s."""
+    """Returns Mb/s of kernels and slots by `gpufec bench`, and of arrays that the device accesses
+    in place, all with the same work per frame."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -148,7 +148,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns Mb/s by the way of decoding and the number of frames."""
+    """Returns a report with Mb/s for each way of decoding and number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -214,7 +214,7 @@ def found(report):
 
 
 def reported(path):
-    """Returns the report of a file of results."""
+    """Returns the report from which a file of results was written."""
     decoders = {}
     for row in json.loads(path.read_text(encoding="utf-8"))["runs"][0]["rows"]:
         if row["table"] == "decoders":

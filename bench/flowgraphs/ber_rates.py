@@ -36,7 +36,7 @@ ROWS = (
      "--batch 81920", "--range 5", 60e9),
     ("Viterbi K=7 3/4", "viterbi", "--preset dvb_3_4", "--batch 81920", "--range 6", 60e9),
 )
-# Points that the host simulates too. With 16 threads the host makes 200 to 300 Mb/s.
+# Points that the host simulates too; few bits each, because the host is slower.
 SAME = (
     ("viterbi", "--range 1:1:4 --max-bits 2e7 --min-errors 2000"),
     ("viterbi", "--preset dvb_7_8 --range 4 --max-bits 1e7 --soft-input packed4"),
@@ -48,7 +48,7 @@ SAME = (
 
 
 def gpufec(tool, *words):
-    """Runs the tool; returns its report and the seconds."""
+    """Runs the tool; returns its report and its duration in seconds."""
     command = [tool, *words, "--json", "-"]
     begin = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)

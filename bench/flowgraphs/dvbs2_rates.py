@@ -6,10 +6,10 @@
 """Measures gpu_ldpc_dvbs2 from symbols to BBFRAMEs in a flowgraph.
 
 Frames come from BCH and LDPC encoders and gr-dtv's interleaver and modulator, with noise of the
-Es/N0 in each result: 64 different ones in a ring that is written once (see port_rates.py). Es/N0
-is estimated from each frame. Rates are decoded symbols per second, output bits of BBFRAMEs per
-second, and the part of a core that the block's own thread takes. Before each measurement, the
-flowgraph decodes the frames once, and the result has the number of right BBFRAMEs.
+Es/N0 in each result. --frames different ones fill a ring once (see port_rates.py). Es/N0 is
+estimated from each frame. Rates are decoded symbols per second, output bits of BBFRAMEs per second;
+the fraction of a core that the block's own thread takes is measured too. Before each measurement,
+the flowgraph decodes the frames once, and the result has the number of correct BBFRAMEs.
 
 Usage: dvbs2_rates.py [--backend B] [--threads N] [--rounds N] [--seconds S] [--only WORD,...]
                       [--frames N] [--json FILE]
@@ -27,8 +27,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
-# Constellation, rate, Es/N0 in dB (QPSK 1/2: Eb/N0 of 1.3 dB, the others 0.3 dB above the
-# standard's threshold), bits of a BBFRAME, symbols of a frame.
+# Constellation, rate, Es/N0 in dB (0.3 dB above the threshold of EN 302 307-1, table 13), bits of a
+# BBFRAME, symbols of a frame.
 MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
@@ -60,7 +60,7 @@ def transmit(constellation, rate, k, frames):
 
 
 def items_of(symbols, kind):
-    """Converts symbols to one item each."""
+    """Converts complex symbols to items of the block's input format."""
     if kind == "symbols":
         return symbols
     parts = np.rint(symbols.view(np.float32) * SCALES[kind])

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A source and a sink in C++ for soak.py and real_time.py. In Python they would be slower
- * than the decoders, and would wait for the interpreter. */
+/* A source and a sink in C++ for soak.py, real_time.py and cpu_flow.py. In Python they
+ * would be slower than the decoders, and would wait for the interpreter. */
 
 #include "ring_source.h"
 #include <pybind11/numpy.h>
@@ -50,8 +50,8 @@ public:
 
     void reset() { d_at = 0; }
 
-    //! Returns for each portion the seconds from the stream's beginning until it was due,
-    //! and from then until it arrived.
+    //! Returns for each portion the seconds from the stream's beginning until its first
+    //! byte was due, and from then until it arrived.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);

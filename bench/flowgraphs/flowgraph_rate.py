@@ -13,7 +13,8 @@ puts N of them into one flowgraph:
   wide_edge  the same with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
   slots      its batches alone, from pinned to pinned memory
-Then it measures the CPU time of the decoder's thread while it waits for a slow stream.
+With one block it then measures the CPU time of the decoder's thread while it waits for a slow
+stream.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
                          [--batch N] [--rounds N] [--seconds S] [--gpufec PROGRAM]
@@ -60,7 +61,7 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Measures decoded bits per second of each block, once all have begun to produce."""
+    """Measures decoded bits per second of each block, after a start of up to 0.3 s."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -99,7 +100,7 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Measures the part of a core that the block's thread takes while it waits for input."""
+    """Measures the fraction of a core that the block's thread takes while it waits for input."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),

@@ -107,7 +107,8 @@ def address():
 
 
 def deal(args, workers, out, kill_after_s=None):
-    """Runs zeromq_frames.py; returns its seconds, the packets sent again, and the bits."""
+    """Runs zeromq_frames.py; returns its duration in seconds, the number of packets sent again, and
+    the decoded bits."""
     places = ["--deal", address(), "--collect", address()]
     kept = [subprocess.Popen([sys.executable, ZEROMQ, "worker", "--backend", "cpu", *places])
             for _ in range(workers)]

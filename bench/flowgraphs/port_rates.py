@@ -5,9 +5,9 @@
 
 """Measures the rate at a block's port: each decoder and encoder in a flowgraph.
 
-Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or
-a recording in /dev/shm that is copied (file_source). Rates are information bits per second that
-leave the block. Results also have the part of a core that the block's own thread takes, bytes per
+Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or a
+recording in /dev/shm that is copied (file_source). Rates are information bits per second that leave
+the block. Results also have the fraction of a core that the block's own thread takes, bytes per
 information bit of input and output, and where they apply the mean iterations, the rate of the same
 source into a null sink, and the decoder's own rates from slot to slot and from memory to memory
 (gpufec bench).
@@ -36,9 +36,9 @@ from results_file import report_path, save  # noqa: E402
 from flowgraph_rate import thread_seconds  # noqa: E402
 
 PAGE = 4096
-FRAMES = 64    # different noisy frames
+FRAMES = 64    # number of different noisy frames
 RECORDING_BYTES = 64 << 20
-SETTLE_S = 0.6 # until the rate of a flowgraph is constant
+SETTLE_S = 0.6 # time in which the rate of a flowgraph becomes constant
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
@@ -54,12 +54,12 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # larger than downstream blocks request
+        self.set_min_output_buffer(size) # more than downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        if n > self.size // 2: # part of the buffer would never be written
+        if n > self.size // 2: # the buffer is larger, and part of it would never be written
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)
@@ -78,7 +78,7 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Returns bits per second, and the part of a core that the block's thread takes."""
+    """Returns bits per second, and the fraction of a core that the block's thread takes."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -124,7 +124,7 @@ def sync_stream(p, frames=512):
 
 def sync_slots(p=1e-3, frames=400, room=8):
     """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise."""
+    sent frame; the rest of the slot is noise. Frames whose length changes by more are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -183,7 +183,7 @@ class cases:
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
         """Measures a file in memory as a source, and the same source into a null sink. Items are
-        repeated until the file is longer than the caches."""
+        repeated until the file has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))

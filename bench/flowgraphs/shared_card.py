@@ -6,10 +6,10 @@
 """Many decoder blocks that share a GPU, and the memory that each takes.
 
 Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with a
-source in memory and a null sink of its own. A block's part is its rate divided by that of its kind
-alone. The sum of the parts is 1 if all blocks are limited by the same resource, and a block's fair
-share is then one over the number of blocks. Memory is measured for a block with its defaults: on
-the device by nvidia-smi, and of the process (resident, with pinned buffers).
+source in memory and a null sink of its own. A block's part is its rate divided by the rate of one
+block of its kind alone. The sum of the parts is 1 if all blocks are limited by the same resource,
+and a block's fair share is then one over the number of blocks. Memory is measured for a block with
+its defaults: on the device by nvidia-smi, and of the process (resident, with pinned buffers).
 
 With --leave-mib, all of the device's memory except N MiB is allocated, to simulate a
 small card; the result then has the blocks' batches.
@@ -49,7 +49,8 @@ KINDS = {
 
 
 def source(kind):
-    """Makes a source: frames for synchronisation, which is slower on noise; zeros for others."""
+    """Makes a source: frames for synchronisation, which decodes other input more slowly, and zeros
+    for the other decoders."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])

@@ -2,7 +2,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs all three decoder blocks under full load for a long time, with setters, tags, restarts and
-locks at random times. Each stream carries a counter, which the output must repeat in order.
+locks at random times. Each stream repeats a period, a counter or random symbols, which the output
+must repeat too.
 Source and sink are the module endurance_blocks of a build, in its folder bench/flowgraphs."""
 
 import argparse
@@ -46,7 +47,7 @@ def run(*chain):
 
 
 # Each of these returns the repeated input, the block, the decoded bytes, a function from input
-# values to decoded bytes, and the values of a piece, without and with its overlaps.
+# values to decoded bytes, and the input values per work item, without and with its overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
     data[-1] = 0  # the period ends in the state in which it begins
@@ -60,8 +61,8 @@ def viterbi(**options):
             values, values + 2 * overlap)
 
 
-# For a GPU, frames are long and noisy and the channel is bad, so that the GPU limits the rate and
-# not the host's thread.
+# On a GPU, codewords are long and noisy, and sync() expects many insertions and deletions, so that
+# the GPU and not the block's thread limits the rate.
 def ldpc(**options):
     size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
     bits = counter(4 * n)
@@ -105,8 +106,8 @@ WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
 def ring_bytes(backend):
-    """Returns the minimum buffer size of a source, which exceeds that of every
-    block."""
+    """Returns the minimum size in bytes of a source's buffer, more than any block
+    requests."""
     return (32 if backend == "cpu" else 384) << 20
 
 
@@ -196,8 +197,8 @@ def allocated_bytes():
 
 def host_rates():
     """Measures the speed of one thread of the host, which may be shared: medians of bytes per
-    second copied and summed, and of PMTs made. If these vary, so do rates limited by a block's
-    thread."""
+    second copied and put through CRC-32, and of PMTs made. If these vary, so do rates limited by a
+    block's thread."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 

@@ -60,7 +60,7 @@ All frames are one stream with ACM. They depend on nothing but their number.
 
 struct modcod {
     const char *constellation, *rate;
-    double esn0_db; // Es/N0 thresholds of EN 302 307-1, table 13.
+    double esn0_db; // threshold of EN 302 307-1, table 13
 };
 const std::vector<modcod> modcods = {
     { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },
@@ -87,7 +87,7 @@ struct settings {
     double offset = -1; // -1: default of the code
     std::string only;
     bool loss = false;
-    float outlier = 0; // multiple of the mean magnitude
+    float outlier = 0; // magnitude, where the mean energy is 1; 0: no outliers
     unsigned outliers = 1;
     std::string impairment; // name of the impairment; empty if there is none
     double impairment_size = 0;
@@ -168,7 +168,7 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
     }
 }
 
-// Makes the noisy symbols of a frame, which depend on its number only.
+// Makes the noisy symbols of a frame. Message and noise depend on its number only.
 class transmitter
 {
 public:
@@ -258,7 +258,7 @@ private:
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// Frames that threads make ahead, and that are taken in order.
+// Makes frames ahead of their use, on several threads; they are taken in order.
 class frame_maker
 {
 public:

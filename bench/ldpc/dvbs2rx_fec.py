@@ -8,7 +8,7 @@ decoders, connected as in its receiver, and by gpu_ldpc_dvbs2 with one thread in
 Both decode the same frames in turn.
 
 The result of a chain is the least processor time of its turns, of all threads of the flowgraph,
-less that of a flowgraph that only reads the symbols. A BBFRAME is right if all its bytes are.
+less that of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes are.
 The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures gpu_ldpc_dvbs2 in a flowgraph whose frames have tags with their MODCOD, and
- * without tags. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
+/* Measures gpu_ldpc_dvbs2 in a flowgraph, with and without a tag per frame that has its
+ * MODCOD. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
  * writes once. Prints JSON: information bits per second at the block's output, and the
- * parts of a core that the thread of the block and that of its source take.
+ * fractions of a core that the thread of the block and that of its source take.
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 
@@ -33,7 +33,7 @@ using namespace gr::gpufec;
 
 constexpr unsigned n = 64800, frames = 64;
 
-// Makes noisy codewords of random messages, in the block's steps of two per nat.
+// Makes noisy codewords of random messages, as LLRs in int8 of two steps per nat.
 std::vector<std::int8_t> noisy_frames(double ebn0_db)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::dvbs2("normal", "1/2"));
@@ -55,7 +55,8 @@ std::vector<std::int8_t> noisy_frames(double ebn0_db)
     return items;
 }
 
-// Returns the time of this process's threads whose names begin with \p name.
+// Returns the CPU seconds so far of this process's threads whose names begin with \p
+// name.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;

@@ -5,13 +5,13 @@
 
 """Feeds gpu_ldpc_dvbs2 garbage, with some good frames, and checks its output.
 
-Frames of short 1/2 in a flowgraph: random bytes, zeros, one extreme, mixed extremes, a
-codeword with inverted signs; or floats, with NaN and infinities. One frame in ten is a
-codeword without noise and must be decoded correctly, with its tags. Reports the rates of
-frames at the beginning and at the end.
+Frames of short 1/2 in a flowgraph: random integers, zeros, one extreme, mixed extremes (of
+floats also NaN and infinities), or a codeword whose signs are inverted at random. One frame
+in ten is a codeword without noise and must be decoded correctly, with its tags. Reports the
+rates of frames at the beginning and at the end.
 
 Usage: ldpc_endurance.py [--seconds S] [--soft-input int8|float] [--backend B] [--json FILE]
-Exit status 1 if a good frame was wrong or missing.
+Exit status 1 if a good frame was wrong or marked as invalid, or if frames were missing.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """Returns a frame of one of six kinds."""
+    """Returns a garbage frame of kind 0 to 5."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),
@@ -73,7 +73,7 @@ class source(gr.sync_block):
 
 
 class judge(gr.sync_block):
-    """Compares the good frames; counts frames in each second."""
+    """Compares the good frames with their messages, and counts frames in each second."""
 
     def __init__(self, messages):
         gr.sync_block.__init__(self, "judge", [np.uint8], [])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the cost of soft output: alternately runs the LDPC kernels and slots of
-DVB-S2 codes on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Runs for
-two minutes and writes JSON.
+"""Measures the cost of soft output: alternately runs LDPC kernels, and slots of the stream
+decoder, on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Kernels run with
+codes of DVB-S2 and CCSDS C2, slots with two codes of DVB-S2. Writes JSON.
 
     bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 
@@ -53,7 +53,7 @@ def main():
     results = dict(kernels=[], slots=[])
     results["kernels"] += kernels(given.build, "normal", "all", "int8", 2112)
     results["kernels"] += kernels(given.build, "short", "all", "int8", 8448)
-    results["kernels"] += kernels(given.build, "normal", "1/2", "int8", 2112, "folded")
+    results["kernels"] += kernels(given.build, "normal", "1/2", "int8", 2112, "two_checks_per_word")
     results["kernels"] += kernels(given.build, "normal", "1/2", "int16", 2112)
     results["kernels"] += kernels(given.build, "normal", "1/2", "float", 2112)
     results["kernels"] += kernels(given.build, "ccsds_c2/8160", "all", "int8", 8448)

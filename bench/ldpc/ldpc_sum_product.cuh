@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sum-product in single precision on a device, in the layers of layer_plan.h. The error
- * rates of the decoders are compared with it, where the reference would take days. It is
- * slow, and no decoder for use: magnitudes are limited to 16 nats. */
+/* Sum-product in single precision on a device, in the layers of layer_plan.h. It is a
+ * comparison for the error rates of the decoders where the double-precision reference, on
+ * the CPU, is too slow. It is not for use: messages are limited to about 17 nats. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
@@ -18,11 +18,12 @@ using namespace ldpc;
 constexpr unsigned checks = 360; // per layer, one per thread
 constexpr unsigned max_edges = 32;
 
-// Edges of a layer's checks, stored edge by edge: bit | round << 24, or none.
+// Edges of the checks in layers. Edge e of check c of a layer is at first + 360·e + c, as
+// bit | round << 24; all ones if the check has fewer edges.
 struct tables {
     const std::uint32_t* edges;
-    const std::uint32_t* first; // first edges of layers, and the end
-    const std::uint8_t* rounds; // rounds of each layer
+    const std::uint32_t* first; // index of each layer's first edge, and the end
+    const std::uint8_t* rounds; // number of rounds of deferred edges in each layer
     std::uint32_t layers, n;
 };
 
@@ -68,7 +69,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         if (x >> 24 == 0) {
             posterior[x] = in[e] + r;
         }
-        in[e] = r - kept[e * checks]; // adds the changes of deferred edges
+        in[e] = r - kept[e * checks]; // change, which deferred edges add below
         kept[e * checks] = r;
     }
     for (unsigned round = 1; round <= t.rounds[layer]; ++round) {
@@ -175,7 +176,8 @@ public:
     }
 
 private:
-    // Layers with more checks than threads share no bit and are divided.
+    // Divides layers of more than 360 checks. They have no bit twice, so the order of
+    // their checks does not matter.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -2,7 +2,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes a regular LDPC code without structure as an alist file. Its edges are drawn at
-random, and double edges are drawn again."""
+random, and double edges are exchanged with random ones."""
 
 import argparse
 import random

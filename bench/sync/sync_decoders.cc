@@ -216,7 +216,7 @@ json cuda_linear()
     json all = json::array();
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        // 63360 frames occupy all multiprocessors of an H200 until the end of the batch.
+        // 63360 is 480 times the number of multiprocessors of an H200, 132.
         for (const unsigned frames :
              { 1u, 1024u, 12672u, 16384u, 25344u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
@@ -251,7 +251,7 @@ json cuda_alphabets()
                 all.add(measure_cuda({ 10, 32, 210, alphabet }, p, s, 16384));
             }
         }
-        // Other word lengths; 7 has no kernel of its own.
+        // Other word lengths; n = 7 uses the kernel of n = 8.
         for (const unsigned n : { 5u, 7u, 8u, 12u }) {
             for (const auto& s : { linear, soft }) {
                 all.add(measure_cuda({ n, 32, 210, 4 }, p, s, 16384));
@@ -294,8 +294,8 @@ json cuda_limits()
     return all;
 }
 
-// Returns the papers' codes: message lengths at q = 32, and values of q at N = 210, all
-// of rate 1/2.
+// Returns the codes of Briffa's papers (README.md, Sources): message lengths at q = 32,
+// and values of q at N = 210, all of rate 1/2.
 std::vector<code_size> grid()
 {
     std::vector<code_size> codes;
@@ -308,7 +308,7 @@ std::vector<code_size> grid()
     return codes;
 }
 
-// Returns the number of frames that keep a device busy for about 0.1 s.
+// Returns the number of frames with about 10¹¹ lattice cells in all, at most 65536.
 unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
 {
     const auto setup = batch(c, p, s, 1).setup;
@@ -323,7 +323,7 @@ json cuda_grid()
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
             for (const auto& s : { corridor_global, corridor_local, linear }) {
-                // A frame is decoded alone, as in the papers, and in a batch.
+                // A frame is decoded alone, as in Briffa's papers, and in a batch.
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
@@ -527,7 +527,7 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-// Frames after which a stream repeats; more than the distance of anchors.
+// Frames after which a stream repeats; more than the distance of anchors, at most 64.
 constexpr unsigned stream_period = 640;
 
 // Measures sync_decoder, in a stream or in frames.
@@ -605,7 +605,7 @@ json measure_decoder(double p,
                          .add("symbols", pulled * c.N));
 }
 
-// Measures the steps of a batch of a stream.
+// Measures the time of each step in which a device decodes a batch of a stream.
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
@@ -633,7 +633,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // includes starts and links
+        const auto kernels_ms = step_ms(steps, "kernels"); // with "starts" and "links"
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

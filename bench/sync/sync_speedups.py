@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Prints the speedup of a GPU over one CPU thread on the papers' grid, as a Markdown table.
+"""Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
+Markdown.
 
 Compares the corridor form of CPU and GPU, with global and with local storage, and the CPU's
 corridor form with global storage with the GPU's linear form. Times are per frame, in batches

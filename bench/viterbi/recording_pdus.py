@@ -103,7 +103,8 @@ def read_wav(path):
 
 
 def add_noise(samples, noise_db, seed):
-    """Adds white Gaussian noise; noise_db is its power over the recording's, None adds none."""
+    """Adds white Gaussian noise. noise_db is its power relative to the recording's, in dB;
+    None adds no noise."""
     if noise_db is None:
         return samples
     deviation = numpy.sqrt(numpy.mean(samples.astype(float)**2) * 10**(noise_db / 10))

@@ -10,8 +10,9 @@
  *
  * lock:  time to lock of QPSK receivers for DVB-S's five rates, which start at a random
  *        value of the stream, with a random rotation and exchange of I and Q.
- * slips: streams that lose or repeat a soft value every VALUES (default 30,000).
- * noise: false locks on Gaussian noise among all these hypotheses, within SECONDS.
+ * slips: streams that lose or repeat a soft value about every VALUES (default 30,000).
+ * noise: false locks on VALUES of Gaussian noise among all these hypotheses; ends early
+ *        after --limit SECONDS.
  * rates: soft values per second while locked, with and without phase search, and while
  *        searching; in wall time, and in processor time, which excludes other work of the
  *        machine. Costs are medians over pairs of short runs. */
@@ -313,7 +314,7 @@ json slips(const settings& s, std::uint64_t count)
                               return at >= 0 && at < std::int64_t(bits.size()) &&
                                      got[locks[i].first_bit + k] == bits[at];
                           };
-                          // The lock begins with this period or a neighbouring one.
+                          // The lock begins within two periods of this one.
                           std::int64_t best = -1, where_best = 0;
                           bool inverted = false;
                           for (std::int64_t near_by = -2; near_by <= 2; ++near_by) {
@@ -441,7 +442,8 @@ pace pace_of(viterbi_decoder& decoder,
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
     auto last = begin;
-    // Then waits for batches in flight, so that they do not slow down the next run.
+    // Pushes for some seconds, then waits for batches in flight, so that they do not slow
+    // down the next run.
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {
@@ -472,7 +474,8 @@ json paces(const settings& s, double seconds)
         while (values.size() < 20000000 || values.size() % n != 0) {
             sender.more(values, bits);
         }
-        // The repeated stream has a slip where it repeats, once in 20 million values.
+        // The values are whole puncturing periods, so the phase stays correct where they
+        // repeat, although the codeword is interrupted there.
         auto o = options_of(s);
         o.code = conv_code::preset(r.preset);
         auto plain = o;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The simulation of an LDPC code on a device: the codewords of the host's frame_source
- * are sent in turn, with noise, and decoded, and wrong bits are counted. */
+ * are sent in rotation, with noise, and decoded, and wrong bits are counted. */
 
 #include "common/host_memory.h"
 #include "common/packed_bits.h"
@@ -24,7 +24,7 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Sources of codeword positions that do not take the value of a sent bit.
+// Entries of frames_sent::sources for punctured and for shortened positions.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
 // The data from which frames are made.
@@ -33,13 +33,14 @@ struct frames_sent {
     unsigned n, sent;
     const std::uint32_t* bits; // sent bits of each codeword, the first in the lowest bit
     unsigned words;            // number of 32-bit words per codeword
-    // Source of each position; null if all bits are sent in order.
+    // For each codeword position the index of its sent bit, or no_value or certain_zero;
+    // null if all bits are sent in order.
     const std::uint32_t* sources;
 };
 
-/* Writes the channel values of \p frames frames from \p first on, in the steps of the
- * decoder. \p tables has the noise, then the steps for each byte that can be received,
- * for a punctured bit and for a shortened one. */
+/* Writes the channel values of \p frames frames from \p first on, as the decoder's
+ * input values. \p tables has the noise, then the input value for each byte that can be
+ * received, for a punctured bit and for a shortened one. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -176,7 +177,7 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // A short simulation needs less memory.
+    // Limits the batch to the frames of the simulation, to avoid a large allocation.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -359,7 +360,7 @@ private:
     std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
-    std::vector<frames_sent> d_frames; // one
+    std::vector<frames_sent> d_frames; // one element, made after the tables
     const buffer<unsigned> d_errors;
     std::vector<unsigned> d_wrong;
     std::vector<frame_result> d_results;

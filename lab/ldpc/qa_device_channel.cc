@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulations on a device have the same counts as those on the host, with all batches. */
+/* Tests that a simulation counts the same errors on a device as on the host, for every
+ * batch size. */
 
 #include "lab/qa_channels.h"
 #include "simulation.h"

@@ -115,7 +115,7 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // A round has enough frames for every thread, but needs only bounded memory.
+        // Bounds the memory of a round to about four million code bits and 4096 frames.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =
@@ -156,7 +156,7 @@ private:
                  "host" };
     }
 
-    // Distributes the work on frames from number \p first on to the threads.
+    // Calls work(f) for \p count frames from \p first on, distributed to the threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -314,13 +314,13 @@ private:
     ldpc_decoder d_decoder;
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
-    std::vector<std::uint8_t> d_bits; // bits pulled so far of the current frame
-    std::size_t d_have = 0;
+    std::vector<std::uint8_t> d_bits; // message bits of the current frame
+    std::size_t d_have = 0;           // number of bits of d_bits already pulled
     ldpc_decoder::report d_report;
     error_counts d_counts, d_reference;
 };
 
-// Counts the results of a device's frames.
+// Counts the errors of frames that a device simulates.
 class device_simulation
 {
 public:

@@ -17,7 +17,7 @@ namespace gr::gpufec::ldpc {
 class frame_source
 {
 public:
-    //! Number of codewords that are sent in turn; the noise never repeats.
+    //! Number of codewords, which are sent in rotation; the noise never repeats.
     static constexpr unsigned words = 64;
 
     //! Makes frames of the first code of \p options. \throws std::invalid_argument
@@ -73,10 +73,11 @@ public:
 
 struct simulation_options {
     ldpc_options decoder; //!< must have one code that can be encoded
-    double ebn0_db = 1;   //!< Eb/N0 in dB per information bit; infinity for no noise
+    double ebn0_db = 1;   //!< Eb/N0 in dB; infinity for no noise
     std::uint64_t seed = 1;
-    std::uint64_t min_frame_errors = 20; //!< a point ends after this many wrong frames
-    std::uint64_t max_frames = 100000;   //!< or after this many frames
+    //! The simulation ends after this many wrong frames; 0: no limit.
+    std::uint64_t min_frame_errors = 20;
+    std::uint64_t max_frames = 100000; //!< or after this many frames
     bool reference = false; //!< also decode the same noise by sum-product in double
     unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! The place where noise is made; on a device only for int8 values without a
@@ -88,7 +89,7 @@ struct simulation_options {
 //! \throws std::runtime_error if the device cannot be used
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
-//! The error counts of the frames that were sent.
+//! Counts of frames, message bits and errors.
 struct error_counts {
     std::uint64_t frames = 0;
     std::uint64_t frame_errors = 0; //!< number of frames with a wrong message bit
@@ -109,7 +110,8 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random messages until enough of them are decoded wrongly.
+ * \brief Sends random messages until enough of them are decoded wrongly, or until
+ * max_frames.
  *
  * The same options give the same counts on every backend, with any batch and any number
  * of threads, and wherever noise is made.

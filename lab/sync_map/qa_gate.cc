@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares symbol error rates with known ones. GPUFEC_GATE_FRAMES sets the frames per
- * point; a full run has 3000. */
+/* Compares symbol error rates with those of an independent program. GPUFEC_GATE_FRAMES
+ * sets the frames per point; a full run has 3000. */
 
 #include "sync_map/cpu/decoder.h"
 #include "sync_map/test/qa_support.h"
@@ -16,7 +16,7 @@ namespace {
 struct point {
     bool sparse; // true: a Davey-MacKay code; false: random words at each index
     double p, p_substitute;
-    double rate, rounding; // known symbol error rate, and half of its last digit
+    double rate, rounding; // expected symbol error rate, and half of its last digit
 };
 
 // Points with n = 10, q = 32, N = 210.

@@ -36,7 +36,8 @@ struct simulation_options {
     //! Options of the decoder, without priors; their channel is simulated.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
-    std::uint64_t min_errors = 2000; //!< a point ends after this many errors; 0: no limit
+    //! The simulation ends after this many wrong symbols; 0: no limit.
+    std::uint64_t min_errors = 2000;
     std::uint64_t max_frames = 3000; //!< or after this many frames
 };
 
@@ -51,7 +52,7 @@ struct error_counts {
     std::uint64_t invalid = 0;  //!< number of frames that could not be decoded
     std::uint64_t unlocked = 0; //!< number of stream frames decoded without lock
 
-    //! Counts a frame of \p frame_symbols symbols.
+    //! Counts a frame of \p frame_symbols symbols with \p frame_errors wrong symbols.
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }
@@ -66,7 +67,8 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random symbols, in frames or in a stream, until enough are wrong.
+ * \brief Sends random symbols, in frames or in a stream, until enough are wrong, or until
+ * max_frames.
  *
  * The same options give the same counts with any batch, number of threads and backend,
  * apart from ties in floating point.

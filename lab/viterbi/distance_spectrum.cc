@@ -15,7 +15,7 @@ struct path_count {
     double bits = 0;
 };
 
-// Number of paths by state and Hamming weight, up to a largest weight.
+// Paths to each state, counted by their Hamming weight up to a limit.
 using front = std::vector<std::vector<path_count>>;
 
 unsigned

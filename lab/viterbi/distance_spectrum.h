@@ -28,7 +28,7 @@ public:
     };
 
     /*!
-     * \param terms distances from the free distance up
+     * \param terms number of distances, from the free distance up
      * \throws std::invalid_argument if the code is catastrophic
      */
     explicit distance_spectrum(const conv_code& code, unsigned terms = 12);

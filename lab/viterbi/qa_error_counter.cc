@@ -27,7 +27,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     // The input has three events of 3, 1 and 2 bits; two of five frames are wrong.
     const auto decoded = wrong_at(1000, { 5, 6, 36, 68, 411, 412 });
     error_counter counter(30, 200, 64);
-    for (std::size_t i = 0; i < 1000; i += 50) { // counts the bits in pieces
+    for (std::size_t i = 0; i < 1000; i += 50) { // calls of 50 bits each
         counter.compare(&sent[i], &decoded[i], 50);
     }
     EXPECT_EQ(counter.bits(), 1000u);
@@ -61,7 +61,7 @@ TEST(error_counter, ManyEventsAtOnePosition_AreNoticed)
 
 TEST(error_counter, ShortLastBlock_IsAllowedFor)
 {
-    // Frames of 160 bits in blocks of 128: positions up to 32 occur twice.
+    // Frames of 160 bits in blocks of 128: positions 0 to 31 occur twice.
     const std::size_t frames = 4000;
     const std::vector<std::uint8_t> sent(frames * 160);
     std::vector<std::size_t> positions;

@@ -38,8 +38,8 @@ class every_code : public testing::TestWithParam<conv_preset>
 {
 };
 
-// At 0.5 dB hundreds of bits are wrong, and at an amplitude of 2 many path metrics tie,
-// so equal output means equal decisions.
+// At 0.5 dB many bits are decoded wrongly, and at an amplitude of 2 many path metrics
+// tie. So equal output shows that the decisions are equal, in ties too.
 TEST_P(every_code, NoisyValues_DecideAsTheReference)
 {
     const auto& p = GetParam();

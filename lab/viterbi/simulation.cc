@@ -91,8 +91,8 @@ private:
     // Encodes `count` information bits of the stream from number `first` on.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
-        // Also encodes earlier bits, in whole periods: at least K−1, to fill the
-        // register.
+        // Also encodes up to eight puncturing periods of earlier bits, which fill the
+        // register: at least K−1 bits, if the stream has them.
         const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
         std::vector<std::uint8_t> bits(before + count);
         d_data.bits(first - before, bits.size(), bits.data());
@@ -470,7 +470,8 @@ awgn_channel channel_of(const simulation_options& options)
         const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
         rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
     }
-    // The decoder, and so the reference, rounds float input with soft_scale.
+    // Float input is quantised with soft_scale, for the decoder and for the reference, so
+    // its amplitude does not depend on options.amplitude.
     const bool floats = o.format == soft_format::float32;
     return awgn_channel(options.ebn0_db,
                         rate,

@@ -20,14 +20,14 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief Counts wrong bits and the events in which they cluster.
  *
- * A Viterbi decoder errs in bursts. Errors with at most \p gap right bits between them,
- * in the same frame, are one event; events are independent, bits are not.
+ * A Viterbi decoder errs in bursts. Errors with at most \p gap correct bits between
+ * them, in the same frame, are one event; events are independent, bits are not.
  */
 class error_counter
 {
 public:
     /*!
-     * \param gap right bits within an event, at most
+     * \param gap largest number of correct bits between two errors of one event
      * \param frame_bits bits per frame; 0: no frames
      * \param positions length of a parallel block, for events_at()
      */
@@ -73,7 +73,7 @@ private:
 
 //! A chi-square test whether events are distributed evenly over a parallel block.
 struct position_test {
-    std::vector<std::uint64_t> events; //!< events per bin; all bins are equally wide
+    std::vector<std::uint64_t> events; //!< events per bin, in the order of positions
     std::vector<double> expected; //!< expected events per bin if all positions were alike
     double chi_square = 0;
     unsigned degrees = 0;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Turns LDPC messages into BBFRAMEs: BCH decoding, descrambling, output in chunks. */
+/* BBFRAMEs from LDPC messages: BCH decoding, descrambling, output in chunks. */
 
 #ifndef INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
 #define INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
@@ -28,18 +28,19 @@ public:
                    bool packed,
                    bool descramble);
 
-    //! Buffer for the packed message of the longest code.
+    //! Returns the buffer for the packed message of an LDPC codeword, as long as that of
+    //! the longest code.
     std::vector<std::uint8_t>& message() { return d_message; }
-    //! Decodes message(), which belongs to the code number \p code.
+    //! Decodes message(), a codeword of the BCH code with index \p code.
     void decode(unsigned code);
-    //! Bits corrected in that message; negative if decoding failed.
+    //! Returns the bits corrected in that message; a negative value if decoding failed.
     int errors() const { return d_errors; }
-    //! Bits of a BBFRAME of a code.
+    //! Returns the bits of a BBFRAME of a code.
     std::size_t bits(unsigned code) const { return d_codes[code].k(); }
 
     std::size_t pull(std::uint8_t* out, std::size_t capacity);
     bool all_emitted() const { return d_emitted == d_items; }
-    //! Drops the frame, for another stream.
+    //! Discards the frame, before another stream.
     void restart() { d_emitted = d_items = 0; }
 
 private:

@@ -21,7 +21,7 @@ public:
     std::uint8_t operator()(const std::uint8_t* bytes, std::size_t count) const;
 
 private:
-    std::uint8_t d_after[8][256]; // CRC after a byte and i zero bytes
+    std::uint8_t d_after[8][256]; // [i][b]: CRC of byte b and i zero bytes
 };
 
 constexpr std::size_t header_bytes = 10;
@@ -38,8 +38,9 @@ struct header {
     std::uint16_t upl, dfl, syncd; //!< bits
 };
 
-//! Returns nothing if the CRC-8 is wrong. \param may_be_efficient accepts the CRC-8 that
-//! marks DVB-T2's high efficiency mode
+//! Reads a BBHEADER; returns nothing if its CRC-8 is wrong.
+//! \param may_be_efficient whether to accept the CRC-8 that marks DVB-T2's high
+//!        efficiency mode
 std::optional<header>
 read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient);
 

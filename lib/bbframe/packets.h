@@ -18,7 +18,7 @@ namespace gr::gpufec::bbframe {
 constexpr std::size_t packet_bytes = 188;
 
 /*!
- * \brief Assembles packets that lie across BBFRAMEs.
+ * \brief Assembles packets of transport streams, which may span BBFRAMEs.
  *
  * A packet whose CRC-8 is wrong gets its transport error indicator set. If the first
  * packet of a frame does not begin where the packet before it ends, that incomplete
@@ -34,18 +34,18 @@ public:
         std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header
         std::uint64_t passed_over = 0; //!< frames of other input streams
         std::uint64_t generic = 0;     //!< frames of generic streams
-        std::uint64_t gaps = 0;        //!< frames that did not continue the one before
+        std::uint64_t gaps = 0;        //!< frames that did not continue the previous one
         std::uint64_t packets = 0; //!< output packets, including inserted null packets
         std::uint64_t errors = 0;  //!< packets with a wrong CRC-8
     };
-    //! Status of a packet.
+    //! Status of a packet that has an error or begins a stream.
     struct remark {
         std::size_t at; //!< index of its first byte in the output
         bool error;     //!< its CRC-8 is wrong
-        bool first;     //!< the first one of the stream or after a gap
+        bool first;     //!< it is the first of its stream, or the first after a gap
         int isi;        //!< its input stream, −1 for a single one
     };
-    //! Receives a frame of a generic stream, with header and without padding.
+    //! Called with a frame of a generic stream, including its header, without padding.
     using generic_hook =
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 
@@ -57,8 +57,7 @@ public:
 
     /*!
      * \brief Takes a descrambled frame of \p bits and appends the packets that it
-     * completes. \param remarks receives one remark per packet with an error or the first
-     * one
+     * completes to \p out, and their remarks to \p remarks.
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,
@@ -66,7 +65,8 @@ public:
               std::vector<remark>& remarks);
 
     const counts& count() const { return d_count; }
-    //! Returns whether the last frame's stream is synchronised.
+    //! Returns whether the stream of the last frame is synchronised. Generic frames and
+    //! those of other input streams do not count.
     bool synchronised() const { return d_synchronised; }
     //! Forgets the stream and the counts.
     void restart();
@@ -76,7 +76,7 @@ private:
     struct stream {
         bool synchronised = false, begun = false;
         std::size_t have = 0; // bits of the incomplete packet
-        std::size_t unit = 0; // bits of a packet with its fields
+        std::size_t unit = 0; // bits of a packet as sent, see unit_of()
         std::uint8_t
             bytes[packet_bytes + 4]; // the incomplete packet: CRC-8 last, no sync byte
     };

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that packets sent in BBFRAMEs, bit by bit as in the standard, are extracted. */
+/* Tests of the extraction of packets from BBFRAMEs, which are assembled bit by bit as in
+ * the standard. */
 
 #include "packets.h"
 #include <gtest/gtest.h>
@@ -53,7 +54,8 @@ struct mode {
     int isi = -1;
 };
 
-// Sends packets: the bits of their stream, one per byte, and the beginnings of packets.
+// A transmitter of packets. It has the bits of their stream, one per byte, and the index
+// at which each packet begins.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -138,7 +140,7 @@ bytes joined(const std::vector<bytes>& packets, std::size_t first, std::size_t e
 
 } // namespace
 
-TEST(Crc8, IsThatOfItsDefinition)
+TEST(Crc8, AnyBytes_EqualDefinition)
 {
     std::mt19937 random(1);
     const crc8 crc;
@@ -151,7 +153,7 @@ TEST(Crc8, IsThatOfItsDefinition)
     }
 }
 
-TEST(Scrambling, BeginsAsTheStandardSays)
+TEST(Scrambling, FirstBits_EqualThoseOfTheStandard)
 {
     // Simulates the register of EN 302 307-1, 5.2.2, stage by stage.
     std::vector<int> stages = { 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0 };
@@ -165,7 +167,7 @@ TEST(Scrambling, BeginsAsTheStandardSays)
     }
 }
 
-TEST(Packets, ComeBackFromFramesOfAnyLengthAndMode)
+TEST(Packets, FramesOfAnyLengthAndMode_GiveBackPackets)
 {
     std::mt19937 random(2);
     for (const auto& m : { mode{},
@@ -210,7 +212,7 @@ TEST(Packets, ComeBackFromFramesOfAnyLengthAndMode)
     }
 }
 
-TEST(Packets, LostAndBrokenFramesCostTheirPacketsOnly)
+TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
 {
     std::mt19937 random(3);
     constexpr unsigned frame_bits = 7032, dfl = frame_bits - 80;
@@ -269,7 +271,7 @@ TEST(Packets, LostAndBrokenFramesCostTheirPacketsOnly)
     EXPECT_EQ(remarks.size(), beginnings);
 }
 
-TEST(Packets, AWrongCrcSetsTheErrorIndicator)
+TEST(Packets, WrongCrc_SetsErrorIndicator)
 {
     std::mt19937 random(4);
     sender s({});
@@ -297,7 +299,7 @@ TEST(Packets, AWrongCrcSetsTheErrorIndicator)
     EXPECT_TRUE(remarks[2].error && !remarks[2].first);
 }
 
-TEST(Packets, StreamsAreKeptApart)
+TEST(Packets, SeveralStreams_AreKeptApart)
 {
     std::mt19937 random(5);
     std::vector<sender> senders = { sender({ false, 0, false, 1 }),
@@ -459,7 +461,7 @@ TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
     }
 }
 
-TEST(Packets, GenericStreamsGoTheirOwnWay)
+TEST(Packets, GenericStream_ReachesOnlyItsHook)
 {
     bytes seen;
     int calls = 0;
@@ -481,7 +483,7 @@ TEST(Packets, GenericStreamsGoTheirOwnWay)
     EXPECT_EQ(receiver.count().generic, 1u);
 }
 
-TEST(Packets, HeadersThatCannotBeAreDropped)
+TEST(Packets, ImpossibleHeader_IsDropped)
 {
     bytes out;
     std::vector<packets::remark> remarks;
@@ -518,7 +520,7 @@ TEST(Packets, HeadersThatCannotBeAreDropped)
     EXPECT_EQ(receiver.count().dropped, ++dropped);
 }
 
-TEST(Packets, NoiseBreaksNothing)
+TEST(Packets, Noise_BreaksNothing)
 {
     std::mt19937 random(6);
     for (const bool efficient : { false, true }) {

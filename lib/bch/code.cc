@@ -17,7 +17,7 @@ struct bch_code::tables {
 
 namespace {
 
-// Field polynomials: the first ones in the tables of the standards.
+// The field polynomials, which are the first polynomials in the tables of the standards.
 constexpr std::uint32_t normal_field = 0x1002d; // x^16 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t medium_field = 0x802d;  // x^15 + x^5 + x^3 + x^2 + 1
 constexpr std::uint32_t short_field = 0x402b;   // x^14 + x^5 + x^3 + x + 1
@@ -143,7 +143,8 @@ std::string size_named(const std::string& standard, const std::string& name)
                       "allowed with " + standard + " are");
 }
 
-// Returns a size; its names come from standards() and frame_sizes().
+// Returns the codes of a frame size. The names must be those that standards() and
+// frame_sizes() return.
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     for (const auto& size : known_sizes()) {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reduces long polynomials over GF(2), compiled per instruction set. */
+/* The interface of the kernel that reduces long polynomials over GF(2). Its source is
+ * compiled once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_BCH_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_BCH_CPU_KERNELS_H
@@ -11,8 +12,8 @@
 
 namespace gr::gpufec::bch {
 
-//! x^(256 + 64 i) modulo the generator, for i from 3 down to 0, most significant word
-//! first.
+//! x^(256 + 64 i) modulo the generator, for i from 3 down to 0. Each has its most
+//! significant word first.
 struct fold_constants {
     std::uint64_t words[4][3];
 };
@@ -22,8 +23,8 @@ struct kernels {
      * \brief Repeats \p count times: multiplies \p sum by x^256 and adds 32 bytes, modulo
      * the generator but not fully reduced.
      *
-     * \p sum has 256 bits, most significant word first. fold is nullptr where the
-     * processor lacks carry-less multiplication.
+     * \p sum has 256 bits, most significant word first. The function is nullptr in
+     * variants for instruction sets without carry-less multiplication.
      */
     void (*fold)(const std::uint8_t* bytes,
                  std::size_t count,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Computes remainders of packed bits, several bytes at a time. */
+/* Division of packed bits by a BCH code's generator, several bytes at a time. */
 
 #ifndef INCLUDED_GPUFEC_BCH_DIVIDER_H
 #define INCLUDED_GPUFEC_BCH_DIVIDER_H
@@ -42,7 +42,7 @@ private:
     void take_byte(remainder& r, std::uint8_t byte) const;
     void take_bytes(remainder& r, const std::uint8_t* bytes, std::size_t count) const;
 
-    std::vector<row> d_rows; // row 256 i + b: byte b times x^(192 + 8 i)
+    std::vector<row> d_rows; // row 256 i + b: divide() of byte b and i zero bytes
     bch::fold_constants d_constants;
     const bch::kernels* d_kernels;
 };

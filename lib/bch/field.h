@@ -23,12 +23,12 @@ public:
     explicit field(std::uint32_t polynomial);
 
     unsigned degree() const { return d_degree; }
-    //! Number of nonzero elements.
+    //! Returns the number of nonzero elements.
     unsigned order() const { return d_order; }
 
     //! Returns alpha^e, for e below twice the order.
     element power(unsigned e) const { return d_powers[e]; }
-    //! Returns the e below the order with alpha^e = a, for a other than 0.
+    //! Returns e, below the order, such that alpha^e = a; \p a is not 0.
     unsigned log(element a) const { return d_logs[a]; }
 
     element multiply(element a, element b) const
@@ -44,7 +44,7 @@ public:
 
 private:
     unsigned d_degree = 0, d_order = 0;
-    std::vector<element> d_powers; // stored twice, to save a modulo
+    std::vector<element> d_powers; // of e below twice the order, to save a modulo
     std::vector<element> d_logs;
 };
 

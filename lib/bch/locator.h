@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Locates the errors of a codeword from its remainder. */
+/* Location of the errors of a BCH codeword from its remainder. */
 
 #ifndef INCLUDED_GPUFEC_BCH_LOCATOR_H
 #define INCLUDED_GPUFEC_BCH_LOCATOR_H
@@ -24,7 +24,7 @@ public:
     /*!
      * \param r remainder of the codeword
      * \param filled number of unused bits in the codeword's last byte
-     * \param errors result: places of errors, counted from the codeword's last bit
+     * \param errors result: positions of the errors, counted from the codeword's last bit
      * \return the number of errors, or bch_decoder_kernel::failed
      */
     int locate(const bch_divider::remainder& r,

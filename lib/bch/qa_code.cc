@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the codes against the standards' tables and the inner LDPC codes. */
+/* Tests BCH codes against the standards' tables and against the inner LDPC codes. */
 
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>
@@ -74,7 +74,7 @@ std::string error_of(std::uint32_t field, unsigned n, unsigned t)
 
 } // namespace
 
-TEST(Code, GeneratorsAreThoseOfTheStandard)
+TEST(Code, Generators_EqualThoseOfTheStandard)
 {
     for (const auto& [rate, t] :
          { std::pair("1/2", 12u), std::pair("2/3", 10u), std::pair("8/9", 8u) }) {
@@ -88,7 +88,7 @@ TEST(Code, GeneratorsAreThoseOfTheStandard)
               12u * 15 + 1);
 }
 
-TEST(Code, EachIsAsLongAsTheMessageOfItsLdpcCode)
+TEST(Code, EveryCode_FillsMessageOfItsLdpcCode)
 {
     unsigned count = 0;
     std::set<std::string> names;
@@ -112,7 +112,7 @@ TEST(Code, EachIsAsLongAsTheMessageOfItsLdpcCode)
     EXPECT_EQ(names.size(), count);
 }
 
-TEST(Code, SmallCodesFromBooks)
+TEST(Code, SmallCodes_EqualThoseInBooks)
 {
     EXPECT_EQ(bch_code(0x13, 15, 1).generator(), (bits{ 1, 1, 0, 0, 1 }));
     EXPECT_EQ(bch_code(0x13, 15, 2).generator(), (bits{ 1, 0, 0, 0, 1, 0, 1, 1, 1 }));
@@ -123,7 +123,7 @@ TEST(Code, SmallCodesFromBooks)
     EXPECT_EQ(bch_code(0x13, 15, 2).name(), "bch 15 7");
 }
 
-TEST(Code, RefusesInWords)
+TEST(Code, BadParameters_AreRefusedInWords)
 {
     EXPECT_EQ(error_of(0x13, 16, 1),
               "n is 16: allowed are up to 15 bits with this field");
@@ -138,7 +138,7 @@ TEST(Code, RefusesInWords)
     EXPECT_THROW(bch_code::standard("dvbs2", "short", "9/10"), std::invalid_argument);
 }
 
-TEST(Field, MultipliesAsPolynomials)
+TEST(Field, Products_EqualThoseOfPolynomials)
 {
     for (const std::uint32_t polynomial : { 0xbu, 0x13u, 0x402bu, 0x802du, 0x1002du }) {
         const bch::field f(polynomial);

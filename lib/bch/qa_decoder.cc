@@ -61,8 +61,8 @@ std::vector<std::string> variants()
     return names;
 }
 
-// Returns codes of each field and t, with lengths that are not multiples of bytes or
-// blocks.
+// Returns codes of several fields, lengths and t. Some lengths are multiples neither of a
+// byte nor of the kernel's block of 32 bytes.
 std::vector<bch_code> several_codes()
 {
     return { bch_code::standard("dvbs2", "normal", "1/4"),
@@ -80,7 +80,7 @@ std::vector<bch_code> several_codes()
 
 } // namespace
 
-TEST(Reference, FindsTheNearestCodewordOfSmallCodes)
+TEST(Reference, SmallCode_DecodesToNearestCodeword)
 {
     for (const auto& [n, t] : { std::pair(15u, 2u),
                                 std::pair(15u, 3u),
@@ -128,7 +128,7 @@ TEST(Reference, FindsTheNearestCodewordOfSmallCodes)
     }
 }
 
-TEST(Encoder, AgreesWithThePlainOne)
+TEST(Encoder, AnyMessage_EncodesAsReference)
 {
     std::mt19937 random(1);
     for (const auto& code : several_codes()) {
@@ -150,7 +150,7 @@ TEST(Encoder, AgreesWithThePlainOne)
     }
 }
 
-TEST(Decoder, CorrectsUpToAllErrorsOfEveryCode)
+TEST(Decoder, CorrectableErrors_AreCorrected)
 {
     std::mt19937 random(2);
     for (const auto& standard : bch_code::standards()) {
@@ -177,7 +177,7 @@ TEST(Decoder, CorrectsUpToAllErrorsOfEveryCode)
     }
 }
 
-TEST(Decoder, AgreesWithThePlainOneWithAnyNumberOfErrors)
+TEST(Decoder, AnyNumberOfErrors_EqualsReference)
 {
     std::mt19937 random(3);
     for (const auto& code : several_codes()) {
@@ -197,7 +197,7 @@ TEST(Decoder, AgreesWithThePlainOneWithAnyNumberOfErrors)
     }
 }
 
-TEST(Decoder, AgreesWithThePlainOneOnNoise)
+TEST(Decoder, Noise_EqualsReference)
 {
     std::mt19937 random(4);
     for (const auto& code : several_codes()) {
@@ -211,7 +211,7 @@ TEST(Decoder, AgreesWithThePlainOneOnNoise)
     }
 }
 
-TEST(Decoder, ErrorsAtBothEndsAreFound)
+TEST(Decoder, ErrorsAtBothEnds_AreFound)
 {
     for (const auto& code : several_codes()) {
         const bch_decoder_kernel decoder(code);
@@ -225,7 +225,7 @@ TEST(Decoder, ErrorsAtBothEndsAreFound)
     }
 }
 
-TEST(Decoder, WhatFillsTheLastByteIsNotLookedAt)
+TEST(Decoder, PaddingOfLastByte_IsIgnored)
 {
     const bch_code code(0x25, 29, 3);
     const bch_decoder_kernel decoder(code);
@@ -236,7 +236,7 @@ TEST(Decoder, WhatFillsTheLastByteIsNotLookedAt)
     EXPECT_EQ(bytes, (bits{ 0, 0, 0, 7 }));
 }
 
-TEST(Decoder, RefusesInstructionsThatAreNotThere)
+TEST(Decoder, MissingInstructionSet_IsRefused)
 {
     EXPECT_THROW(bch_decoder_kernel(bch_code(0x13, 15, 2), "neon"),
                  std::invalid_argument);

@@ -18,8 +18,8 @@ double below(double limit, double sigma)
     return 0.5 * std::erfc((1 - limit) / (sigma * std::sqrt(2.0)));
 }
 
-// Distribution of amplitude + noise as a two's complement byte, rounded and clamped to
-// ±peak.
+// Returns the distribution of the soft values of bit 0, which are two's complement bytes:
+// amplitude · (1 + noise of deviation sigma), rounded and clamped to ±peak.
 discrete_distribution quantised(double amplitude, double sigma, int peak)
 {
     std::array<double, 256> probability{};
@@ -37,6 +37,8 @@ discrete_distribution quantised(double amplitude, double sigma, int peak)
     return discrete_distribution(probability);
 }
 
+// Returns the standard deviation of the noise for an amplitude of 1. \throws
+// std::invalid_argument
 double sigma_of(double ebn0_db, double rate)
 {
     if (!(rate > 0 && rate <= 1)) {
@@ -64,7 +66,7 @@ discrete_distribution::discrete_distribution(
     for (unsigned i = 0; i < values; ++i) {
         d_entries[i] = i; // no alias
     }
-    // A value with a share above 1 becomes the alias of one with a share below 1.
+    // A value with a share of 1 or more becomes the alias of one with a share below 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();
@@ -126,7 +128,7 @@ void awgn_channel::float32(std::uint64_t first,
                            std::size_t count,
                            float* out) const
 {
-    // The Box-Muller transform makes the noise of two coded bits from one random number.
+    // The Box-Muller transform turns one random number into the noise of two coded bits.
     constexpr float turn = 6.283185307f;
     const auto sigma = float(d_sigma);
     for (std::size_t i = 0; i < count;) {

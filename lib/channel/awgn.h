@@ -17,8 +17,8 @@ namespace gr::gpufec {
 /*!
  * \brief Chooses one of 256 values with given probabilities.
  *
- * Walker's alias method needs one random number and one table entry per draw for any
- * distribution. Probabilities are exact to 1e-16.
+ * Walker's alias method (Electronics Letters 10, 1974, p. 127) needs one random number
+ * and one table entry per draw for any distribution. Probabilities are exact to 1e-16.
  */
 class discrete_distribution
 {
@@ -34,9 +34,9 @@ public:
         return choose(d_entries.data(), random);
     }
 
-    //! The table, for copies in device memory.
+    //! Returns the table, so that it can be copied to device memory.
     const std::array<std::uint64_t, values>& entries() const { return d_entries; }
-    //! Returns the value from a copy of the table.
+    //! Returns the value for \p random from a copy of the table.
     GPUFEC_HOST_DEVICE static std::uint8_t choose(const std::uint64_t* entries,
                                                   std::uint64_t random)
     {
@@ -69,11 +69,12 @@ public:
     static constexpr double packed4_amplitude = 4.4;
 
     /*!
-     * \param ebn0_db Eb/N0 in decibels; infinity for no noise
-     * \param rate information bits per coded bit that is sent, tails included; (0, 1]
+     * \param ebn0_db Eb/N0 in dB, -100 or more; infinity for no noise
+     * \param rate information bits per coded bit that is sent, tails included; above 0
+     *        and up to 1
      * \param seed of the noise
-     * \param amplitude quantisation steps of a noiseless int8 value; packed4 scales in
-     *        proportion
+     * \param amplitude quantisation steps of a noiseless int8 value, above 0 and up to
+     *        127; the amplitude of packed4 is proportional to it
      * \throws std::invalid_argument naming the parameter
      */
     awgn_channel(double ebn0_db,
@@ -81,24 +82,25 @@ public:
                  std::uint64_t seed,
                  double amplitude = int8_amplitude);
 
-    //! Standard deviation of the noise for an amplitude of 1.
+    //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    //! Parameters for a device to make the same soft values: number n of the sequence
-    //! chooses the value for coded bit n; bit 1 negates it.
+    // A device makes the same quantised values from these: random number n selects the
+    // soft value of coded bit n from the distribution, and a coded bit 1 negates it. The
+    // values of packed4 are those before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
-    const discrete_distribution& packed4_values() const { return d_int4; } //!< not packed
+    const discrete_distribution& packed4_values() const { return d_int4; }
 
-    //! Sends coded bits from number \p first on (one per byte) as int8, rounded to
-    //! nearest, within ±127.
+    //! Sends \p count coded bits (one per byte), the first of which has number \p first,
+    //! as int8 values rounded to nearest and within ±127.
     void int8(std::uint64_t first,
               const std::uint8_t* bits,
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Sends bits as 4-bit values within ±7, two per byte, the first in the high nibble.
-    //! An odd \p count leaves the last nibble 0.
+    //! Sends bits as 4-bit two's complement values within ±7, two per byte, the first in
+    //! the high nibble. An odd \p count leaves the last nibble 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A seeded BSID channel (insertion, deletion, substitution) for tests and simulations. */
+/* A seeded BSID channel, which inserts, deletes and substitutes symbols. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_BSID_H
 #define INCLUDED_GPUFEC_CHANNEL_BSID_H
@@ -13,6 +13,7 @@
 
 namespace gr::gpufec {
 
+//! Simulation of a bsid_model. The same seed gives the same output on every platform.
 class GPUFEC_API bsid_channel
 {
 public:
@@ -21,7 +22,7 @@ public:
     //! Sends \p symbol, appends the received symbols to \p out and returns their number.
     unsigned send(std::uint8_t symbol, std::vector<std::uint8_t>& out);
 
-    //! Returns the received symbols; the same seed gives the same on every platform.
+    //! Sends \p symbols and returns the received symbols.
     std::vector<std::uint8_t> send(const std::vector<std::uint8_t>& symbols);
 
     void set_model(const bsid_model& model) { d_model = model; }

@@ -15,27 +15,28 @@ namespace gr::gpufec {
 /*!
  * \brief SplitMix64 with random access by index.
  *
- * Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014;
- * its finaliser passes BigCrush on a plain counter.
+ * Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014, who
+ * tested it with DieHarder and TestU01's BigCrush.
  */
 class counter_random
 {
 public:
     explicit counter_random(std::uint64_t seed) : d_start(mix(seed + golden)) {}
 
-    //! Number \p index of the sequence, uniform over 64 bits.
+    //! Returns number \p index of the sequence, uniform over 64 bits.
     GPUFEC_HOST_DEVICE std::uint64_t operator()(std::uint64_t index) const
     {
         return mix(d_start + (index + 1) * golden);
     }
 
-    //! Bit \p index of a sequence of bits with the same seed.
+    //! Returns bit \p index of the sequence, each number of which has 64 bits, the least
+    //! significant first.
     std::uint8_t bit(std::uint64_t index) const
     {
         return (*this)(index / 64) >> (index % 64) & 1u;
     }
 
-    //! Bits \p first … \p first + \p count − 1, one per byte.
+    //! Writes bits \p first to \p first + \p count − 1, one per byte.
     void bits(std::uint64_t first, std::size_t count, std::uint8_t* out) const
     {
         for (std::size_t i = 0; i < count;) {

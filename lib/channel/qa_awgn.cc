@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that the channel's outputs have their distribution, in chunks of any size. */
+/* Tests that the channel's output formats have the distribution of AWGN, and that the
+ * output does not depend on how it is divided into calls. */
 
 #include "awgn.h"
 #include <gtest/gtest.h>
@@ -25,8 +26,8 @@ std::vector<std::uint8_t> some_bits(std::size_t count)
 
 double gaussian_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Returns chi-square of signed samples (positive: as sent) against the quantised
-// Gaussian.
+// Returns the chi-square statistic of samples against the quantised Gaussian. Samples of
+// bit 1 are negated, so that all have the mean \p amplitude.
 double chi_square(const std::vector<int>& samples,
                   double amplitude,
                   double sigma,
@@ -57,7 +58,8 @@ double chi_square(const std::vector<int>& samples,
     return sum;
 }
 
-// Expects chi-square within five standard deviations; the seed is fixed.
+// Expects chi-square within five standard deviations of its mean. The seed is fixed, so
+// that the test gives the same result in every run.
 void expect_plausible(double chi, int degrees)
 {
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));

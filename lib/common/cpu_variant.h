@@ -12,23 +12,25 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Returns the instruction sets that this processor supports, best first, of
- * "avx512", "avx2" and "baseline".
+ * \brief Returns which of "avx512", "avx2" and "baseline" this processor supports, the
+ * best first.
  *
  * If the environment variable GPUFEC_CPU_VARIANT names an instruction set, only that one
- * is returned.
+ * is returned. \throws std::invalid_argument if the processor does not support it
  */
 std::vector<std::string> cpu_variants();
 
-//! Returns \p name, or the best instruction set if \p name is "". \throws
-//! std::invalid_argument if the processor does not support \p name
+//! Returns \p name, or the first of cpu_variants() if \p name is "". \throws
+//! std::invalid_argument if \p name is not in cpu_variants()
 std::string cpu_variant(const std::string& name = "");
 
-//! The kernels of one source file, compiled for each instruction set.
+//! The kernels of one source file, compiled for each instruction set. Pointers to sets
+//! that the build does not have are null.
 template <class Kernels>
 struct compiled_variants {
     const Kernels *avx512, *avx2, *baseline;
 
+    //! Returns the kernels for cpu_variant(\p name).
     const Kernels& of(const std::string& name) const
     {
         const auto variant = cpu_variant(name);

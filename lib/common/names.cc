@@ -55,11 +55,12 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Least distance of two numbers that differ by more than rounding.
+// Distance of two numbers that differ by more than rounding, to which their difference is
+// added. It exceeds every edit distance of names that are compared.
 constexpr double far_apart = 1000;
 
-// Returns the distance of two names and, to decide between names of equal distance, their
-// edit distance: "lock_preset" is nearer to "lock_presets" than to "preset".
+// Returns the distance of two names, and their edit distance, which decides between names
+// of equal distance: "lock_preset" is nearer to "lock_presets" than to "preset".
 std::pair<double, std::size_t> distance(const std::string& name, const std::string& known)
 {
     const auto a = folded(name), b = folded(known);
@@ -68,7 +69,7 @@ std::pair<double, std::size_t> distance(const std::string& name, const std::stri
         return { difference < 0.005 ? 0 : far_apart + difference, 0 };
     }
     const auto edits = edit_distance(a, b);
-    // "QPSK 1/2" contains "1/2", and "dvb_1_2" contains "dvb".
+    // A name that contains the other is near, as "QPSK 1/2" contains "1/2".
     const bool part = (b.size() >= 3 && a.find(b) != std::string::npos) ||
                       (a.size() >= 3 && b.find(a) != std::string::npos);
     return { part ? std::min<std::size_t>(edits, 1) : edits, edits };

@@ -25,17 +25,22 @@ GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 
 //! Returns the element of \p names that is most similar to \p name; "" if none is
-//! similar. A decimal number is similar to the fraction of equal value.
+//! similar. A number is similar to a fraction only if they differ by less than 0.005.
 GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
 
 /*!
- * \brief Returns a message whose first line has at most 120 characters.
+ * \brief Returns a message for an unknown name, with a first line of up to 120
+ * characters.
  *
- * The message is 'PARAMETER is "NAME": ALLOWED a, b and c' if that is short enough.
- * Otherwise its first line suggests the nearest name, and up to eight names follow, the
- * nearest first.
- * \param allowed the words before the names
- * \param all reference to the list of all names
+ * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that is too long, or there
+ * are more than eight names, the first line suggests the most similar name instead, and a
+ * second line has the list: of more than eight names, the eight most similar. If no name
+ * is similar, names are omitted from the list until the line is short enough.
+ * \param parameter name of the parameter
+ * \param name its value
+ * \param names the known names
+ * \param allowed the words before the list
+ * \param all where the complete list is, for the end of a list with omissions
  */
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,

@@ -15,8 +15,8 @@ namespace {
 [[maybe_unused]] constexpr std::size_t line = 64, worth_it = 16 << 10;
 
 #ifdef __SSE2__
-// Both functions copy groups of four cache lines to an address that is aligned to a cache
-// line, and return the number of bytes copied.
+// Both functions copy whole groups of four cache lines to an address that is aligned to a
+// cache line, and return the number of bytes copied.
 
 // On a Xeon, stores of whole lines copy 1.5 times as fast as stores of quarter lines.
 __attribute__((target("avx512f"))) std::size_t

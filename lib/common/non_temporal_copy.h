@@ -14,10 +14,10 @@ namespace gr::gpufec {
 //! Returns whether this processor stores a whole cache line with one instruction.
 bool stores_whole_lines();
 
-/*! Copies like memcpy(), but with non-temporal stores, for memory that a device reads
- * next. Such stores do not load the cache line first, which saves a third of the memory
- * traffic. The C library uses them only for copies larger than the caches. \p whole_lines
- * may be true only if stores_whole_lines() is. */
+/*! Copies like memcpy(), but from 16 KiB on with non-temporal stores, for memory that a
+ * device reads next. Such stores do not load the cache line first, which saves a third of
+ * the memory traffic. The C library uses them only for copies larger than the caches.
+ * \p whole_lines may be true only if stores_whole_lines() returns true. */
 void copy_past_caches(std::byte* to,
                       const std::byte* from,
                       std::size_t count,

@@ -31,7 +31,7 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
     }
 }
 
-//! Unpacks \p count bits from number \p first on.
+//! Unpacks \p count bits, from bit number \p first of \p from on, to one bit per byte.
 inline void unpack_bits(const std::uint8_t* from,
                         std::size_t first,
                         std::size_t count,
@@ -58,8 +58,8 @@ inline void unpack_bits(const std::uint8_t* from,
     }
 }
 
-//! Returns 64 bits from bit \p first on, with bit \p first as the most significant one.
-//! Bits with numbers from \p count on are returned as 0.
+//! Returns 64 bits, the most significant of which is bit number \p first of \p bytes.
+//! Bits with numbers of \p count or more are returned as 0.
 inline std::uint64_t
 packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 {
@@ -87,8 +87,9 @@ packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 class bit_writer
 {
 public:
-    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to. Nothing is
-    //! written at or after \p end.
+    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to. put() may
+    //! overwrite bytes after the last bit, but none from \p end on, provided that all
+    //! bits fit before \p end.
     bit_writer(std::uint8_t* to, unsigned first, std::uint8_t* end)
         : d_bits(first ? *to >> (8 - first) : 0), d_count(first), d_to(to), d_end(end)
     {

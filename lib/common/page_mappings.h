@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replacement of pages that an abandoned device may still write. */
+/* Replacement of the pages of a ring buffer to which an abandoned device may still write.
+ */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
 #define INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
@@ -13,19 +14,19 @@
 
 namespace gr::gpufec {
 
-//! Whether a device keeps using the old pages after the replacement. On architectures
-//! other than x86-64 a device may read the processor's page tables and thus write the new
-//! pages.
+//! Whether pages can be replaced so that a device which has pinned the old ones does not
+//! write to the new ones. On architectures other than x86-64 a device may use the
+//! processor's page tables, and would write to the new pages.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else
 constexpr bool pages_can_be_replaced = false;
 #endif
 
-/*! Replaces the pages of a ring buffer by pages with the same contents. The ring's \p
- * bytes are mapped twice, the second mapping directly after the first. Returns whether it
- * succeeded. Other threads may read the ring during the call but not write it. A device
- * that has pinned the old pages keeps using those. */
+/*! Replaces the pages of a ring buffer by pages with the same contents, and returns
+ * whether that succeeded. The \p bytes of the ring are mapped twice, the second mapping
+ * directly after the first. During the call other threads may read the ring but not write
+ * to it. A device that has pinned the old pages keeps using those. */
 inline bool put_other_pages(char* ring, std::size_t bytes)
 {
     const int file = memfd_create("gpufec_ring", MFD_CLOEXEC);

@@ -54,7 +54,8 @@ std::string by_characters(const std::string& text, const Write& write)
     return out;
 }
 
-//! Returns \p text with every unprintable byte as \\xNN, except line ends if \p lines.
+//! Returns \p text with control characters and bytes that are no UTF-8 as \\xNN. With
+//! \p lines, line feeds stay.
 inline std::string printable(const std::string& text, bool lines = false)
 {
     return by_characters(text, [&](bool valid, const std::string& bytes) {

@@ -140,10 +140,10 @@ private:
 /*!
  * \brief Copies \p values to device memory, ready for kernels on any stream.
  *
- * cudaMemcpy() of pageable memory returns before a short copy has arrived, and
- * kernels on non-blocking streams may run before it arrives (CUDA Runtime API, "API
- * synchronization behavior"). On a shared card this happened to one copy in fourteen, so
- * the function synchronises the default stream, on which the copy runs.
+ * cudaMemcpy() from pageable memory may return before the data are in device memory,
+ * and a kernel on a non-blocking stream does not wait for them (CUDA Runtime API, "API
+ * synchronization behavior"). So the function waits for the default stream, on which
+ * the copy runs.
  *
  * \p what names the data in an error.
  */

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Place of a label: its ring, 0 being the innermost, and its angle in units of π/24.
+// Place of a label's point: its ring, 0 being the innermost, and its angle in units of
+// π/24.
 struct place {
     int ring, angle;
 };
@@ -34,7 +35,7 @@ const std::vector<place> apsk32 = {
     { 2, 21 },  { 2, 15 },  { 2, 24 },  { 2, -18 }
 };
 
-// Radii of outer rings relative to the innermost: tables 9 and 10.
+// Radii of outer rings relative to the innermost, by rate: EN 302 307-1, tables 9 and 10.
 const std::map<std::string, double> radii16 = { { "2/3", 3.15 }, { "3/4", 2.85 },
                                                 { "4/5", 2.75 }, { "5/6", 2.70 },
                                                 { "8/9", 2.60 }, { "9/10", 2.57 } };

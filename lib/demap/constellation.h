@@ -20,14 +20,14 @@ struct constellation {
     std::string name;
     unsigned bits;                            //!< per symbol
     std::vector<std::complex<double>> points; //!< by label; mean energy 1
-    //! Interleaver column of bit i of a label, where bit 0 is the first; QPSK is not
-    //! interleaved.
+    //! Interleaver column of each bit of a label, the first bit first; not used for QPSK,
+    //! which is not interleaved.
     std::vector<unsigned> columns;
 
     //! Returns the mean of the fourth power of magnitudes.
     double kurtosis() const;
-    //! Returns the symbols of a frame of \p frame_bits: with 128APSK, dummy symbols fill
-    //! a PLFRAME's last slot of 90.
+    //! Returns the number of symbols of a frame of \p frame_bits. With 128APSK it
+    //! includes the dummy symbols that fill the last slot of 90.
     std::size_t frame_symbols(std::size_t frame_bits) const
     {
         const auto count = (frame_bits + bits - 1) / bits;
@@ -40,7 +40,7 @@ struct constellation {
 struct modcod {
     std::string standard;   //!< "dvbs2", or "dvbs2x" for its additions
     std::string name;       //!< "qpsk", "8psk", "8apsk", "16apsk" …
-    std::string rate;       //!< name in LDPC codes; the two standards differ
+    std::string rate;       //!< as in the name of the LDPC code
     std::string frame_size; //!< "normal" or "short"
 };
 
@@ -49,7 +49,7 @@ const std::vector<modcod>& modcods();
 //! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4";
 //! nothing for other texts. The rate is not checked.
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
-//! Returns whether a standard has a MODCOD; S2X includes all of S2.
+//! Returns whether a standard has a MODCOD; DVB-S2X includes those of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
 //! Reports that there is no such MODCOD. \throws std::invalid_argument

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t max_tables = 16;
 
-// Value of erased parts; other integers and cells are within ±32767 and ±127.
+// Values that stand for the parts of erased symbols. Other integers are within ±32767,
+// other cell coordinates within ±127.
 constexpr std::int16_t erased = -32768;
 constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
 
@@ -99,7 +100,7 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
     integer_rule rule;
     const auto convert = [&](const auto* from) {
         rule = find_scale(from, count);
-        const auto own = rule; // a copy, which stores cannot alias
+        const auto own = rule; // a copy that stores cannot change, for vectorisation
         auto* const to = d_parts.data();
         for (std::size_t i = 0; i < 2 * std::size_t(count); ++i) {
             to[i] = own(value_of(from[i]));
@@ -157,7 +158,7 @@ void demapper::to_cells(const frame_moments& sums,
     }
 }
 
-// Computes each cell without a table.
+// Demaps without a table: computes the cell of each symbol.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Converts the symbols of a frame to deinterleaved LLRs, by table look-up. */
+/* Demappers, which convert the symbols of a frame to deinterleaved LLRs: the reference,
+ * and a fast one by table look-up. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
 #define INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
@@ -42,9 +43,9 @@ demapped reference_demap(const model& m,
 
 //! LLRs of all cells of a constellation at a level.
 struct cell_table {
-    std::vector<std::int8_t> line;     //!< of one part; used if is_line()
-    std::vector<std::uint64_t> llr;    //!< otherwise: one byte per bit, first bit lowest
-    std::vector<std::uint16_t> errors; //!< used if refines()
+    std::vector<std::int8_t> line;     //!< if is_line(): by the coordinate of one part
+    std::vector<std::uint64_t> llr;    //!< else: one byte per bit, the first bit lowest
+    std::vector<std::uint16_t> errors; //!< if refines(): cell::error
 };
 
 //! Tables of a constellation for recently used levels; thread-safe.
@@ -84,7 +85,8 @@ public:
         d_cells.reserve(2 * symbols);
     }
 
-    //! Does the same as reference_demap(). Works slowly if memory for a table is short.
+    //! Gives the same result as reference_demap(). It is slow if memory for a table is
+    //! short.
     demapped demap(cell_tables& tables,
                    const void* symbols,
                    std::uint32_t frame_bits,

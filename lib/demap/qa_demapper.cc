@@ -90,7 +90,7 @@ std::complex<float> turned(double magnitude, std::mt19937& random)
                       std::uniform_real_distribution<float>(0, 6.28f)(random));
 }
 
-// Replaces symbols, a number of them per frame.
+// Replaces \p count symbols of a frame by symbols of a magnitude and any phase.
 impairment outliers(const char* name, double magnitude, unsigned count)
 {
     return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
@@ -100,7 +100,7 @@ impairment outliers(const char* name, double magnitude, unsigned count)
             } };
 }
 
-// Makes parts infinite or NaN.
+// Replaces the parts of five symbols by ±value, an infinity or NaN.
 impairment bad_values(const char* name, float value)
 {
     return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
@@ -211,7 +211,7 @@ std::vector<signed char> to_int8(const floats& symbols, float scale)
 
 } // namespace
 
-TEST(Constellation, IsNormalisedAndOneStepApart)
+TEST(Constellation, Modcods_HaveUnitEnergyAndKnownColumns)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
@@ -232,7 +232,7 @@ TEST(Constellation, IsNormalisedAndOneStepApart)
               (std::vector<unsigned>{ 0, 1, 2 }));
 }
 
-TEST(Constellation, OfDvbs2xAreNormalisedAndTheirColumnsWhole)
+TEST(Constellation, EveryModcod_HasUnitEnergyAndAllColumns)
 {
     unsigned count = 0;
     for (const auto& m : modcods()) {
@@ -266,7 +266,7 @@ TEST(Constellation, OfDvbs2xAreNormalisedAndTheirColumnsWhole)
               (std::vector<unsigned>{ 2, 1, 0 }));
 }
 
-TEST(Reference, GivesTheRatioOfLikelihoods)
+TEST(Reference, Llrs_EqualRatiosOfLikelihoods)
 {
     for (const auto& modcod : some) {
         SCOPED_TRACE(std::string(modcod.name) + " " + modcod.rate);
@@ -316,7 +316,8 @@ TEST(Reference, GivesTheRatioOfLikelihoods)
                     wrong += (found < 0) != (t.labels[s] >> (c.bits - 1 - b) & 1);
                 }
             }
-            // The limit is half a step plus half a cell in both parts times the slope.
+            // The error is at most half a step plus, in each of both parts, half a cell
+            // times the slope.
             const auto slope = 4 * c.peak() * ratio * width / 2;
             EXPECT_LT(worst, 0.5 / steps_per_nat + 2 * slope);
             EXPECT_LT(wrong, count * c.bits / 8);
@@ -324,7 +325,7 @@ TEST(Reference, GivesTheRatioOfLikelihoods)
     }
 }
 
-TEST(Demapper, AgreesWithThePlainOne)
+TEST(Demapper, AnySymbols_EqualReference)
 {
     unsigned seed = 0;
     for (const auto& m : some) {
@@ -346,7 +347,7 @@ TEST(Demapper, AgreesWithThePlainOne)
     }
 }
 
-TEST(Demapper, ExponentialsAndLogarithmsAreRight)
+TEST(Demapper, ExponentialAndLogarithm_AreAccurate)
 {
     for (double x = 0; x > -45; x -= 0.01) {
         const auto exact = std::exp(x);
@@ -357,7 +358,7 @@ TEST(Demapper, ExponentialsAndLogarithmsAreRight)
     }
 }
 
-TEST(Demapper, AgreesWithThePlainOneOnBadInput)
+TEST(Demapper, BadInput_EqualsReference)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" }, tested{ "16apsk", "3/4" } }) {
         const auto c = make_constellation(m.name, m.rate);
@@ -406,7 +407,7 @@ TEST(Demapper, AgreesWithThePlainOneOnBadInput)
     }
 }
 
-TEST(Demapper, EstimatesEsN0OfAFrame)
+TEST(Demapper, NoisyFrame_GivesEsN0)
 {
     for (const auto& m : some) {
         const auto c = make_constellation(m.name, m.rate);
@@ -432,8 +433,8 @@ TEST(Demapper, EstimatesEsN0OfAFrame)
     }
 }
 
-// Frames are short, or free of noise.
-TEST(Demapper, FindsEsN0InFewPasses)
+// The frames are short; some are almost free of noise.
+TEST(Demapper, NoisyFrame_NeedsFewPasses)
 {
     for (const auto& m : { tested{ "16apsk", "2/3" },
                            tested{ "32apsk", "9/10" },
@@ -458,7 +459,7 @@ TEST(Demapper, FindsEsN0InFewPasses)
     }
 }
 
-TEST(Demapper, AmplitudeDoesNotMatter)
+TEST(Demapper, AnyAmplitude_GivesSameLlrs)
 {
     const auto c = make_constellation("8psk", "3/4");
     const auto t = transmit(c, 5400, 8, 1, 3);
@@ -515,7 +516,7 @@ TEST(Demapper, OutliersInFrame_ChangeNeitherLevelNorOtherSymbols)
     }
 }
 
-TEST(Demapper, ImpairedFrames_AgreeWithThePlainOne)
+TEST(Demapper, ImpairedFrames_EqualReference)
 {
     unsigned seed = 0;
     for (const auto& m : { tested{ "qpsk", "1/4" },
@@ -599,7 +600,7 @@ TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
     }
 }
 
-TEST(Cells, OfAnyLevel_LimitLlrsAndErrors)
+TEST(Cells, AnyLevel_LimitsLlrsAndErrors)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" },
                            tested{ "8psk", "3/4" },

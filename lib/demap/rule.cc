@@ -10,8 +10,8 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-// Returns the Es/N0 that moments estimate for points of one magnitude. The estimate is
-// biased, because the strongest symbols are erased.
+// Returns the mean of ratio_of_moments() for points of one magnitude at an Es/N0. It
+// differs from the Es/N0, because the strongest symbols are erased.
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {
@@ -48,7 +48,7 @@ double ratio_as_estimated(double ratio)
     return ratio_of_moments(second / sum, fourth / sum, 1, 0);
 }
 
-// Returns the thresholds for constellations of one magnitude.
+// Returns model::threshold for constellations whose points have one magnitude.
 const std::vector<double>& phase_thresholds()
 {
     static const auto made = [] {

@@ -3,18 +3,18 @@
 
 /* The arithmetic of demapping, shared by the reference, the fast demapper and the CUDA
  * kernels. All give the same bits, so this file calls no library function whose rounding
- * may differ, and nothing is contracted.
+ * may differ, and it is compiled without fused multiply-add.
  *
- * 1. The upper quartile of the symbols' energies sets the scale: a power of two that
- * turns the parts of symbols into integers of 15 bits, and the energy above which a
- * symbol is an outlier. Outliers and zeros are erased: they do not count, and their LLRs
- * are 0.
+ * 1. The upper quartile of the symbols' energies sets the scale, a power of two that
+ *    turns the real and imaginary parts of symbols into integers of 15 bits, and the
+ *    energy above which a symbol is an outlier. Outliers and zeros are erased: they do
+ *    not count, and their LLRs are 0.
  * 2. Exact sums of the squares and fourth powers of these integers give the power of the
- *    frame and, unless it is given, a first estimate of Es/N0, in steps of 1/4 dB. Sums
- *    are kept per part of the frame to detect fading.
- * 3. Parts are scaled to mean signal energy 1 and quantised to 8 bits. A symbol falls
- * into a cell of a grid of 256 by 256.
- * 4. LLRs are those of the cell's centre.
+ *    frame and, unless it is given, a first estimate of Es/N0, in steps of 1/4 dB. Each
+ *    of frame_parts stretches of the frame has its own sums, which reveal fading.
+ * 3. The parts of symbols are scaled to a mean signal energy of 1 and quantised to 8
+ *    bits. A symbol falls into a cell of a grid of 256 by 256.
+ * 4. The LLRs of a symbol are those of its cell's centre.
  * 5. For constellations with rings, each cell also has an expected noise energy. If the
  *    frame's noise contradicts its Es/N0, steps 3 and 4 are repeated with another Es/N0.
  */
@@ -58,7 +58,7 @@ constexpr int steps_per_nat = 4;
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! Stands for the level estimated from the frame.
+//! A value for a level that is to be estimated from the frame.
 constexpr int estimated = last_level + 1;
 //! Returns the level of an Es/N0 in dB; a value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
@@ -66,7 +66,7 @@ int level_of(double esn0_db);
 double ratio_of(int level);
 
 constexpr unsigned max_bits = 8, max_points = 1u << max_bits;
-constexpr unsigned side = 256; //!< of the grid of cells; 255 are used
+constexpr unsigned side = 256; //!< cells per side of the grid, of which 255 are used
 
 //! A constellation and its parameters per level.
 struct model {
@@ -127,7 +127,7 @@ GPUFEC_DEMAP_BOTH inline float value_of(std::int16_t x) { return x; }
 GPUFEC_DEMAP_BOTH inline float value_of(std::int8_t x) { return x; }
 
 //! Chooses the symbols of a frame that set its scale: at most 2048, one at a pseudorandom
-//! place in each stretch, so that no periodic interferer hits them all.
+//! place in each stretch of symbols, so that no periodic interferer hits them all.
 struct scale_samples {
     std::uint32_t stretch, count;
 
@@ -144,12 +144,13 @@ struct scale_samples {
 
 //! Classes of energies, four per octave; class 0 is energy 0.
 struct energy_classes {
-    static constexpr std::uint32_t first = (1023 - 298) << 2; // least float, squared
+    // The class of the smallest float's square.
+    static constexpr std::uint32_t first = (1023 - 298) << 2;
     static constexpr std::uint32_t count = ((1023 + 257) << 2) - first + 1;
 
     GPUFEC_DEMAP_BOTH static std::uint32_t of(float i, float q)
     {
-        // The products are exact, so contraction cannot change the sum's rounding.
+        // The products are exact, so fused multiply-add cannot change the sum's rounding.
         const double energy = double(i) * i + double(q) * q;
         return energy > 0 ? std::uint32_t(detail::bits_of(energy) >> 50) - first + 1 : 0;
     }
@@ -160,8 +161,8 @@ struct energy_classes {
     }
 };
 
-//! Returns whether the upper quartile of \p all samples lies among the \p here samples of
-//! a class, \p before being the samples below.
+//! Returns whether the upper quartile of \p all samples is in a class of \p here samples
+//! that has \p before samples below it.
 GPUFEC_DEMAP_BOTH inline bool
 has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
 {
@@ -184,7 +185,7 @@ struct integer_rule {
         // Noise alone exceeds this in 1 symbol of 1000, which costs QPSK 1/4 0.006 dB
         // (docs/decisions/2026-11-25-level-of-symbols.md).
         const double most = 5 * quartile;
-        // The scale keeps parts within 2^14 up to this energy.
+        // Scaled parts of symbols of up to this energy are within ±2^14.
         const int octave =
             int(detail::bits_of(most) >> 52) - 1023; // most < 2^(octave + 1)
         const int shift = 14 - ((octave + 2) >> 1);
@@ -223,7 +224,7 @@ struct moments {
     }
 };
 
-//! Number of parts of a frame, of equal length except for the last ones.
+//! Number of parts into which a frame is divided, of equal length except the last ones.
 constexpr std::uint32_t frame_parts = 16;
 GPUFEC_DEMAP_BOTH inline std::uint32_t part_length(std::uint32_t symbols)
 {
@@ -286,8 +287,8 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
     return first_level + low;
 }
 
-//! First level of the search for dense constellations, whose moments depend more on the
-//! symbols than on the noise. It is high, because errors are then apparent.
+//! First level (24 dB) of the search for dense constellations, whose moments depend more
+//! on the symbols than on the noise. It is high, because errors are then apparent.
 constexpr int dense_start = 4 * 24;
 constexpr unsigned dense_points = 128;
 
@@ -326,9 +327,10 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
                           m);
 }
 
-//! The rule that converts integers to cells; each part of a fading frame has its own.
+//! The rule that converts integers to cell coordinates; each part of a fading frame has
+//! its own.
 struct cell_rule {
-    float factor = 0; //!< 0: no signal, symbols are erased
+    float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
 
     GPUFEC_DEMAP_BOTH static cell_rule of(const frame_moments& sums,
                                           std::uint32_t part,
@@ -481,7 +483,7 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     }
     const bool log_map = how == method::log_map;
     double sum[max_bits][2] = {}, weight = 0, error = 0;
-    // Smaller exponents do not affect errors, and LLRs only beyond their limit.
+    // Smaller exponents do not affect errors, and affect LLRs only beyond their limit.
     const double least = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constellations of EN 302 307-2 that EN 302 307-1 lacks. */
+/* The constellations that EN 302 307-2 (DVB-S2X) adds to those of EN 302 307-1. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H
 #define INCLUDED_GPUFEC_DEMAP_TABLES_DVBS2X_H
@@ -20,7 +20,7 @@ struct dvbs2x_constellation {
     const point* points; //!< by label; mean energy 1
 };
 
-//! Returns all except QPSK, which equals that of DVB-S2.
+//! Returns the constellations of DVB-S2X, except QPSK, which equals that of DVB-S2.
 const std::vector<dvbs2x_constellation>& dvbs2x_constellations();
 
 } // namespace gr::gpufec::demap

@@ -60,7 +60,8 @@ void begin()
     state.waited = false;
 }
 
-// All calls are numbered from begin() on, calls of one name from this call on.
+// Call numbers without a name count from begin() on; call numbers of a name count from
+// the call of fail() or hang() on.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

@@ -16,17 +16,19 @@ namespace gr::gpufec {
 namespace cuda {
 namespace faults {
 
-//! Resets the count of calls and lets all calls succeed.
+//! Resets the count of calls and lets all calls succeed. Work that hangs stays so.
 void begin();
 
-//! Makes call number \p call fail with \p error and, if \p for_good, all later calls too.
+//! Makes call number \p call, counted from 0 since begin(), fail with \p error and, if
+//! \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes work hang that call number \p call and later calls enqueue on streams.
+//! Makes the work hang that call number \p call and later calls enqueue on streams.
 void hang(std::size_t call);
 
-// The same, but \p call counts only calls of one name. These numbers are reproducible;
-// those of all calls are not, because the number of state queries varies.
+// The same, but \p call counts only calls of one name, from this call on. These numbers
+// are reproducible; those of all calls are not, because the number of state queries
+// varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 

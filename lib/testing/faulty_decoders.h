@@ -99,8 +99,8 @@ protected:
         return true;
     }
 
-    // Returns whether decoding continues on the device although this call fails, because
-    // the call only pins or frees memory or queries a state.
+    // Returns whether decoding may continue on the device although this call failed. Such
+    // calls pin or free memory, query a state, wait, or select the device.
     static bool harmless(const std::string& call)
     {
         static const std::set<std::string> calls{
@@ -111,7 +111,8 @@ protected:
         return calls.count(call) > 0;
     }
 
-    // Checks that nothing was leaked, except on purpose by earlier tests.
+    // Checks that the test has leaked no device memory and no pinned range of the
+    // emulation.
     void nothing_is_left() const
     {
 #ifdef GPUFEC_EMULATED
@@ -135,7 +136,7 @@ using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
                                     kind<sync_frames<sync_mode::stream>, true>,
                                     kind<sync_borrowed<sync_mode::framed, float>, true>>;
 
-//! Guard: while it exists, memory that a hanging device may still use is leaked.
+//! Guard during which memory that a hanging device may still use is leaked on purpose.
 class leak_on_purpose
 {
 public:

@@ -84,7 +84,7 @@ cudaError_t call(const char* name)
         return __real_##name arguments;        \
     }
 
-// The following functions free the resource even if they return an error.
+// The following functions free the resource even if they are made to return an error.
 #define FREES(name, parameters, arguments)         \
     cudaError_t __real_##name parameters;          \
     cudaError_t __wrap_##name parameters           \
@@ -94,7 +94,8 @@ cudaError_t call(const char* name)
         return done;                               \
     }
 
-// The following functions also wait for all work on the device.
+// The following functions also wait for all work on the device. If work hangs, they
+// record that they would wait for ever, and free nothing.
 #define FREES_AND_WAITS(name, parameters, arguments) \
     cudaError_t __real_##name parameters;            \
     cudaError_t __wrap_##name parameters             \

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the list of LDPC launch plans in tests of the host code without a GPU. Every
- * launch calls the CPU decoder. */
+/* Replaces the LDPC launch plans and the kernel that quantises input, in tests of the
+ * host code without a GPU. Every launch runs the code of the CPU decoder. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/stream/input_format.h"

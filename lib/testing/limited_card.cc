@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A real device with the shared memory of a smaller card: the linker's --wrap directs
+/* Gives a real device the shared memory of a smaller card. The linker's --wrap directs
  * calls of the CUDA runtime to this file. */
 
 #include "limited_card.h"
@@ -44,8 +44,8 @@ __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
     return error;
 }
 
-// Returns the least shared memory, \p shared bytes or more, of which only \p blocks
-// blocks fit on a multiprocessor of the real device.
+// Returns the smallest shared memory per block, \p shared bytes or more, with which only
+// \p blocks blocks fit on a multiprocessor of the real device.
 static std::size_t padded(std::size_t shared, std::size_t blocks)
 {
     int of_processor = 0, reserved = 0, of_block = 0;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The shared memory of a card that tests and benchmarks stand in for. */
+/* Limits of the shared memory of a smaller card, which tests and benchmarks imitate. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
@@ -12,27 +12,29 @@
 
 namespace gr::gpufec::cuda {
 
-//! Bytes of shared memory.
+//! Limits of shared memory, in bytes.
 struct shared_memory_limits {
-    std::size_t per_block = 0; //!< 0: those of the real device
+    std::size_t per_block = 0; //!< 0: the limits are those of the real device
     std::size_t per_multiprocessor = 0;
 
-    //! Returns the blocks of \p shared bytes that a multiprocessor holds, at least one.
+    //! Returns the number of thread blocks with \p shared bytes each that fit on a
+    //! multiprocessor, at least one.
     std::size_t blocks(std::size_t shared) const
     {
-        constexpr std::size_t reserved = 1024; // per block, from capability 8.0 on
+        constexpr std::size_t reserved = 1024; // bytes per block, from capability 8.0
         return std::max<std::size_t>(1, per_multiprocessor / (shared + reserved));
     }
 };
 
-//! Returns the limits of a card with GPUFEC_CARD_SHARED_KB kilobytes per block, as this
-//! environment variable says: 64 (RTX 20), 99 (RTX 30 to 50), 163 (Orin, A100) or other.
+//! Returns the limits of a card whose thread blocks can use as many KiB of shared memory
+//! as the environment variable GPUFEC_CARD_SHARED_KB says, such as 64 (RTX 20), 99 (RTX
+//! 30 to 50) or 163 (Orin, A100). Without the variable, per_block is 0.
 inline shared_memory_limits limited_card()
 {
     static const shared_memory_limits limits = [] {
         const char* const text = std::getenv("GPUFEC_CARD_SHARED_KB");
         const auto kilobytes = std::size_t(text ? std::atoi(text) : 0);
-        // Blocks may not use one kilobyte of each multiprocessor.
+        // From capability 8.0 on, blocks can use all but 1 KiB of a multiprocessor.
         return shared_memory_limits{ kilobytes << 10,
                                      kilobytes ? (kilobytes + 1) << 10 : 0 };
     }();

@@ -47,7 +47,7 @@ public:
 
 TYPED_TEST_SUITE(decoders, kinds);
 
-TYPED_TEST(decoders, output_does_not_depend_on_batches_slots_or_devices)
+TYPED_TEST(decoders, BatchesSlotsAndDevices_DoNotChangeOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     ASSERT_FALSE(expected.output.empty());
@@ -67,7 +67,7 @@ TYPED_TEST(decoders, output_does_not_depend_on_batches_slots_or_devices)
     }
 }
 
-TYPED_TEST(decoders, failure_in_mid_run_loses_nothing)
+TYPED_TEST(decoders, DeviceFailure_LosesNothing)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     // The device fails at the first batch, with slots in flight, or at the last batch.
@@ -82,7 +82,7 @@ TYPED_TEST(decoders, failure_in_mid_run_loses_nothing)
     }
 }
 
-// Whether a kind's output can be written in place. Post-processed output cannot.
+// Whether a kind's output can be written in place, which excludes post-processed output.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
@@ -92,7 +92,7 @@ constexpr bool fills_rings<sync_borrowed<sync_mode::stream, Item>> = false;
 template <>
 constexpr bool fills_rings<sync_frames<sync_mode::stream>> = false;
 
-TYPED_TEST(decoders, what_devices_put_into_a_ring_is_the_same)
+TYPED_TEST(decoders, OutputInPlace_EqualsPulledOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const unsigned batch : { 1u, 3u, 64u }) {
@@ -115,7 +115,7 @@ TYPED_TEST(decoders, what_devices_put_into_a_ring_is_the_same)
     }
 }
 
-TYPED_TEST(decoders, say_when_the_next_batch_does_not_fit_into_a_ring)
+TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
 {
     auto r = this->run();
     r.batch = 1;
@@ -145,7 +145,7 @@ TYPED_TEST(decoders, say_when_the_next_batch_does_not_fit_into_a_ring)
     u.engine->unpin_output(ring.data());
 }
 
-TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
+TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const unsigned batches : { 0u, 1u, 3u, 5u }) {
@@ -162,7 +162,7 @@ TYPED_TEST(decoders, a_ring_does_not_suffer_from_a_device_that_fails)
     }
 }
 
-TYPED_TEST(decoders, a_ring_may_come_and_go_with_batches_in_flight)
+TYPED_TEST(decoders, RingChangedInFlight_LosesNothing)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const unsigned until : { 1u, 5u, 12u }) {
@@ -195,7 +195,7 @@ TYPED_TEST(decoders, a_ring_may_come_and_go_with_batches_in_flight)
     }
 }
 
-TYPED_TEST(decoders, one_of_several_devices_may_fail)
+TYPED_TEST(decoders, FailureOfOneDevice_LeavesTheOthers)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run();
@@ -209,7 +209,7 @@ TYPED_TEST(decoders, one_of_several_devices_may_fail)
     EXPECT_NE(o.errors[0].find("with the other devices"), std::string::npos);
 }
 
-TYPED_TEST(decoders, what_was_asked_for_is_not_replaced)
+TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
 {
     auto r = this->run(backend::cuda);
     r.watch = false; // no verdict on random values, because the test counts messages
@@ -229,7 +229,7 @@ TYPED_TEST(decoders, what_was_asked_for_is_not_replaced)
         << o.infos[0];
 }
 
-TYPED_TEST(decoders, batch_too_large_for_the_memory_is_halved_with_a_warning)
+TYPED_TEST(decoders, BatchBeyondMemory_IsHalvedWithWarning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run(backend::cuda);
@@ -245,14 +245,14 @@ TYPED_TEST(decoders, batch_too_large_for_the_memory_is_halved_with_a_warning)
         << o.warnings[0];
 }
 
-TYPED_TEST(decoders, too_little_memory_for_one_piece_is_an_error_or_the_cpu)
+TYPED_TEST(decoders, MemoryBelowOneWorkItem_IsErrorOrUsesCpu)
 {
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "0");
     EXPECT_THROW(this->decode(this->run(backend::cuda)), device_memory_error);
     EXPECT_EQ(this->decode(this->run()).backend, "cpu");
 }
 
-TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
+TYPED_TEST(decoders, PartialBatch_IsSentWhenDue)
 {
     outcome o;
     auto hooks = this->hooks_to(o);
@@ -264,7 +264,7 @@ TYPED_TEST(decoders, a_batch_that_is_not_full_goes_when_it_is_due)
     this->push_all(u, o, TypeParam::portions / 2);
     ASSERT_TRUE(o.output.empty());
     u.engine->set_max_latency_ms(30);
-    // The completion hook is called at the deadline and when the batch is decoded.
+    // The hook \c wake is called when the batch is due and when it is decoded.
     const auto begin = std::chrono::steady_clock::now();
     while (wakes == 0 &&
            std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
@@ -314,7 +314,7 @@ TYPED_TEST(decoders, FewerItemsThanAreBorrowed_TakesNone)
     }
 }
 
-TYPED_TEST(decoders, a_waiting_batch_follows_a_new_latency)
+TYPED_TEST(decoders, NewLatency_HoldsForWaitingBatch)
 {
     outcome o;
     auto r = this->run(backend::cpu);
@@ -329,7 +329,7 @@ TYPED_TEST(decoders, a_waiting_batch_follows_a_new_latency)
     EXPECT_THROW(u.engine->set_max_latency_ms(-1), std::invalid_argument);
 }
 
-TYPED_TEST(decoders, after_a_reset_it_is_as_newly_made)
+TYPED_TEST(decoders, ResetDecoder_DecodesAsNew)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::cuda }) {
@@ -350,7 +350,7 @@ TYPED_TEST(decoders, after_a_reset_it_is_as_newly_made)
     }
 }
 
-TYPED_TEST(decoders, options_out_of_range_are_refused_by_name)
+TYPED_TEST(decoders, BadOptions_AreRefusedByName)
 {
     const auto refused = [&](auto&& change) -> std::string {
         auto r = this->run(backend::cpu);
@@ -375,7 +375,7 @@ TYPED_TEST(decoders, options_out_of_range_are_refused_by_name)
               std::string::npos);
 }
 
-TYPED_TEST(decoders, positive_bit_says_what_a_positive_value_means)
+TYPED_TEST(decoders, NegatedInput_DecodesAlikeWithOtherPositiveBit)
 {
     const auto expected = this->decode(this->run(backend::cpu), 0);
     for (const auto where : { backend::cpu, backend::cuda }) {
@@ -390,7 +390,7 @@ TYPED_TEST(decoders, positive_bit_says_what_a_positive_value_means)
 }
 
 // Failure to start a thread must not terminate the process.
-TYPED_TEST(decoders, fewer_threads_than_asked_for_are_enough)
+TYPED_TEST(decoders, TooFewThreads_DecodeOrThrow)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     const auto decode_with_few = [&] {
@@ -450,7 +450,7 @@ decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
     return out;
 }
 
-TEST(decoders_copying, threads_do_not_change_what_is_decoded)
+TEST(decoders_copying, Threads_DoNotChangeOutput)
 {
     viterbi_options viterbi(conv_code(7, { 0171, 0133 }));
     viterbi.format = soft_format::float32;
@@ -543,7 +543,7 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
     return out;
 }
 
-TEST(decoders_copying, values_that_a_device_makes_steps_of_are_those_of_the_cpu)
+TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
 {
     ldpc_options o;
     o.codes = { ldpc_code::dvbs2("short", "8/9"), ldpc_code::dvbs2("short", "1/4") };
@@ -586,7 +586,7 @@ void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
     decoder.unpin_output(ring.data());
 }
 
-TEST(borrowed_output, is_pulled_in_one_form_only)
+TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
 {
     for (const bool bits : { false, true }) {
         viterbi_options v(conv_code(7, { 0171, 0133 }));
@@ -608,7 +608,7 @@ TEST(borrowed_output, is_pulled_in_one_form_only)
 
 // The decoder changes the channel only after the frames in flight have finished. Until
 // then it cannot take borrowed frames, and full() must return true.
-TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
+TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 {
     run_options run;
     run.where = backend::cuda;
@@ -630,7 +630,7 @@ TEST(sync_decoder_channel, holds_up_frames_that_are_borrowed)
 }
 
 // The device lacks memory for the new channel's decoder, and then for the old channel's.
-TEST(sync_decoder_channel, that_nothing_can_be_made_for_leaves_a_decoder_to_reset)
+TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;
     run.where = backend::cuda;

@@ -15,7 +15,7 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
+TYPED_TEST(faulty, AnyFailedCall_DoesNotChangeOutput)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -67,7 +67,7 @@ TYPED_TEST(faulty, every_call_fails_in_turn_and_the_output_is_the_same)
     }
 }
 
-TYPED_TEST(faulty, with_cuda_asked_for_the_reason_is_told)
+TYPED_TEST(faulty, FailedCallOfRequestedCuda_NamesCuda)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -95,7 +95,7 @@ TYPED_TEST(faulty, with_cuda_asked_for_the_reason_is_told)
     }
 }
 
-TYPED_TEST(faulty, what_may_pass_is_tried_again)
+TYPED_TEST(faulty, TransientError_IsRetried)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -140,7 +140,7 @@ TYPED_TEST(faulty, what_may_pass_is_tried_again)
 
 // A transient error of the query for a batch may come from the batch itself, so the batch
 // is submitted again, but only a limited number of times.
-TYPED_TEST(faulty, what_a_device_tells_late_does_not_last_for_ever)
+TYPED_TEST(faulty, LastingTransientError_EndsOnCpu)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -156,7 +156,7 @@ TYPED_TEST(faulty, what_a_device_tells_late_does_not_last_for_ever)
     EXPECT_EQ(o.errors.size(), 1u);
 }
 
-TYPED_TEST(faulty, a_device_that_is_busy_at_first_is_waited_for)
+TYPED_TEST(faulty, DeviceBusyAtFirst_IsRetried)
 {
     faults::begin();
     this->decode(this->run());
@@ -170,7 +170,7 @@ TYPED_TEST(faulty, a_device_that_is_busy_at_first_is_waited_for)
     EXPECT_TRUE(o.errors.empty());
 }
 
-TYPED_TEST(faulty, pages_that_cannot_be_locked_are_copied_more_slowly)
+TYPED_TEST(faulty, UnlockablePages_DecodeWithoutPinning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();

@@ -15,7 +15,7 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
+TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));
@@ -63,7 +63,7 @@ TYPED_TEST(faulty, work_that_does_not_end_gives_the_device_up)
 }
 
 // A hanging device may write borrowed output memory late, so the memory is replaced.
-TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
+TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));
@@ -99,7 +99,7 @@ TYPED_TEST(faulty, a_ring_does_not_suffer_from_a_device_that_hangs)
     EXPECT_EQ(replaced > 0, borrows);
 }
 
-TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
+TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
 {
     const leak_on_purpose leaks;
     for (const auto where : { backend::automatic, backend::cuda }) {
@@ -133,7 +133,7 @@ TYPED_TEST(faulty, a_device_that_hangs_holds_nobody_up_who_stops)
 }
 
 // Late copies of other batches must not write to memory that has been reused.
-TYPED_TEST(faulty, late_copies_of_a_device_that_failed_do_no_harm)
+TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));
@@ -184,7 +184,7 @@ TYPED_TEST(faulty, late_copies_of_a_device_that_failed_do_no_harm)
 
 #ifdef GPUFEC_EMULATED
 
-TEST(faulty_ldpc, a_larger_code_does_not_wait_for_a_device_that_hangs)
+TEST(faulty_ldpc, LargerCode_DoesNotWaitForHangingDevice)
 {
     const leak_on_purpose leaks;
     ldpc_options o;

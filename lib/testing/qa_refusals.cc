@@ -18,7 +18,7 @@ using namespace qa;
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
 // A borrowed ring of unpacked bits needs device memory; without it, output is copied.
-TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_borrowed)
+TYPED_TEST(faulty, RingWithoutMemoryForBits_IsNotBorrowed)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto u = TypeParam::make(this->run(), {});
@@ -53,7 +53,7 @@ TYPED_TEST(faulty, without_memory_for_bits_a_ring_is_not_borrowed)
     }
 }
 
-TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
+TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
@@ -92,7 +92,7 @@ TYPED_TEST(faulty, memory_that_is_refused_ends_in_an_exception_or_is_no_matter)
 
 // Each thread fails to start once, both when a decoder is created and when the CPU
 // replaces a device.
-TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matter)
+TYPED_TEST(faulty, RefusedThread_ThrowsOrDoesNotMatter)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const bool device_fails : { false, true }) {
@@ -136,7 +136,7 @@ TYPED_TEST(faulty, threads_that_do_not_start_end_in_an_exception_or_are_no_matte
     }
 }
 
-TYPED_TEST(faulty, a_decoder_works_in_the_process_that_made_it_alone)
+TYPED_TEST(faulty, ForkedDecoder_ThrowsInChild)
 {
     outcome o;
     auto u = TypeParam::make(this->run(backend::cpu), this->hooks_to(o));
@@ -172,7 +172,7 @@ TYPED_TEST(faulty, a_decoder_works_in_the_process_that_made_it_alone)
 
 #ifdef GPUFEC_EMULATED
 
-TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
+TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     // 4 MiB remain besides the memory that abandoned devices keep.
@@ -191,7 +191,7 @@ TYPED_TEST(faulty, batches_too_large_are_halved_without_a_failed_allocation)
 }
 
 // A code that does not fit the device's memory must not affect codes prepared earlier.
-TEST(faulty_ldpc, scratch_memory_that_is_refused_is_not_lost)
+TEST(faulty_ldpc, RefusedScratchMemory_LeavesEarlierCodes)
 {
     ldpc::setup s;
     s.codes = { ldpc::qa::regular_code(120, 60, 1),

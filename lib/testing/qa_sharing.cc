@@ -64,7 +64,7 @@ protected:
 };
 TYPED_TEST_SUITE(sharing, faulty_kinds);
 
-TYPED_TEST(sharing, nobody_waits_for_ever)
+TYPED_TEST(sharing, DecodersOnOneDevice_AllFinish)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto& o : this->decode_together(this->run())) {
@@ -74,7 +74,7 @@ TYPED_TEST(sharing, nobody_waits_for_ever)
     }
 }
 
-TYPED_TEST(sharing, a_decoder_that_fails_leaves_admission_to_others)
+TYPED_TEST(sharing, FailingDecoder_LeavesAdmissionToOthers)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     faults::begin();
@@ -97,7 +97,7 @@ TYPED_TEST(sharing, a_decoder_that_fails_leaves_admission_to_others)
     }
 }
 
-TYPED_TEST(sharing, a_decoder_that_hangs_leaves_admission_to_others)
+TYPED_TEST(sharing, HangingDecoder_LeavesAdmissionToOthers)
 {
     const leak_on_purpose leaks;
     const auto expected = this->decode(this->run(backend::cpu));
@@ -116,7 +116,7 @@ TYPED_TEST(sharing, a_decoder_that_hangs_leaves_admission_to_others)
     }
 }
 
-TYPED_TEST(sharing, what_waits_is_dropped_by_who_stops)
+TYPED_TEST(sharing, StoppedDecoder_DropsWaitingBatches)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     outcome first, second;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Makes allocations and starts of threads fail. The program that links refusals.cc uses
- * its malloc() or operator new, and its pthread_create(). */
+/* Makes allocations and starts of threads fail. refusals.cc defines malloc() or operator
+ * new, and pthread_create(), for the program that links it. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_REFUSALS_H
 #define INCLUDED_GPUFEC_TESTING_REFUSALS_H
@@ -15,12 +15,12 @@ namespace gr::gpufec::qa::refusals {
 extern std::atomic<long> allocations_left;
 //! Number of threads that start before one does not; negative: all start.
 extern std::atomic<long> threads_left;
-//! Whether all further allocations and threads fail too.
+//! Whether all allocations and starts of threads after the failed one fail too.
 extern std::atomic<bool> all_fail;
 
-//! Number of allocations so far.
+//! Number of allocations requested so far, refused ones included.
 extern std::atomic<long> allocations;
-//! Number of threads started so far.
+//! Number of threads requested so far, refused ones included.
 extern std::atomic<long> threads;
 
 } // namespace gr::gpufec::qa::refusals

@@ -28,8 +28,9 @@ inline void select_simulated(int device)
     }
 }
 
-//! Checks that a batch fits the simulated memory. The environment variable
-//! GPUFEC_SIMULATED_MEMORY is its size in work items. \throws device_memory_error
+//! Checks that a batch fits into the simulated memory, whose size in work items is the
+//! environment variable GPUFEC_SIMULATED_MEMORY; without it, all fit. \throws
+//! device_memory_error
 inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
@@ -43,7 +44,7 @@ inline void allow_simulated(std::size_t work_items)
  * \brief Decoder that wraps another one and reports itself as a CUDA device.
  *
  * The environment variable GPUFEC_SIMULATED_FAILURE has the form DEVICE:BATCHES: the
- * number of the device that fails, and how many batches it takes before that.
+ * number of the device that fails, and the number of batches that it accepts before.
  */
 template <class Job>
 class simulated_device : public batch_decoder<Job>
@@ -117,7 +118,7 @@ private:
         }
     }
 
-    // Copies the output to the borrowed memory.
+    // Copies the output to the borrowed memory, if there is any, and unpacks bits.
     static void give(const batch_memory& memory)
     {
         const auto& [to, rows] = memory.borrowed;

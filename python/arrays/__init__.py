@@ -3,7 +3,8 @@
 """Forward error correction on a GPU, or on the CPU without one, for arrays.
 
 viterbi_decode, ldpc_decode and sync_decode decode NumPy arrays, or arrays on a CUDA device,
-which stay there. conv_encode, ldpc_encode and sync_encode encode; awgn and bsid are channels.
+whose result is on that device too. conv_encode, ldpc_encode and sync_encode encode; random_bits
+makes data, and awgn and bsid simulate channels.
 viterbi_decoder, ldpc_decoder and sync_decoder are decoder objects for repeated use.
 conv_presets() lists the convolutional codes of the standards, ldpc_code() describes an
 LDPC code, and codebook_*() make codebooks for sync_decode. pinned_empty() makes arrays

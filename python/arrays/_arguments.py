@@ -1,7 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks the kinds and names of function arguments, and raises errors that name
-them."""
+"""Checks the types and names of function arguments, and raises errors that name them."""
 
 import collections.abc
 import fractions
@@ -42,16 +41,16 @@ def brief(value):
 
 
 def _meant(name, value, default):
-    """Returns the string for a number: "1/2" for rate 0.5, or the name of a frame
-    size."""
+    """Returns the string that a number probably stands for: "1/2" for the rate 0.5, the name of
+    a frame size, or else the default value."""
     if name == "rate" and math.isfinite(value):
         return str(fractions.Fraction(float(value)).limit_denominator(180))
     return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)
 
 
 def check_kind(name, value, default):
-    """Refuses a value that is not of the kind of the parameter's default value."""
-    if name == "constraint_length" and isinstance(value, str): # given without its name
+    """Refuses a value that is not of the type of the parameter's default value."""
+    if name == "constraint_length" and isinstance(value, str): # probably a preset
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
         if preset:
             raise ValueError(f'{name} is {brief(value)}: preset="{preset}"?\n'
@@ -85,7 +84,8 @@ _ALIASES = {"modcod": "rate"}
 
 
 def check_names(signature, args, kwargs):
-    """Raises a TypeError that says in words why a call does not fit a signature."""
+    """Raises a TypeError that says in words why arguments do not fit a signature, if they do
+    not."""
     names = [n for n in signature.parameters if n != "self" and n[0] != "_"]
     for name in kwargs:
         if name not in signature.parameters:
@@ -101,7 +101,8 @@ def check_names(signature, args, kwargs):
 
 
 def named_arguments(function):
-    """Decorates a function so that it refuses arguments of the wrong kind by name."""
+    """Decorates a function so that errors name its unknown arguments and those of a wrong
+    type."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

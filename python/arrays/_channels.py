@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random bits and channels with a seed."""
+"""Random bits and simulated channels, which a seed makes reproducible."""
 
 import numpy as np
 
@@ -12,7 +12,22 @@ from ._decoding import SOFT_TYPES
 
 @named_arguments
 def random_bits(shape, seed=1, first=0):
-    """Random bits, uint8, one per byte; bit number n depends on seed and first + n alone."""
+    """Returns random bits, one per byte.
+
+    Args:
+        shape : shape of the array, or the number of bits
+        seed : seed of the bits, 0 to 2^64 - 1
+        first : number of the first bit, 0 to 2^64 - 1. Bit n of the array, in C order, depends on
+            seed and first + n alone.
+
+    Returns:
+        A uint8 array of that shape, of zeros and ones.
+
+    Raises:
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        MemoryError : if there is no memory for the array
+    """
     shape, size = shape_and_size(shape)
     return _core.random_bits(size, seed, first).reshape(shape)
 
@@ -20,26 +35,33 @@ def random_bits(shape, seed=1, first=0):
 @named_arguments
 def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, first=0,
          positive_bit=1):
-    """BPSK over additive white Gaussian noise: soft values.
+    """Sends bits as BPSK over additive white Gaussian noise, and returns soft values.
 
     Args:
-        bits : uint8, one per byte, of any shape
-        ebn0_db : Eb/N0 in dB; inf for no noise
-        rate : information bits per coded bit, so that Eb is that of information bits
-        seed : of the noise, which of bit number n depends on seed and first + n alone
-        soft_input : "int8", "float" (unit amplitude), "packed4" (two values per byte) or
-            "uint8" (offset binary)
-        amplitude : int8 steps of a noiseless value
-        first : number of the first bit
+        bits : uint8 or bool, zeros and ones, of any shape, in memory of the host
+        ebn0_db : Eb/N0 in dB, -100 or more; inf for no noise
+        rate : information bits per bit that is sent, above 0 and up to 1; Eb is the energy per
+            information bit
+        seed : seed of the noise, 0 to 2^64 - 1. The noise of bit n, in C order, depends on seed
+            and first + n alone.
+        soft_input : format of the values, as decoders name it: "int8"; "float", of amplitude 1;
+            "packed4", two 4-bit two's complement values per byte, the first in the high nibble;
+            "uint8", offset binary, int8 plus 128
+        amplitude : int8 and uint8 steps of a value without noise, above 0 and up to 127. That of
+            packed4 is proportional to it, 4.4 steps for 32.
+        first : number of the first bit, 0 to 2^64 - 1
         positive_bit : the bit, 0 or 1, that a positive soft value means
 
     Returns:
-        int8, float32 or uint8 of the shape of bits; packed4: uint8, rows of half as many
-        bytes. An int8 array wraps around beyond ±127: convert it, as with
-        values.astype("float32"), before it is scaled or added to.
+        An array of the shape of bits, of type int8, float32 or uint8. Of packed4: uint8, with a
+        last dimension of half the length, which must be even in bits. Quantised values are
+        rounded, and limited to ±127 (packed4: ±7). NumPy's int8 wraps around beyond that range:
+        convert values, as by values.astype("float32"), before you scale or add them.
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if bits is no array
     """
     array = bits_of("bits", bits)
     check_kind("ebn0_db", ebn0_db, 0.0)
@@ -58,18 +80,31 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
 
 @named_arguments
 def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphabet=2):
-    """A channel that inserts, deletes and substitutes.
+    """Sends frames over a channel that inserts, deletes and substitutes symbols (BSID channel).
+
+    Before each symbol the channel inserts a random symbol with probability p_insert, and repeats
+    this after each insertion. Otherwise it deletes the symbol with probability p_delete, or
+    transmits it. This is the channel of J. A. Briffa: Graphics processing unit implementation
+    and optimisation of a flexible maximum a-posteriori decoder for synchronisation correction
+    (2014), section 2.2.
 
     Args:
-        symbols : uint8, one channel symbol per byte, below alphabet: (frames, items), or
-            (items,)
+        symbols : uint8, one channel symbol per byte, below alphabet, in memory of the host:
+            (frames, items), or (items,), one frame
+        p_insert : probability of an insertion, 0 to 0.99
+        p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1
+        p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
+        seed : seed of the channel, 0 to 2^64 - 1
+        alphabet : number of channel symbols, 2 to 16
 
     Returns:
-        What is received of all frames, one after the other, and the length of each, int64: as
-        sync_decode() takes them.
+        The received symbols of all frames, one frame after the other, uint8 (items,), and the
+        length of each frame, int64 (frames,). sync_decode() takes both.
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if symbols is no array
     """
     array = host_array("symbols", symbols, np.uint8)
     if array.ndim not in (1, 2):

@@ -1,7 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Functions that all array decoders share: status, options, formats, divided
-streams."""
+"""Code that all array decoders share: status, options, formats, and streams in parts."""
 
 import os
 import sys
@@ -15,7 +14,14 @@ from ._memory import require_type
 
 
 class decode_status:
-    """Status of a call: backend, device, and the decoder's status of its frames."""
+    """Status of a decoding call.
+
+    Attributes:
+        backend : "cuda" or "cpu", which decoded
+        device : name of the device, or instruction set of the CPU
+
+    The other attributes are those that viterbi_decode(), ldpc_decode() and sync_decode() list.
+    """
 
     def __init__(self, decoder, **facts):
         self.backend = decoder.active_backend()
@@ -28,7 +34,7 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Warns of an array that seems wrong, at the line of the user's call, and returns the text."""
+    """Issues a verdict on the input as a warning at the line of the user's call; returns it."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -65,14 +71,16 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format; "" leaves the choice to the type of the values."""
+    """Returns the name of a format in the spelling of `known`. "" stays; it means the format of
+    the array's type."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
 
 
 def format_of(view, soft_input, known):
-    """Returns the format of an array: the requested one if its type fits, or its type's."""
+    """Returns the format of an array: the requested one, which must fit the array's type, or,
+    for "", that of the type."""
     soft_input = known_format(soft_input, known)
     if not soft_input:
         formats = [name for name in known if view.dtype == np.dtype(SOFT_TYPES[name][0])]
@@ -93,7 +101,7 @@ _OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
 
 
 def _refuse_complex(view, known):
-    """Explains how to convert a complex array of soft values to real values."""
+    """Refuses a complex array, and says how to convert it to real soft values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: for its parts as soft values, "
@@ -110,10 +118,10 @@ def warn_unused(why, **differs):
 
 
 class _Streaming:
-    """A stream that is passed in several arrays."""
+    """Base of decoders of streams that are passed in several arrays."""
 
     _stream = None # the format of a stream that has not ended
-    _verdict = "" # the last one that a warning told
+    _verdict = "" # the verdict of the last warning
 
     def _check_next(self, view, soft_input):
         if view.device is not None:
@@ -123,7 +131,7 @@ class _Streaming:
             refuse(view.name, f"of type {view.dtype}", "the type that the stream began with")
 
     def _decode_next(self, decoder, soft_input, address, items, last):
-        self._stream = None # stays so after an exception: the decoder forgets the stream
+        self._stream = None # remains after an exception, which discards the stream
         found = decoder.decode_stream(address, items, last)
         self._stream = None if last else soft_input
         return found

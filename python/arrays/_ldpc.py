@@ -18,9 +18,9 @@ class ldpc_decoder:
     """A decoder of LDPC codes for repeated use.
 
     The decoder keeps its memory and threads between calls; ldpc_decode() creates them
-    in each call. The parameters are those of ldpc_decode(). If several Python threads
-    use one decoder, their calls run one after the other. Each call takes whole frames
-    and does not depend on earlier calls.
+    in each call. The parameters and their errors are those of ldpc_decode(). If several
+    Python threads use one decoder, their calls run one after the other. Each call takes
+    whole frames and does not depend on earlier calls. The attribute code is the ldpc_code.
     """
 
     @named_arguments
@@ -40,7 +40,7 @@ class ldpc_decoder:
                         packed_output, schedule, offset, normalization, positive_bit)
         self._decoders = {}
         self._lock = threading.Lock()
-        self._decoder(soft_input or "int8") # refuses what is wrong
+        self._decoder(soft_input or "int8") # raises errors of parameters
         self._unused_scale = llr_scale != 2 and self._type is np.uint8
         kind = algorithm.lower()
         warn_unused(f'algorithm is "{algorithm}"',
@@ -54,13 +54,13 @@ class ldpc_decoder:
         return self._decoders[soft_input]
 
     def decode(self, values, out=None):
-        """Decodes an array; ldpc_decode() describes arguments and result."""
+        """Decodes an array; ldpc_decode() describes arguments, result and errors."""
         view = view_of("values", values)
         with self._lock:
             soft_input = format_of(view, self._soft_input, LLR_FORMATS)
             decoder = self._decoder(soft_input)
             if soft_input == "float" and self._unused_scale:
-                self._unused_scale = False # told once
+                self._unused_scale = False # one warning is enough
                 warn_unused("values are float32, in nats", llr_scale=True)
             require_device(view, self._run)
             rows = row_count(view, decoder.items_per_frame(), "frames")
@@ -80,39 +80,71 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
                 batch=0, slots=3, backend="auto", device=0, threads=1, schedule="layered",
                 offset=-1.0, normalization=-1.0, devices=(), positive_bit=0, punctured=(),
                 shortened=(), out=None, message_positions="systematic"):
-    """Decodes an array of channel values (LLRs) of frames of an LDPC code.
+    """Decodes an array of channel values (LLRs) of frames of an LDPC code by min-sum.
 
-    NaN counts as 0. Parameters that are not described here are those of the block
-    gpu_ldpc_dvbs2.
+    NaN counts as 0, infinities saturate, and -128 becomes -127. The output does not depend on
+    the backend.
 
     Args:
-        values : int8 (llr_scale steps per nat), uint8 (the same as offset binary, whose
-            middle is 128) or float32 (nats): (frames, s), one frame per row, or
-            (frames·s,), where s is ldpc_code(…).sent: n less what the standard,
-            punctured and shortened leave out. On a CUDA device it is decoded there.
-        soft_input : "int8", "float" or "uint8"; "": what the type of values says
-        output : "message" (k bits per frame) or "codeword" (n bits); or LLRs, n per frame, of
-            bits sent or not: "llr", posterior, or "extrinsic", those less the channel values,
-            int8 of llr_scale steps per nat and the sign of values
-        packed_output : eight bits per byte, the first most significant, each frame padded to
-            a byte; else one bit per byte
-        backend : "auto", "cuda" or "cpu"
-        positive_bit : the bit, 0 or 1, that a positive value means
-        out : an array of the result's shape and type to write to, which has no memory in
-            common with values; None: a new one beside values
-        message_positions : "systematic", "first", "last", "gr_fec_ldpc_encoder", or the
-            position in the codeword of each message bit, from 0
+        values : int8 (llr_scale steps per nat), uint8 (the same in offset binary, with 128 for
+            0) or float32 (nats), one value per bit that is sent: (frames, sent), one frame per
+            row, or (frames·sent,), with the sent of ldpc_code(). An array on a CUDA device is
+            decoded by that device.
+        standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
+            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP
+            TS 38.212)
+        frame_size : one of ldpc_code.frame_sizes(standard)
+        rate : one of ldpc_code.rates(standard, frame_size)
+        code_file : path of an alist file or a base matrix, whose code replaces that of the three
+            above; "": none
+        soft_input : "int8", "float" or "uint8"; "": the format of the type of values
+        llr_scale : steps per nat of int8 and uint8 values, and of LLRs that are output, above 0
+        algorithm : "offset_min_sum", "normalized_min_sum" or "min_sum"
+        precision : number format of the decoder, "int8", "int16" or "float"
+        max_iterations : 1 to 1000
+        early_stop : stop once all checks are satisfied; else always make max_iterations
+        output : "message", the k bits of each message; "codeword", the n bits of each codeword;
+            "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
+            the posterior LLRs less the channel values, and 0 for bits that are not sent. LLRs
+            are int8, limited to ±127, with the sign of values.
+        packed_output : eight bits per byte, the first most significant, each frame padded to a
+            byte; else one bit per byte. LLRs are not affected.
+        batch : frames per batch; 0: chosen from the device
+        slots : batches in flight on each device, 1 to 16
+        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        device : number of the CUDA device
+        threads : threads of the CPU backend, 1 to 256
+        schedule : "layered" or "flooding"
+        offset : offset of offset_min_sum in nats; negative: that of the code's rate or, with
+            precision "float", one that decreases with the distance to the second-smallest
+            magnitude
+        normalization : factor of normalized_min_sum; negative: that of the code's rate
+        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
+            (): that one
+        positive_bit : the bit, 0 or 1, that a positive value means, in values and output
+        punctured : positions of the codeword, from 0, that are not sent, besides those of the
+            standard
+        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        out : an array of the result's shape and type to write to, which shares no memory with
+            values; None: a new array, on the device of values if that is on one
+        message_positions : positions of the message in the codeword of code_file: "systematic"
+            (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
+            each message bit, from 0
 
     Returns:
-        The bits, a uint8 array of one row per row of values, or the LLRs, an int8 array, and a
-        decode_status with iterations and unsatisfied, uint32 arrays of one entry per frame:
-        iterations made, and checks that the decisions violate, 0 for a codeword; and verdict:
-        what seems wrong with the values, of which a RuntimeWarning tells too, or "".
+        The bits (uint8) or LLRs (int8), (frames, items), or (frames·items,) for values of one
+        dimension; and a decode_status with iterations and unsatisfied, uint32 (frames,): the
+        number of iterations, and the number of checks that the decided bits violate, 0 for a
+        codeword; and verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning
+        too.
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
-        TypeError : for what is no array
-        RuntimeError : if CUDA is asked for and cannot be had
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
+            other can decode: with backend "cuda", or for an array in the device's memory
     """
     most = max(1, getattr(values, "shape", (1,))[0]) if getattr(values, "ndim", 1) == 2 else 0
     return ldpc_decoder(standard, frame_size, rate, code_file, soft_input, llr_scale, algorithm,
@@ -128,18 +160,35 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
                 message_positions="systematic"):
     """Encodes an array of messages with an LDPC code.
 
-    Parameters that are not described here are those of the block ldpc_encoder.
-
     Args:
-        messages : uint8, eight bits per byte, the first most significant, each message padded
-            to a byte, or one bit per byte (packed_input): (frames, items), or (items,)
+        messages : uint8, the k bits of each message, in memory of the host: (frames, items), one
+            message per row, or (frames·items,)
+        standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
+            "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP
+            TS 38.212)
+        frame_size : one of ldpc_code.frame_sizes(standard)
+        rate : one of ldpc_code.rates(standard, frame_size)
+        code_file : path of an alist file or a base matrix, whose code replaces that of the three
+            above; "": none
+        packed_input : messages has eight bits per byte, the first most significant, each message
+            padded to a byte; else one bit per byte, 0 or 1
+        packed_output : likewise for the result
+        punctured : positions of the codeword, from 0, that are not sent, besides those of the
+            standard
+        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        message_positions : positions of the message in the codeword of code_file: "systematic"
+            (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
+            each message bit, from 0
 
     Returns:
-        What is sent of the codewords, uint8, eight bits per byte or one (packed_output), of
-        one row per row of messages; (items,) for (items,).
+        The sent bits of each codeword, uint8: (frames, items), or (frames·items,) for messages
+        of one dimension. The padding bits of a packed row are 0.
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
     """
     code = ldpc_code(standard, frame_size, rate, str(code_file), list(punctured),
                      list(shortened), message_positions)

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Views of arrays in memory of the host or a device, with checks."""
+"""Checks of arrays, and views of them, in memory of the host or of a device."""
 
 import math
 import operator
@@ -13,8 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 if the bindings were built with a pybind11 that reads strides of
-    0."""
+    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which finds strides
+    of 0 in the arrays of NumPy 2."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -26,11 +26,20 @@ _CUDA, _CUDA_MANAGED = 2, 13 # device types of DLPack
 
 
 class device_array:
-    """An array in the memory of a CUDA device.
+    """An array in the memory of a CUDA device, in C order.
 
-    CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or
-    __cuda_array_interface__: cupy.asarray(a), torch.from_dlpack(a). Its contents are
-    complete, so no CUDA stream has to wait for them.
+    CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or __cuda_array_interface__:
+    cupy.asarray(a), torch.from_dlpack(a). All work on the contents of a result is finished when
+    a decoder returns it, so no CUDA stream has to wait.
+
+    Args:
+        shape : shape of the array, whose contents are not initialised
+        dtype : a NumPy type of numbers
+        device : number of the CUDA device
+
+    Raises:
+        ValueError : if shape or dtype is refused
+        RuntimeError : if there is no such device, or it lacks the memory
     """
 
     def __init__(self, shape, dtype, device=0):
@@ -81,7 +90,19 @@ class device_array:
 
 
 def to_device(array, device=0):
-    """Returns a copy of a NumPy array in the memory of a CUDA device."""
+    """Returns a copy of a NumPy array in the memory of a CUDA device.
+
+    Args:
+        array : a NumPy array, or what numpy.ascontiguousarray() converts to one
+        device : number of the CUDA device
+
+    Returns:
+        A device_array of the same shape and type.
+
+    Raises:
+        ValueError : if the array is masked, or not of numbers
+        RuntimeError : if there is no such device, or it lacks the memory
+    """
     refuse_mask("array", array)
     array = np.ascontiguousarray(array)
     there = device_array(array.shape, array.dtype, device)
@@ -90,11 +111,18 @@ def to_device(array, device=0):
 
 
 def pinned_empty(shape, dtype=np.int8):
-    """Returns an uninitialised NumPy array in page-locked memory.
+    """Returns an uninitialised NumPy array in page-locked (pinned) memory.
 
-    A CUDA device reads such an array directly, at the full speed of its bus. Without a
-    device, the array is in ordinary memory. Allocation is slow, so allocate few and
-    reuse them.
+    A CUDA device reads such an array directly, at the full speed of its bus. Without a device,
+    the array is in ordinary memory. Allocation is slow: allocate few arrays and reuse them.
+
+    Args:
+        shape : shape of the array, or its length
+        dtype : a NumPy type of numbers
+
+    Raises:
+        ValueError : if shape or dtype is refused
+        MemoryError : if there is no memory for the array
     """
     dtype = np.dtype(dtype)
     if dtype.hasobject:
@@ -149,7 +177,7 @@ def _type_name(array):
 
 
 def _is_dense(shape, strides):
-    """Returns whether the items are contiguous; strides are in items."""
+    """Returns whether items are contiguous in C order. strides are in items; None: they are."""
     if strides is None or 0 in shape:
         return True
     if len(strides) != len(shape):
@@ -163,7 +191,8 @@ def _is_dense(shape, strides):
 
 
 def _from_dlpack(name, array):
-    """Returns address, shape, strides in items, dtype, stream and device of a DLPack array."""
+    """Returns what keeps a DLPack array alive, and its address, shape, strides in items, dtype,
+    stream and device."""
     # The legacy default stream is requested, so that earlier work on the array's own
     # stream is complete before the decoder reads the array.
     capsule = array.__dlpack__(stream=1)
@@ -179,8 +208,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Like _from_dlpack(), for __cuda_array_interface__; also returns whether it is
-    read-only."""
+    """Like _from_dlpack(), for __cuda_array_interface__; in place of the device, it returns
+    whether the array is read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -202,7 +231,7 @@ def _from_interface(name, array):
 
 
 def _device_view(name, array):
-    """Returns the view of an array on a device."""
+    """Returns the view of an array on a device, after waiting for the work on its stream."""
     device, read_only = None, False
     if hasattr(array, "__dlpack__"):
         keep, address, shape, strides, dtype, stream, device = _from_dlpack(name, array)
@@ -267,7 +296,7 @@ def view_of(name, array):
 
 
 def require_type(view, *dtypes):
-    """Returns a view if it has one of the types."""
+    """Returns a view that has one of the types, and refuses others."""
     if view.dtype not in [np.dtype(d) for d in dtypes]:
         refuse(view.name, f"of type {view.dtype}",
                " and ".join(str(np.dtype(d)) for d in dtypes))
@@ -275,8 +304,7 @@ def require_type(view, *dtypes):
 
 
 def host_array(name, array, *dtypes):
-    """Returns a NumPy array, or a NumPy array that shares memory with another host
-    array."""
+    """Returns a host array of one of the types as a NumPy array that shares its memory."""
     view = require_type(view_of(name, array), *dtypes)
     if view.device is not None:
         refuse(name, "on a CUDA device", "arrays of the host (.get(), .cpu(), .numpy())")
@@ -284,7 +312,7 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns how many rows of `items` an array of one or two dimensions has."""
+    """Returns how many rows of `items` elements an array of one or two dimensions has."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:
@@ -294,7 +322,10 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """Returns the output of a call: `out`, or a new array where the input `view` is."""
+    """The output of a call: `out`, if it fits, or a new array where the input `view` is.
+
+    `out` may share no memory with the input or the `others`.
+    """
 
     def __init__(self, out, shape, dtype, view, *others):
         self.device = view.device
@@ -334,8 +365,8 @@ def bits_of(name, bits):
 def packed_bytes(name, array, level=4):
     """Returns a NumPy array of packed bits. Warns if it looks like one bit per byte.
 
-    16 random packed bytes are all 0 or 1 with a probability of 2^-112. An array with few ones,
-    such as a packed counter, causes no warning.
+    It does if all of 16 or more bytes are 0 or 1, which random packed bytes are with a
+    probability of at most 2^-112, and an eighth of them are 1, unlike those of a packed counter.
     """
     array = host_array(name, array, np.uint8)
     if array.size >= 16 and array.max() == 1 and array.mean() >= 0.125:
@@ -345,7 +376,8 @@ def packed_bytes(name, array, level=4):
 
 
 def packed_rows(name, array, bits, packed):
-    """Returns an array of one or two dimensions as rows of `bits` bits, eight per byte."""
+    """Returns an array of one or two dimensions as rows of `bits` packed bits. Unless `packed`,
+    the array has one bit per byte."""
     if packed:
         array = packed_bytes(name, array, 5)
         size = (bits + 7) // 8

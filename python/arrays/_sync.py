@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decodes and encodes arrays for channels that insert and delete symbols."""
+"""Decoder and encoder of arrays for channels that insert and delete symbols."""
 
 import threading
 
@@ -26,10 +26,10 @@ class sync_decoder(_Streaming):
     """A decoder for channels that insert and delete symbols, for repeated use.
 
     The decoder keeps its memory and threads between calls; sync_decode() creates them
-    in each call. The parameters are those of sync_decode(). If several Python threads
-    use one decoder, their calls run one after the other.
+    in each call. The parameters and their errors are those of sync_decode(). If several
+    Python threads use one decoder, their calls run one after the other.
 
-    Each call of decode() takes whole frames, or in mode stream a whole stream. A stream
+    Each call of decode() takes whole frames, or in mode "stream" a whole stream. A stream
     that is divided into several arrays is passed to push(), and flush() ends it.
     """
 
@@ -57,7 +57,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # refuses what is wrong
+            self._decoder(soft_input or "hard", False) # raises errors of parameters
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)
@@ -75,10 +75,10 @@ class sync_decoder(_Streaming):
         return (frames, self._symbols, last), _SYNC_OUTPUT[self._output]
 
     def decode(self, received, lengths=None, priors=None, out=None):
-        """Decodes an array; sync_decode() describes arguments and result.
+        """Decodes an array; sync_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also between push() and flush()
+            RuntimeError : also if push() began a stream that flush() has not ended
         """
         view, soft_input = self._received(received)
         require_device(view, self._run)
@@ -87,7 +87,7 @@ class sync_decoder(_Streaming):
         if self._mode == "framed" and self._reads == 1 and priors is None:
             try:
                 return self._decode(view, soft_input, lengths, priors, out)
-            except RuntimeError: # what only the host decodes, or a device that failed
+            except RuntimeError: # the device failed, or does not support the options
                 if self._run["backend"] == "cuda":
                     raise
         host = np.empty(view.shape, view.dtype)
@@ -106,22 +106,22 @@ class sync_decoder(_Streaming):
         return view, soft_input
 
     def push(self, received):
-        """Decodes the next items of a stream (mode stream).
+        """Decodes the next items of a stream, in mode "stream".
 
         The results of all calls up to flush(), joined, equal the result of decode() for
         all items at once.
 
         Args:
-            received : items as sync_decode() takes them in mode stream, any number of them, in
-                memory of the host, of the type that the stream began with
+            received : any number of items, as sync_decode() takes them in mode "stream", in
+                memory of the host, of the type with which the stream began
 
         Returns:
-            As decode(), of the frames that are ready, none or more.
+            The output and the decode_status of the frames that are ready, none or more.
 
         Raises:
-            ValueError : that names the argument, its value and what is allowed; in mode
-                framed, whose frames decode() takes
-            RuntimeError : if the device fails; the stream is forgotten
+            ValueError : if received is refused, or in mode "framed"
+            TypeError : if received is no array
+            RuntimeError : if backend is "cuda" and the device fails, which discards the stream
         """
         view, soft_input = self._received(received)
         with self._lock:
@@ -131,8 +131,7 @@ class sync_decoder(_Streaming):
             return self._next(soft_input, view.address, view.size, False)
 
     def flush(self):
-        """Ends the stream that push() has begun; returns its remaining frames as push()
-        does."""
+        """Ends the stream that push() has begun, and returns its remaining frames like push()."""
         with self._lock:
             self._refuse_framed("flush()")
             return self._next(self._stream or self._soft_input or "hard", 0, 0, True)
@@ -172,7 +171,7 @@ class sync_decoder(_Streaming):
             **{name: status[name] for name in _SYNC_STATUS.names})
 
     def _decode_frames(self, view, soft_input, lengths, priors, out):
-        decoder = self._decoder(soft_input, priors is not None) # refuses wrong reads
+        decoder = self._decoder(soft_input, priors is not None) # refuses wrong numbers of reads
         begins, lengths = _frames_of(view, lengths, self._reads)
         frames = len(lengths) // self._reads
         shape, dtype = self._shape(frames)
@@ -191,8 +190,8 @@ class sync_decoder(_Streaming):
 
 
 def _of_likelihoods(view, alphabet):
-    """Returns the view without its last dimension, which holds the likelihoods of
-    symbols."""
+    """Returns the view without its last dimension, which has a likelihood for each symbol of
+    the alphabet."""
     if view.ndim < 2 or view.shape[-1] != alphabet:
         refuse(view.name, f"of shape {view.shape}",
                f"(frames, items, {alphabet}) and (items, {alphabet})")
@@ -201,8 +200,7 @@ def _of_likelihoods(view, alphabet):
 
 
 def _frames_of(view, lengths, reads):
-    """Returns the first items and the lengths of the reads of all frames in an
-    array."""
+    """Returns the first item and the length of each read of all frames in an array."""
     if view.ndim not in (1, 2):
         refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:
@@ -244,42 +242,94 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
                 mn_max=0, lookahead=0, acquire=0, alphabet=2, receiver="corridor",
                 start_first=0, start_prior=(), end_first=0, end_prior=(), devices=(),
                 positive_bit=0, out=None, reads=1, passes=2):
-    """Decodes an array of items received over a channel that inserts and deletes
-    symbols.
+    """Decodes an array of items received over a channel that inserts and deletes symbols.
 
-    Parameters that are not described here are those of the block gpu_sync_map.
+    It is the maximum a-posteriori decoder of J. A. Briffa: Graphics processing unit
+    implementation and optimisation of a flexible maximum a-posteriori decoder for
+    synchronisation correction (2014), by default in a form that is exact and faster. The drift
+    is the number of received less the number of sent items.
 
     Args:
-        received : uint8 (one channel symbol per byte, another value being an erasure) or
-            float32 (the probability that a 1 was received). Frames: (frames, items), of
-            whose rows the first lengths items are used, or (items,), frames one after the
-            other. Mode stream: (items,). With an alphabet above 2, float32 has a last
-            dimension more, of that size: the likelihoods that each symbol was received. On a
-            CUDA device frames are decoded there; with priors, several reads or in mode stream
-            the array is copied to the host, and the result back. With several
-            reads: (frames·reads, items), or (items,), the reads of a frame one after the other.
-        codebook : N·q rows of n channel symbols, or the path of a file of them
-        lengths : items of each frame; None: all of each row. With several reads: items of
-            each, (frames, reads) or (frames·reads,); 0 for one that was not received
-        priors : float32, (frames, N, q): weights of the symbols; None: uniform
-        output : "symbols" (frames, N), "posteriors" or "extrinsics" (frames, N, q), or "llr"
-            (frames, N, log2 q); "posteriors64": posteriors as float64
+        received : received items: uint8, a channel symbol each (values that are none are
+            erasures), or float32, each the probability that a 1 was received (NaN: an erasure).
+            With an alphabet above 2, float32 has one more dimension, of length alphabet: the
+            likelihood of each symbol, up to a factor per item. Mode "framed": (frames, items),
+            of which the first lengths items of each row are used, or (items,), one frame after
+            the other. With several reads: (frames·reads, items), or (items,), the reads of a
+            frame one after the other. Mode "stream": (items,). An array on a CUDA device is
+            decoded by that device; with priors, several reads or mode "stream" it is copied to
+            the host, and the result back.
+        codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
+            the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
+        q : number of message symbols, 2 to 65536
+        n : channel symbols per word, 1 to 4096
+        frame_symbols : N, the message symbols per frame
+        p_insert : probability of an insertion before a channel symbol, 0 to 0.99
+        p_delete : probability of a deletion, 0 to below 1; p_insert + p_delete is below 1
+        p_substitute : probability that a transmitted symbol is replaced by another, 0 to 1
+        lengths : integers, the items of each frame, 0 or more; None: all items of each row. With
+            several reads: (frames, reads) or (frames·reads,); 0 for a read that was not received
+        priors : float32 (frames, N, q) in memory of the host, weights of the symbols; None:
+            uniform
+        mode : "framed", or "stream": frames follow one another without marks, and the decoder
+            finds them
+        soft_input : "hard" (uint8) or "float" (float32); "": the format of the type of received
+        output : "symbols", the most likely ones, (frames, N), uint8 up to q = 256, else int16;
+            "posteriors" (float32) or "posteriors64" (float64), (frames, N, q); "extrinsics",
+            posteriors divided by the priors, float32 (frames, N, q); "llr", extrinsic LLRs of the
+            bits of each symbol, the most significant first, int8 (frames, N, log2 q), 8 steps
+            per nat, for q a power of two
+        precision : "float", "double" or "mixed" (lattices in float, all else in double)
+        storage : storage of branch metrics in form "corridor": "global" (of a whole frame),
+            "local" (of one index, computed twice) or "auto"
+        batch : frames per batch; 0: chosen from the device
+        slots : batches in flight on each device, 1 to 16
+        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        device : number of the CUDA device
+        threads : threads of the CPU backend, 1 to 256
+        form : "linear" (exact), or "corridor", the decoder of the paper
+        exclusion : probability of drifts outside the window, 1e-15 to below 1
+        mn_min : smallest drift change per symbol, -n to 0, in form "corridor"
+        mn_max : largest drift change per symbol in form "corridor"; both 0: from the exclusion
+        lookahead : symbols after each frame that are used too, in mode "stream"; 0: chosen
+        acquire : number of initial items at which the first frame may begin, in mode "stream";
+            0: it begins at the first
+        alphabet : number of channel symbols, 2 to 16
+        receiver : computation of branch metrics in form "corridor": "corridor"; or, on the CPU
+            only, "lattice" (the whole lattice) or "trellis" (at most two insertions before a
+            symbol)
+        start_first : drift of start_prior's first entry, in mode "framed"
+        start_prior : weights of the drifts start_first, start_first + 1, … at the beginning of a
+            frame; a frame with drift m begins at item m. (): start_first is certain
+        end_first : drift of end_prior's first entry, in mode "framed"
+        end_prior : weights of the drifts end_first, end_first + 1, … at the end of a frame; a
+            frame with drift m ends n·N + m items after item 0. (): it ends with its last item
+        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
+            (): that one
         positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
-        backend : "auto", "cuda" or "cpu"
-        out : an array of the result's shape and type to write to, which has no memory in
-            common with received and priors; None: a new one
-        reads : received copies of each frame, 1 to 256, decoded together: each with what the
-            others say of the symbols as priors. Mode framed
-        passes : of several reads, times that each is decoded, 1 to 16
+        out : an array of the result's shape and type to write to, which shares no memory with
+            received and priors; None: a new array, on the device of received if that is on
+            one. Only in mode "framed"
+        reads : number of received copies of each frame, 1 to 256, in mode "framed". Each is
+            decoded with the product of the other reads' extrinsics as priors
+        passes : number of times that each of several reads is decoded, 1 to 16
 
     Returns:
-        The output, and a decode_status with log_probability, entropy, start_drift, end_drift
-        and valid, one entry per frame; in mode stream also begin and locked.
+        The output, and a decode_status with one entry per frame of log_probability (float64,
+        natural logarithm of the probability of the received items; in mode "stream", minus that
+        of the same number of random items), entropy (float32, of the drift at the end, in bits),
+        start_drift and end_drift (int32, most likely drifts) and valid (uint32, 0 if the frame
+        cannot be decoded: symbols are then 0, and posteriors uniform). In mode "stream" it also
+        has begin (int64, the item with which the frame most likely begins) and locked (bool,
+        whether the decoder tracks the frames).
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
-        TypeError : for what is no array
-        RuntimeError : if CUDA is asked for and cannot be had
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
+            other can decode: with backend "cuda", or for an array in the device's memory
     """
     mode = _mode(mode)
     shape = getattr(received, "shape", (1,))
@@ -301,14 +351,23 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
     """Encodes an array of message symbols with a codebook.
 
     Args:
-        symbols : uint8, int16 or uint16, below q: (frames, N), or (items,) of frames one
-            after the other, of which the last may be incomplete
+        symbols : uint8, int16 or uint16, 0 to q - 1, in memory of the host: (frames, N), or
+            (items,), frames one after the other, the last of which may be incomplete
+        codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
+            the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
+        q : number of message symbols, 2 to 65536
+        n : channel symbols per word, 1 to 4096
+        frame_symbols : N, the message symbols per frame
+        alphabet : number of channel symbols, 2 to 16
 
     Returns:
-        The channel symbols, uint8: (frames, n·N), or (items·n,).
+        The channel symbols, uint8, one per byte: (frames, n·N), or (items·n,).
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
     """
     code = _core.sync_code(codebook, q, n, frame_symbols, alphabet)
     array = host_array("symbols", symbols, np.uint8, np.int16, np.uint16)

@@ -16,7 +16,7 @@ from ._gpufec import find_conv_preset
 
 
 def _conv_code_of(constraint_length, polynomials, puncturing, termination, preset):
-    """Returns the four parameters of a code, from a preset or with defaults."""
+    """Returns the first four parameters, from the preset or with defaults in place of None."""
     given = {"constraint_length": constraint_length, "polynomials": polynomials,
              "puncturing": puncturing, "termination": termination}
     if preset:
@@ -41,13 +41,13 @@ def _conv_code_of(constraint_length, polynomials, puncturing, termination, prese
 class viterbi_decoder(_Streaming):
     """A decoder of convolutional codes for repeated use.
 
-    The decoder keeps its memory and threads between calls; viterbi_decode() creates
-    them in each call. The parameters are those of viterbi_decode(). If several Python
-    threads use one decoder, their calls run one after the other.
+    The decoder keeps its memory and threads between calls; viterbi_decode() creates them
+    in each call. The parameters and their errors are those of viterbi_decode(). If several
+    Python threads use one decoder, their calls run one after the other.
 
     Each call of decode() takes a whole stream, or whole frames. A stream that is
     divided into several arrays is passed to push(), and flush() ends it. With lock
-    "auto", frames are also decoded as a stream.
+    "auto", frames are decoded as a stream too.
     """
 
     @named_arguments
@@ -71,7 +71,7 @@ class viterbi_decoder(_Streaming):
         if soft_input:
             self._decoder(soft_input)
         else:
-            self._make("int8") # refuses what is wrong
+            self._make("int8") # raises errors of parameters
         self._unused_scale = soft_scale != 32
         if not self._searches:
             warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
@@ -86,7 +86,7 @@ class viterbi_decoder(_Streaming):
     def _format_of(self, view):
         soft_input = format_of(view, self._soft_input, SOFT_TYPES)
         if soft_input != "float" and self._unused_scale:
-            self._unused_scale = False # told once
+            self._unused_scale = False # one warning is enough
             warn_unused(f'soft_input is "{soft_input}"', soft_scale=True)
         return soft_input
 
@@ -100,21 +100,19 @@ class viterbi_decoder(_Streaming):
 
     @property
     def decode_length(self):
-        """D, the number of stages that each parallel block decodes, given or
-        automatic."""
+        """The number of stages that each parallel block decodes, D, given or chosen."""
         return self._any().decode_length()
 
     @property
     def overlap(self):
-        """L, the number of extra stages on either side of a block, given or
-        automatic."""
+        """The number of further stages on either side of a parallel block, L, given or chosen."""
         return self._any().overlap()
 
     def decode(self, values, out=None):
-        """Decodes an array; viterbi_decode() describes arguments and result.
+        """Decodes an array; viterbi_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also between push() and flush()
+            RuntimeError : also if push() began a stream that flush() has not ended
         """
         view = view_of("values", values)
         with self._lock:
@@ -128,18 +126,19 @@ class viterbi_decoder(_Streaming):
         all values at once.
 
         Args:
-            values : (items,) of any length, in memory of the host, of the type that the stream
-                began with
+            values : (items,) of any length, in memory of the host, of the type with which the
+                stream began
 
         Returns:
-            The bits that are ready, uint8, none or more, and a decode_status whose
-            channel_error_rate and metric are means since the beginning of the stream (NaN if
-            nothing is measured yet). lock_changes has those since the last call.
+            The bits that are ready, uint8 (items,), none or more, and a decode_status as of
+            viterbi_decode(). channel_error_rate and metric are means since the beginning of the
+            stream, NaN before the first measurement. lock_changes has the changes since the last
+            call.
 
         Raises:
-            ValueError : that names the argument, its value and what is allowed; for frames,
-                which decode() takes
-            RuntimeError : if the device fails; the stream is forgotten
+            ValueError : if values are refused, or the code is one of frames and lock is "off"
+            TypeError : if values is no array
+            RuntimeError : if backend is "cuda" and the device fails, which discards the stream
         """
         view = view_of("values", values)
         with self._lock:
@@ -151,8 +150,7 @@ class viterbi_decoder(_Streaming):
             return self._next(soft_input, view.address, view.size, False)
 
     def flush(self):
-        """Ends the stream that push() has begun; returns its remaining bits as push()
-        does."""
+        """Ends the stream that push() has begun, and returns its remaining bits like push()."""
         with self._lock:
             self._refuse_frames("flush()")
             return self._next(self._stream or self._soft_input or "int8", 0, 0, True)
@@ -223,42 +221,88 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
                    lock_presets=(), lock_memory=1000000, lock_first_item="i"):
     """Decodes an array of soft values of a convolutional code.
 
-    0 is an erasure, and so is NaN. Parameters that are not described here are those of the
-    block gpu_viterbi_pbvd.
+    Streams are decoded in parallel blocks (Peng, Liu, Hou, Zhao: A Gb/s Parallel Block-based
+    Viterbi Decoder for Convolutional Codes on GPU, arXiv:1608.00066). The output does not depend
+    on the backend. Soft values of 0 and NaN are erasures, and infinities saturate.
 
-    With lock "auto" values are one stream, (items,), in memory of the host. The decoder finds
-    where pairs, puncturing periods and terminated frames begin, the sign, and the code among
-    lock_presets. The bits are those from the first lock on, and out must be None.
+    With lock "auto", values are one stream, (items,), in memory of the host. The decoder finds
+    where pairs, puncturing periods and terminated frames begin, the ambiguities of
+    lock_constellation, and the code among lock_presets. The result has the bits from the first
+    lock on.
 
     Args:
-        values : int8, float32 (soft_scale steps for one unit), or uint8 (two 4-bit values
-            each, as soft_input "packed4" says, or with soft_input "uint8" offset binary, a
-            value each, whose middle is 128). Streaming: (items,), a stream, or (streams,
-            items), each row a stream of its own. Frames: (frames, items), one frame per row,
-            or (items,), frames one after the other. On a CUDA device it is decoded there.
-        soft_input : "int8", "float", "packed4" or "uint8"; "": what the type of values says,
-            which of uint8 is neither and refused
-        packed_output : eight bits per byte, the first most significant, and each frame and
-            the end of a stream padded to a byte; else one bit per byte
-        backend : "auto", "cuda" or "cpu"
+        values : soft values: int8; float32, with soft_scale int8 steps per unit; or uint8, with
+            soft_input "packed4" two 4-bit two's complement values per byte, the first in the
+            high nibble, with soft_input "uint8" one value in offset binary, with 128 for 0.
+            Streaming: (items,), one stream, or (streams, items), one stream per row. Frames:
+            (frames, items), one frame per row, or (frames·items,). An array on a CUDA device is
+            decoded by that device.
+        constraint_length : K, 3 to 9; None: 7
+        polynomials : 2 to 6 generator polynomials, octal as in the standards: the newest bit is
+            the most significant; a negative one is an inverted output; None: (0o171, 0o133)
+        puncturing : one string of 0 and 1 per output, comma separated, in the order of the
+            polynomials: DVB rate 3/4 is "101,110"; None or "": none
+        termination : "streaming", or frames: "terminated" (state 0 to state 0, with K - 1 zero
+            bits appended), "truncated" (state 0 to any) or "tailbiting"; None: "streaming"
+        frame_bits : information bits per frame; 0 in streaming
+        soft_input : "int8", "float", "packed4" or "uint8"; "": the format of the type of values,
+            which must not be uint8
+        soft_scale : int8 steps per unit of float32 values, above 0
+        packed_output : eight bits per byte, the first most significant, each frame and the end
+            of a stream padded to a byte; else one bit per byte
+        decode_length : decoded stages per parallel block, a multiple of 32; 0: chosen for the
+            code
+        overlap : further stages on either side of a parallel block, K - 1 or more; 0: chosen for
+            the code
+        batch : parallel blocks per batch; 0: chosen from the device
+        slots : batches in flight on each device, 1 to 16
+        backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
+        device : number of the CUDA device
+        threads : threads of the CPU backend, 1 to 256
+        cuda_kernel : "auto"; "pbvd", the decoder of the paper; "registers" (for many blocks) or
+            "fused" (for few), which support some codes only
+        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
+            (): that one
+        preset : name of a code of conv_presets(), in place of the first four parameters of the
+            code, which must be None then; "": none
         positive_bit : the bit, 0 or 1, that a positive soft value means
-        out : a uint8 array of the result's shape to write to, which has no memory in common
-            with values; None: a new one beside values
+        out : a uint8 array of the result's shape to write to, which shares no memory with values;
+            None: a new array, on the device of values if that is on one. With lock "auto" it
+            must be None
+        lock : "off", or "auto": phase search in streams and in terminated frames without gaps
+        lock_constellation : "bpsk": where pairs and periods begin, and the sign unless the code
+            is transparent; "qpsk": also rotation by 90 degrees, and exchanged I and Q; "oqpsk":
+            also I or Q late by a symbol
+        lock_presets : names of further codes of conv_presets() to search for
+        lock_memory : soft values that are stored during the search, 10^4 to 10^9
+        lock_first_item : the first soft value of a symbol, "i" or "q"
 
     Returns:
-        The bits, a uint8 array of one row per row of values, and a decode_status with
-        channel_error_rate and metric (numbers, or one per stream): means of what the block's
-        tags say, NaN for arrays on a device; chance_error_rate, what noise would show; and
-        verdict: what seems wrong with the values, of which a RuntimeWarning tells too, or "".
-        With lock "auto" also locked, whether a lock holds at the end; lock, that state, a
-        dictionary as in the block's tag viterbi_lock; and lock_changes, one such dictionary
-        for each lock that was found or lost, with first_bit and first_byte, where its output
-        begins.
+        The bits, uint8: one per stage of a stream (missing values of the last stage are
+        erasures), frame_bits per frame; with a row per row of values, or of one dimension like
+        values. And a decode_status, with numbers, or for (streams, items) arrays with one entry
+        per stream:
+          - channel_error_rate: the channel's bit error rate, the mean of estimates by
+            re-encoding the first 2048 of every 2^20 decoded bits or so; NaN for arrays on a
+            device
+          - metric: the sum of the wrong soft values' magnitudes over the number of all values,
+            in int8 steps (packed4: 4-bit steps), from the same bits; NaN for arrays on a device
+          - chance_error_rate: the channel_error_rate that noise would show; NaN if not known
+          - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
+        With lock "auto" it also has:
+          - locked: whether a lock holds at the end
+          - lock: a dictionary of the state at the end, with the entries of the tag viterbi_lock
+            of the block gpu_viterbi_pbvd
+          - lock_changes: one such dictionary for each lock that was found or lost, with
+            first_bit and first_byte, the position of its first output
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
-        TypeError : for what is no array
-        RuntimeError : if CUDA is asked for and cannot be had
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
+        RuntimeError : if backend is "cuda" and CUDA cannot be used, or if a device fails and no
+            other can decode: with backend "cuda", or for an array in the device's memory
     """
     view = view_of("values", values)
     decoder = viterbi_decoder(
@@ -275,19 +319,34 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
                 preset=""):
     """Encodes an array with a convolutional code.
 
-    Parameters that are not described here are those of the block conv_encoder.
-
     Args:
-        bits : uint8, eight per byte, the first most significant, or one per byte
-            (packed_input). Streaming: (items,), or (streams, items). Frames: (frames, items)
-            of frame_bits each, packed ones padded to a byte, or (items,) of such frames.
+        bits : uint8, information bits in memory of the host. Streaming: (items,), one stream, or
+            (streams, items), one stream per row. Frames: (frames, items), one frame of frame_bits
+            per row, or (frames·items,).
+        constraint_length : K, 3 to 9; None: 7
+        polynomials : 2 to 6 generator polynomials, octal as in the standards: the newest bit is
+            the most significant; a negative one is an inverted output; None: (0o171, 0o133)
+        puncturing : one string of 0 and 1 per output, comma separated, in the order of the
+            polynomials: DVB rate 3/4 is "101,110"; None or "": none
+        termination : "streaming", or frames: "terminated" (state 0 to state 0, with K - 1 zero
+            bits appended), "truncated" (state 0 to any) or "tailbiting"; None: "streaming"
+        frame_bits : information bits per frame; 0 in streaming
+        packed_input : bits has eight bits per byte, the first most significant, each frame
+            padded to a byte; else one bit per byte, 0 or 1
+        packed_output : likewise for the result; each stream and each frame is padded to a byte
+            with zeros
+        preset : name of a code of conv_presets(), in place of the first four parameters of the
+            code, which must be None then; "": none
 
     Returns:
-        The coded bits, uint8, eight per byte or one (packed_output), of one row per row of
-        bits; each row, and each frame, is padded to a byte. (items,) for (items,).
+        The coded bits that are sent, uint8: a row per row of bits, or (items,) for bits of one
+        dimension.
 
     Raises:
-        ValueError : that names the argument, its value and what is allowed
+        ValueError : if an argument is refused; it names the argument, its value and what is
+            allowed
+        TypeError : if an array is neither NumPy's nor has DLPack or __cuda_array_interface__, or
+            if arguments are missing or unknown
     """
     code = _conv_code_of(constraint_length, polynomials, puncturing, termination, preset)
     flat = getattr(bits, "ndim", 1) == 1

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Decoders, encoders and channels for arrays.
 
-Arrays are NumPy's, or any with the DLPack protocol or __cuda_array_interface__. One on a CUDA
-device is decoded there, and the result stays there, as a device_array. Nothing is copied or
-converted silently: an array of another type, one with gaps, or a masked one is refused.
-Signal handlers run during a call: Ctrl-C ends the call, and its decoder can be used
-again.
+Arrays are NumPy's, or any with the DLPack protocol or __cuda_array_interface__. An array on a
+CUDA device is decoded by that device, and the result is a device_array on it. Nothing is converted
+silently: an array of another type, one with gaps, or a masked one is refused. Signal handlers run
+during a call: Ctrl-C ends the call, and its decoder can be used again.
 """
 
 from ._arguments import check_names

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. Users call arrays.py, which checks arrays and passes their
- * addresses to this module. */
+ * encoders and channels. Users import arrays.py, whose functions check arrays and pass
+ * their addresses to this module. */
 
 #include "blocks/common/parameters.h"
 #include "blocks/ldpc/ldpc_code_of.h"
@@ -47,7 +47,7 @@ const char* name_of(memory_kind kind)
                                               : "ordinary";
 }
 
-// Options, by name, that select how any decoder runs.
+// Sets the options that all decoders share from a dictionary.
 void set_run(run_options& run, const py::dict& given)
 {
     set_run_options(run,
@@ -63,7 +63,7 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
-// A decoder whose calls run pending signal handlers.
+// Returns a decoder whose calls run the handlers of pending signals.
 template <class Decoder, class... Arguments>
 std::unique_ptr<Decoder> made(const Arguments&... arguments)
 {
@@ -77,7 +77,7 @@ std::unique_ptr<Decoder> made(const Arguments&... arguments)
 void bind_memory(py::module& m)
 {
     py::class_<array_memory, std::shared_ptr<array_memory>>(
-        m, "memory", py::module_local(), "Memory that is given back when nobody has it.")
+        m, "memory", py::module_local(), "Memory that is freed with its last owner.")
         .def_property_readonly("address",
                                [](const array_memory& o) { return address(o.data()); })
         .def_property_readonly("bytes", &array_memory::bytes)
@@ -240,7 +240,17 @@ void bind_viterbi_decoder(py::module& m)
 
 void bind_ldpc(py::module& m)
 {
-    py::class_<ldpc_code>(m, "ldpc_code", py::module_local())
+    py::class_<ldpc_code>(
+        m,
+        "ldpc_code",
+        py::module_local(),
+        "A binary LDPC code of a standard, or of an alist or base matrix file.\n\n"
+        "The parameters are those of ldpc_decode(). A UserWarning says why a file is\n"
+        "probably not a parity-check matrix. Bits and checks are numbered from 0.\n\n"
+        "Raises:\n"
+        "    ValueError : if a parameter is refused; it names the parameter, its value "
+        "and\n"
+        "        what is allowed")
         .def(py::init([](const std::string& standard,
                          const std::string& frame_size,
                          const std::string& rate,
@@ -268,38 +278,61 @@ void bind_ldpc(py::module& m)
              py::arg("punctured") = std::vector<int>(),
              py::arg("shortened") = std::vector<int>(),
              py::arg("message_positions") = "systematic")
-        .def_property_readonly("name", &ldpc_code::name)
+        .def_property_readonly("name",
+                               &ldpc_code::name,
+                               "Name such as \"dvbs2 normal 1/2\", or path of the file.")
         .def_property_readonly("n", &ldpc_code::n, "Bits of a codeword, sent or not.")
+        .def_property_readonly("sent",
+                               &ldpc_code::sent,
+                               "Bits that are sent per frame: soft values of a frame.")
         .def_property_readonly(
-            "sent", &ldpc_code::sent, "Bits of a frame that are sent: values of a frame.")
-        .def_property_readonly("punctured", &ldpc_code::punctured)
-        .def_property_readonly("shortened", &ldpc_code::shortened)
+            "punctured", &ldpc_code::punctured, "Positions that are not sent, ascending.")
+        .def_property_readonly("shortened",
+                               &ldpc_code::shortened,
+                               "Positions that are 0 and not sent, ascending.")
         .def_property_readonly("k", &ldpc_code::k, "Bits of a message.")
-        .def_property_readonly("checks", &ldpc_code::checks)
         .def_property_readonly(
-            "warning",
-            &ldpc_code::warning,
-            "Empty, or why a file is probably not a parity-check matrix.")
-        .def_property_readonly("edges", &ldpc_code::edges)
-        .def_property_readonly("can_encode", &ldpc_code::can_encode)
-        .def_property_readonly("message_positions",
-                               [](const ldpc_code& c) {
-                                   const auto& p = c.message_positions();
-                                   return py::array_t<std::uint32_t>(p.size(), p.data());
-                               })
-        .def("check",
-             [](const ldpc_code& c, unsigned row) {
-                 if (row >= c.checks()) {
-                     throw py::index_error("check " + std::to_string(row));
-                 }
-                 const auto bits = c.check(row);
-                 return std::vector<std::uint32_t>(bits.begin(), bits.end());
-             })
-        .def_static("dvbs2_rates", &ldpc_code::dvbs2_rates, py::arg("frame_size"))
-        .def_static("standards", &ldpc_code::standards)
-        .def_static("frame_sizes", &ldpc_code::frame_sizes, py::arg("standard"))
+            "checks", &ldpc_code::checks, "Number of checks, redundant ones included.")
+        .def_property_readonly("warning",
+                               &ldpc_code::warning,
+                               "Why a file is probably not a parity-check matrix; \"\" "
+                               "if it seems to be one.")
+        .def_property_readonly(
+            "edges", &ldpc_code::edges, "Number of ones in the parity-check matrix.")
+        .def_property_readonly(
+            "can_encode", &ldpc_code::can_encode, "Whether message positions are known.")
+        .def_property_readonly(
+            "message_positions",
+            [](const ldpc_code& c) {
+                const auto& p = c.message_positions();
+                return py::array_t<std::uint32_t>(p.size(), p.data());
+            },
+            "Position of each message bit in the codeword, uint32; empty if not known.")
+        .def(
+            "check",
+            [](const ldpc_code& c, unsigned row) {
+                if (row >= c.checks()) {
+                    throw py::index_error("check " + std::to_string(row));
+                }
+                const auto bits = c.check(row);
+                return std::vector<std::uint32_t>(bits.begin(), bits.end());
+            },
+            "Returns the positions of the bits of a check. Raises an IndexError.")
+        .def_static("dvbs2_rates",
+                    &ldpc_code::dvbs2_rates,
+                    py::arg("frame_size"),
+                    "Returns the rates of DVB-S2, ascending. Raises a ValueError.")
         .def_static(
-            "rates", &ldpc_code::rates, py::arg("standard"), py::arg("frame_size"))
+            "standards", &ldpc_code::standards, "Returns the names of the standards.")
+        .def_static("frame_sizes",
+                    &ldpc_code::frame_sizes,
+                    py::arg("standard"),
+                    "Returns the frame sizes of a standard. Raises a ValueError.")
+        .def_static("rates",
+                    &ldpc_code::rates,
+                    py::arg("standard"),
+                    py::arg("frame_size"),
+                    "Returns the rates of a frame size, ascending. Raises a ValueError.")
         .def("__repr__", [](const ldpc_code& c) {
             return "<ldpc_code " + c.name() + ": n=" + std::to_string(c.n()) +
                    ", k=" + std::to_string(c.k()) + ">";

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codebooks as Python has them, and as the blocks take them. */
+/* Conversion of codebooks between Python and the library. */
 
 #ifndef INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
 #define INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-//! The words of a code, an array of N·q rows of n bits.
+//! Returns the words of a code as an array of N·q rows of n channel symbols.
 inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& code)
 {
     const std::size_t rows = std::size_t(code.frame_symbols()) * code.q();
@@ -23,7 +23,8 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
     return pybind11::array_t<std::uint8_t>(shape, code.word(0, 0));
 }
 
-//! Converts an array or nested lists of words, or reads words from the file of that path.
+//! Returns the words of a code from an array, from nested lists, or from a file whose
+//! path \p codebook is. \throws std::invalid_argument
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
@@ -31,7 +32,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // Negative values are refused by the constructor of the code.
+        // The constructor of the code refuses negative values.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
@@ -58,9 +59,9 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
                                     ": frame_symbols * q rows of n = " +
                                     std::to_string(n) + " channel symbols are allowed");
     }
-    // Checks values before their conversion to bytes, which would turn 256 into 0.
+    // Values are checked before their conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
-    // An invalid alphabet is refused by the constructor of the code.
+    // The constructor of the code refuses an invalid alphabet.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {

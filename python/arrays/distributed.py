@@ -1,14 +1,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error rates and decoding on many machines, as tasks of Dask.
+"""Error rates and decoding on several machines, as tasks of Dask.
 
     client = distributed.Client("tcp://scheduler:8786")
     points = error_rates(client, "viterbi", [3, 3.5, 4], min_errors=100, preset="ccsds")
     bits = decode(client, "ldpc", values, rate="3/4")
 
 Dask (the package distributed) is needed, and this package of the same version on every worker.
-The loss of a worker does not change a result, because its tasks run again elsewhere.
-The number of workers does not matter either, because a task depends only on its number.
+The loss of a worker does not change a result, because its tasks run again elsewhere. The number
+of workers does not change a result either, because each task depends only on its number.
 """
 
 import argparse
@@ -35,9 +35,10 @@ from ._memory import view_of
 __all__ = ["decode", "decode_file", "error_rates"]
 
 _DECODERS = ("viterbi", "ldpc", "sync")
-# Approximate number of information bits per simulation task: about 0.1 s of one core.
+# Approximate number of information bits (sync: message symbols) per simulation task, which takes
+# about 0.1 s of one core.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
-# Decoder parameters that these functions set themselves.
+# Decoder parameters that the functions of this module set, or do not support.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
           "lock_presets", "lock_memory", "lock_first_item")
 _SIMULATED = (*_GIVEN, "packed_output", "output", "p_insert", "p_delete")
@@ -54,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Returns those parameters of a decoder that encoders accept."""
+    """Returns those parameters of a decoder that its encoder has too."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -63,7 +64,7 @@ def _code_of(decoder, code):
 
 
 def _simulate_viterbi(code, ebn0_db, seed, number, size):
-    """Counts wrong bits of task `number`: `size` frames, or a stream of `size` bits."""
+    """Simulates task `number`, of `size` frames or a stream of `size` bits; returns its counts."""
     preset = arrays.find_conv_preset(code["preset"]) if code.get("preset") else None
     ends = preset.termination if preset else code.get("termination", "streaming")
     frame_bits = code.get("frame_bits", 0)
@@ -133,8 +134,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file from number `first` on; returns bytes drop to
-    drop + keep."""
+    """Decodes `count` items of a file from number `first` on; returns `keep` bytes of the output
+    from byte `drop` on, or all of them if keep is None."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -144,18 +145,19 @@ def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
 
 # ---- the client ----
 
-_ANSWER_S = 5 # time that a scheduler has to answer, in seconds
+_ANSWER_S = 5 # seconds within which the scheduler must answer
 
 
 def _threads(client):
-    """Returns how many tasks run at the same time."""
+    """Returns the number of tasks that run at the same time."""
     return max(1, sum(client.nthreads().values()))
 
 
 def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
-    `fixed` are decoder parameters that the caller may not give, `numbers` are (value, least).
+    `fixed` are decoder parameters that the caller may not give. Each of `numbers` is an integer
+    parameter with its value and its least value.
     """
     from distributed import Client
     if not isinstance(client, Client):
@@ -171,11 +173,11 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
 
 @contextlib.contextmanager
 def _scheduler(client):
-    """Raises ConnectionError for all errors once the scheduler is gone."""
+    """Turns any error into a ConnectionError if the scheduler does not answer any more."""
     from distributed import CancelledError
 
     def ask():
-        # Without a limit the call never returns once the client has been closed.
+        # Without a time limit the call does not return once the client has been closed.
         client.sync(client.scheduler.identity, callback_timeout=_ANSWER_S)
 
     try:
@@ -205,7 +207,8 @@ def _check_versions(client):
 
 
 def _in_order(client, calls):
-    """Yields results of calls in order, while later calls run. Closing it cancels those."""
+    """Yields the results of calls in order, while later calls run. Closing the generator cancels
+    the later calls."""
     futures = collections.deque()
     calls = iter(calls)
     with _scheduler(client):
@@ -256,7 +259,7 @@ class _Replacement:
             if kind is None:
                 self._file.flush()
                 if self._part:
-                    os.fsync(self._file.fileno()) # a full disk may be noticed here only
+                    os.fsync(self._file.fileno()) # may be the first to notice a full disk
                 self._file.close()
                 if self._part:
                     os.replace(self._part, self._path)
@@ -277,31 +280,32 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
                 task_size=0, progress=None, **code):
     """Measures error rates over a simulated channel.
 
-    Tasks are counted in order, up to the one at which enough errors have occurred. The
-    counts therefore do not depend on the number of workers, on their speed, or on the
-    loss of a worker.
+    The channel is BPSK with AWGN (awgn()), or for sync insertions and deletions (bsid()). Tasks
+    are counted in order, up to the one at which enough errors have occurred. The counts therefore
+    do not depend on the number of workers, on their speed, or on the loss of a worker.
 
     Args:
-        client : of Dask
+        client : a distributed.Client of Dask
         decoder : "viterbi", "ldpc" or "sync"
-        points : Eb/N0 in dB; of sync the probability of an insertion, and of a deletion; all
-            are checked before the first is simulated
-        min_errors : a point ends with this many wrong bits (viterbi), frames (ldpc) or
-            symbols (sync); 0: with max_units only
-        max_units : or with this many bits, frames or symbols
-        seed : of data and noise
-        task_size : frames per task, of a stream bits, on which the counts depend; 0: chosen
-            from the code
-        progress : called with (point, counts) after each task that is counted
-        code : parameters of viterbi_decode(), ldpc_decode() or sync_decode()
+        points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each that of an
+            insertion and of a deletion (sync). All are checked before the first is simulated
+        min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) with which a
+            point ends; 0: it ends with max_units only
+        max_units : number of bits, frames or symbols with which a point ends, 1 or more
+        seed : seed of data and noise, 0 or more
+        task_size : frames per task (viterbi in streaming: bits), on which the counts depend; 0:
+            chosen from the code
+        progress : None, or a function that is called with (point, counts) after each counted task
+        code : parameters of viterbi_decode(), ldpc_decode() or sync_decode() for code and decoder
 
     Returns:
-        For each point a dictionary of its counts: bits (of sync symbols), errors, frames,
-        frame_errors, and tasks.
+        A list with a dictionary for each point: point, bits (sync: symbols), errors (wrong bits
+        or symbols), frames, frame_errors (wrong frames), tasks, and for ldpc iterations (the sum
+        over all frames).
 
     Raises:
-        ValueError : that names the argument
-        ConnectionError : if the scheduler is gone, and no other error then
+        ValueError : if an argument is refused; it names the argument
+        ConnectionError : if the scheduler does not answer; it replaces any other error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, _DECODERS, code, _SIMULATED, min_errors=(min_errors, 0),
@@ -331,8 +335,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Raises on the client the errors that a worker would raise. Returns the task
-    size."""
+    """Simulates a task of one unit for each point, so that errors are raised on the client.
+    Returns the task size."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -355,18 +359,18 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     """Decodes a large array of frames, one per row, on the workers.
 
     Args:
-        client : of Dask
+        client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
-        values : NumPy array (frames, items), as viterbi_decode() and ldpc_decode() take it
-        frames_per_task : from 0; 0: such that a task has about 8 MB
+        values : NumPy array (frames, items), as viterbi_decode() or ldpc_decode() takes it
+        frames_per_task : frames per task, 0 or more; 0: as many as have about 8 MiB of values
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
-        The decoded rows, in their order.
+        The output of viterbi_decode() or ldpc_decode() for values, (frames, items); no status.
 
     Raises:
-        ValueError : that names the argument
-        ConnectionError : if the scheduler is gone, and no other error then
+        ValueError : if an argument is refused; it names the argument
+        ConnectionError : if the scheduler does not answer; it replaces any other error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
@@ -386,27 +390,29 @@ def decode(client, decoder, values, frames_per_task=0, **code):
 def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24, **code):
     """Decodes a recording that all workers can read.
 
-    A stream of the Viterbi decoder is cut where its parallel blocks begin, so the output is
+    A stream for the Viterbi decoder is divided where parallel blocks begin, so the output is
     that of one decoder, to the last bit.
 
     Args:
-        client : of Dask
+        client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
-        path : of the recording, the same on this machine and all workers
-        out : path of the output on this machine, packed bits; a file that is there is
-            replaced once all is decoded, and stays as it is where something fails
-        dtype : of the recording: int8, float32, or uint8 for soft_input "packed4"
-        bits_per_task : information bits of a task, about, from 1
+        path : path of the recording, the same on this machine and on all workers
+        out : path of the output on this machine. It has the output of viterbi_decode() or
+            ldpc_decode(), packed bits by default. An existing file is replaced once all is
+            decoded; after an error it is unchanged
+        dtype : type of the recording's items: int8 or float32; for viterbi also uint8, with
+            soft_input "packed4" or "uint8"
+        bits_per_task : approximate number of information bits per task, 1 or more
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
-        Bytes written. The items of a last frame that is not complete are dropped, with a
-        RuntimeWarning that counts them.
+        The number of bytes written. The items of an incomplete last frame are dropped, with a
+        RuntimeWarning that says how many.
 
     Raises:
-        ValueError : that names the argument
-        OSError : if a worker cannot read the recording, all of it, or out cannot be written
-        ConnectionError : if the scheduler is gone, and no other error then
+        ValueError : if an argument is refused; it names the argument
+        OSError : if a worker cannot read all of the recording, or out cannot be written
+        ConnectionError : if the scheduler does not answer; it replaces any other error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
@@ -438,8 +444,8 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
 
 def _parts(decoder, items, bits, code):
-    """Yields for each task its first item, its items, and its output bytes to drop and
-    keep."""
+    """Yields for each task its first item, its number of items, and the numbers of output bytes
+    to drop at the beginning and to keep after them (None: all)."""
     if decoder == "ldpc":
         known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))
@@ -451,7 +457,8 @@ def _parts(decoder, items, bits, code):
         each = decoding._any().items_per_frame()
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # Tasks begin where a parallel block, a puncturing period and a byte of packed input begin.
+    # The output of a task begins where a parallel block, a puncturing period and, in packed4, an
+    # item begin. The task has `lead` more stages on either side.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)
@@ -460,7 +467,7 @@ def _parts(decoder, items, bits, code):
         decoding.decode_length * period
     while step // period * values % per_item:
         step *= 2
-    lead = -(-decoding.overlap // step) * step # warm-up on either side, dropped from the output
+    lead = -(-decoding.overlap // step) * step # the overlap in whole steps
     length = max(1, bits // step) * step
 
     def item(stage):
@@ -509,7 +516,7 @@ def _value(option, text, kind):
 
 
 def _range(text):
-    """Returns the points of A:STEP:B, of a list, or of one value."""
+    """Returns the points of a comma separated list of numbers and ranges A:STEP:B."""
     points = []
     for part in text.split(","):
         ends = [_value("--range", x, 0.0) for x in part.split(":")]
@@ -524,7 +531,8 @@ def _range(text):
 
 
 def _parse(decoder, words):
-    """Returns options of the command as keyword arguments."""
+    """Returns the options of this module's functions and the parameters of the decoder, both as
+    keyword arguments."""
     known = dict(inspect.signature(getattr(arrays, f"{decoder}_decode")).parameters)
     own = {"range": "", "scheduler": "", "seed": 1, "min_errors": _count, "max_units": _count,
            "json": "", "task_size": 0}
@@ -593,7 +601,7 @@ def main(words=None):
         points = _range(options.pop("range"))
         target = options.pop("json")
         if target not in (None, "-") and not _is_pipe(target):
-            _Replacement(target).discard() # refused before there is a result
+            _Replacement(target).discard() # raises an error before results could be lost
         _check_simulation(args.decoder, code, points, options["seed"], options["task_size"])
         given = {name: value for name, value in options.items() if value is not None}
         report = {"command": f"gpufec ber {args.decoder} --scheduler", "version": _version(),

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Exchanges arrays with other libraries by version 0 of the DLPack protocol, which all of
- * them support: https://dmlc.github.io/dlpack/latest/c_api.html */
+/* Exchange of arrays with other libraries by the DLPack protocol without a version, which
+ * libraries use unless a newer one is requested:
+ * https://dmlc.github.io/dlpack/latest/c_api.html */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DLPACK_H
 #define INCLUDED_GPUFEC_ARRAYS_DLPACK_H
@@ -24,7 +25,7 @@ struct device_type {
 constexpr std::int32_t cuda = 2;
 
 struct data_type {
-    std::uint8_t code, bits; // 0: signed integer, 1: unsigned integer, 2: floating point
+    std::uint8_t code, bits; // code 0: signed, 1: unsigned integer, 2: floating point
     std::uint16_t lanes;
 };
 
@@ -34,7 +35,7 @@ struct tensor {
     std::int32_t dimensions;
     data_type type;
     std::int64_t* shape;
-    std::int64_t* strides; // in items; nullptr: none between rows
+    std::int64_t* strides; // in items; nullptr: the array is contiguous in C order
     std::uint64_t byte_offset;
 };
 
@@ -46,8 +47,9 @@ struct managed_tensor {
 
 } // namespace dlpack
 
-//! Returns the contents of a capsule, which keeps ownership: address, shape, strides or
-//! None, kind and bits of the items, device.
+//! Returns the address, the shape, the strides in items or None, the code (-1 for
+//! vectors) and the bits of the items, and the device of the array in a capsule, which
+//! keeps it.
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
     namespace py = pybind11;
@@ -57,7 +59,7 @@ inline pybind11::tuple read_dlpack(const pybind11::object& object)
         throw py::error_already_set();
     }
     const auto& a = managed->array;
-    constexpr int max_dimensions = 64; // of NumPy
+    constexpr int max_dimensions = 64; // limit of NumPy 2
     if (a.dimensions < 0 || a.dimensions > max_dimensions) {
         throw py::value_error("it has " + std::to_string(a.dimensions) + " dimensions");
     }
@@ -78,7 +80,8 @@ inline pybind11::tuple read_dlpack(const pybind11::object& object)
                           int(a.device.number));
 }
 
-//! Makes a capsule for an array in the memory of a device.
+//! Returns a capsule with an array in the memory of a device. \p code and \p bits
+//! describe the items as in data_type.
 inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory,
                                      const std::vector<std::int64_t>& shape,
                                      int code,
@@ -101,7 +104,7 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
     o->managed.deleter = [](dlpack::managed_tensor* m) {
         delete static_cast<owner*>(m->context);
     };
-    // The consumer of the tensor renames the capsule, and calls the deleter.
+    // A consumer renames the capsule and calls the deleter itself; else the capsule does.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {
             if (PyCapsule_IsValid(capsule, "dltensor")) {

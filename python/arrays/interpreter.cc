@@ -14,20 +14,20 @@ namespace gr::gpufec {
 
 namespace {
 
-// Process-wide state, because there is one interpreter per process. It has no destructor,
-// because sleeping threads use it until the process ends. `working` counts the threads
-// that have released the lock and will request it again.
+// State of the process, which has one interpreter. It has no destructor, because sleeping
+// threads use it until the process ends. `working` counts the threads that have released
+// the lock and will request it again.
 std::atomic<unsigned> working{ 0 };
 std::atomic<bool> ending{ false };
-std::thread::id last; // thread that ends the interpreter
+std::thread::id last; // the thread that ends the interpreter
 
-// Returns whether Python would end the calling thread when it asks for the lock.
+// Returns whether Python would end the calling thread when that requests the lock.
 bool must_sleep() { return ending && std::this_thread::get_id() != last; }
 
 void end()
 {
     if (PyThreadState_Get()->interp != PyInterpreterState_Main()) {
-        return; // other threads continue
+        return; // a sub-interpreter ends; other threads continue
     }
     last = std::this_thread::get_id();
     ending = true;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Work without Python's global lock, which notices signals and the interpreter's end. */
+/* Long work without Python's global interpreter lock (GIL), during which signals are
+ * handled and the interpreter may end. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
 #define INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
@@ -14,11 +15,12 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Releases the global lock (GIL) while it exists.
+ * \brief Guard that releases the GIL.
  *
- * It takes the place of pybind11::gil_scoped_release, whose destructor aborts the process
- * in a daemon thread that still works when the interpreter ends: before Python 3.14 that
- * unwinds the stack of a thread that asks for the lock. Here such a thread sleeps.
+ * It replaces pybind11::gil_scoped_release, whose destructor requests the lock. Before
+ * Python 3.14, an interpreter that has ended unwinds the stack of a daemon thread that
+ * requests the lock, and a destructor that is unwound aborts the process. Here such a
+ * thread sleeps until the process ends.
  */
 class without_gil
 {
@@ -32,17 +34,18 @@ private:
 };
 
 /*!
- * \brief Runs the handlers of pending signals, without the lock before and after it.
+ * \brief Runs the handlers of pending signals. The caller does not hold the GIL.
  * \throws interrupted if a handler raised an exception, or the interpreter ends
  */
 void check_signals();
 
+//! Exception that ends work; Python's own exception is already set.
 class interrupted
 {
 };
 
-//! Runs \p work without the lock and returns its result; \p work may call
-//! check_signals(). \throws pybind11::error_already_set from a signal handler
+//! Runs \p work without the GIL and returns its result; \p work may call check_signals().
+//! \throws pybind11::error_already_set with the exception of a signal handler
 template <class Work>
 auto released(Work&& work)
 {
@@ -72,12 +75,12 @@ private:
     clock::time_point d_next = clock::now() + interval;
 };
 
-//! Calls \p part(first, n) for parts of \p count items in released(), and checks signals
-//! between them.
+//! Runs \p part(first, n) for successive parts of \p count items by released(), and
+//! checks signals between the parts.
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
-    constexpr std::size_t items = 1 << 20; // some milliseconds; a multiple of 8
+    constexpr std::size_t items = 1 << 20; // a few milliseconds of work; a multiple of 8
     released([&] {
         paced_signals signals;
         for (std::size_t first = 0; first < count; first += items) {
@@ -87,7 +90,7 @@ void released_in_parts(std::size_t count, Part&& part)
     });
 }
 
-//! Makes the end of the interpreter wait up to two seconds for work without the lock.
+//! Makes the interpreter wait at its end, up to two seconds, for work without the GIL.
 void watch_interpreter();
 
 } // namespace gr::gpufec

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the constructors of bound classes report wrong arguments in words.
 
-By default, pybind11 reports the list of all parameters and their types.
+By itself, pybind11 reports the list of all parameters and their types.
 """
 
 import ast
@@ -13,7 +13,7 @@ import numbers
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-# A sample value of each type, for check_kind(). Other types are not checked.
+# A value of each type, for check_kind(). Types in neither table are not checked.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "List[int]": ()}
 _OTHERS = {"List[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, List[int]]": (lambda value: isinstance(value, str) or
@@ -31,7 +31,7 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Returns the signature from a pybind11 docstring, and the parameter types by name."""
+    """Returns the signature in pybind11's docstring, and the types of the parameters by name."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}
@@ -61,7 +61,8 @@ def _check(signature, types, given):
 
 
 def explain(bound):
-    """Wraps the constructor of a class that pybind11 has bound."""
+    """Wraps the constructor of a class that pybind11 has bound, so that a wrong argument is
+    named by a TypeError."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

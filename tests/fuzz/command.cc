@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (word.empty()) {
             break;
         }
-        // Skips options that name files elsewhere, and long options.
+        // Skips options that name files elsewhere, and those of 60 characters or more.
         const bool elsewhere = word.find('/') != std::string::npos && word[0] != '-' &&
                                word.find_first_not_of("0123456789/") != std::string::npos;
         if (!elsewhere && word.find("=/") == std::string::npos && word.size() < 60) {

@@ -4,7 +4,8 @@
 #ifndef INCLUDED_GPUFEC_API_H
 #define INCLUDED_GPUFEC_API_H
 
-// As GNU Radio's own macros, which programs without GNU Radio do not have.
+// GPUFEC_API exports a symbol from the library. The macros of gnuradio/attributes.h are
+// not used, because programs may include these headers without GNU Radio.
 #if defined(__GNUC__) || defined(__clang__)
 #define GPUFEC_API __attribute__((visibility("default")))
 #else

@@ -80,11 +80,11 @@ class GPUFEC_API viterbi_array_decoder
 {
 public:
     struct status {
-        //! Means of viterbi_decoder::take_stream_statistics(); NaN for device memory.
+        //! Means over viterbi_decoder::take_stream_statistics(); NaN for device memory.
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(); for device memory on the first call only.
+        //! See decoder::verdict(). Only the first array in device memory is checked.
         std::string verdict;
         //! With options.lock "auto": state at the end of the array.
         viterbi_lock lock{};
@@ -144,8 +144,9 @@ public:
                                             bool last,
                                             status* so_far = nullptr);
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".
@@ -190,11 +191,13 @@ public:
      */
     void decode(const void* in, std::size_t frames, void* out, status* statuses);
 
-    //! Returns decoder::verdict() of the last call; for device memory of the first call.
+    //! Returns decoder::verdict() of the last call. Only the first array in device memory
+    //! is checked.
     const std::string& verdict() const;
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".
@@ -222,7 +225,7 @@ public:
         std::vector<std::uint8_t> output; //!< frame_bytes() each
         std::vector<sync_status> statuses;
         std::vector<std::int64_t> begins; //!< item with which each most likely begins
-        std::vector<std::uint8_t> locked; //!< whether the decoder follows the boundaries
+        std::vector<std::uint8_t> locked; //!< whether the decoder tracks the boundaries
     };
 
     //! \throws std::invalid_argument
@@ -259,8 +262,9 @@ public:
     //! \p last, and returns the frames that are ready. An exception discards the stream.
     frames decode_stream(const void* items, std::size_t count, bool last = true);
 
-    //! Has \p check called about every 50 ms by decode(), in its thread. An exception of
-    //! \p check ends the call and passes on; the decoder can be used again.
+    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
+    //! exception that it throws ends the call and reaches the caller; the decoder can be
+    //! used again.
     void set_check(std::function<void()> check);
 
     //! Returns the backend that has decoded, "cuda" or "cpu".

@@ -29,7 +29,7 @@ public:
     static constexpr unsigned max_errors = 12;
 
     /*!
-     * \brief Returns a code of a standard, by the names of its LDPC code.
+     * \brief Returns a code of a standard, by frame size and rate of its LDPC code.
      *
      * | standard | frame_size                                     | rate            |
      * |----------|------------------------------------------------|-----------------|
@@ -65,7 +65,7 @@ public:
      */
     bch_code(std::uint32_t field, unsigned n, unsigned t);
 
-    const std::string& name() const; //!< "dvbs2 normal 1/2", or "bch" and its numbers
+    const std::string& name() const; //!< such as "dvbs2 normal 1/2", or "bch N K"
     unsigned n() const;              //!< bits of a codeword
     unsigned k() const;              //!< bits of a message
     unsigned t() const;              //!< errors that are corrected
@@ -99,7 +99,7 @@ private:
 class GPUFEC_API bch_decoder_kernel
 {
 public:
-    //! \param code of the codewords
+    //! \param code the code
     //! \param variant instruction set, "avx2" or "baseline"; "": the best available
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of all decoders: run options, callbacks, and waiting for results.
- */
+/* The interface of all decoders: run options, callbacks, and waiting for results. */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
 #define INCLUDED_GPUFEC_DECODER_H
@@ -46,9 +45,9 @@ struct decoder_hooks {
 struct run_options {
     unsigned batch = 0;         //!< work items per slot; 0: chosen from the device
     unsigned slots = 3;         //!< batches in flight on each device, 1 to 16
-    double max_latency_ms = 50; //!< longest wait of a batch that is not full, from 0
+    double max_latency_ms = 50; //!< longest wait in ms of a batch that is not full, ≥ 0
     backend where = backend::automatic;
-    std::vector<int> devices = { 0 }; //!< CUDA devices (1 to 16), dealt batches in turn
+    std::vector<int> devices = { 0 }; //!< 1 to 16 CUDA devices, over which batches rotate
     unsigned threads = 1;             //!< threads of the CPU backend, 1 to 256
     //! Threads that copy the input of the Viterbi and LDPC decoders for a GPU, 1 to 256,
     //! of which at most 8 are used; 0: as many as \p threads
@@ -56,8 +55,8 @@ struct run_options {
     //! Timeout in ms for one batch, counted from the end of the previous batch, up to
     //! 1e9; on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
-    //! Upper limit of the batch that is chosen where \p batch is 0; 0: no limit. Lower
-    //! this for short inputs to avoid a large allocation.
+    //! Upper limit of the batch that is chosen if \p batch is 0; 0: no limit. Lower this
+    //! for short inputs to avoid a large allocation.
     std::size_t most = 0;
     bool watch = true; //!< whether the input is checked, see decoder::verdict()
 };
@@ -175,9 +174,9 @@ public:
      * \param next the address to which the next output will be pulled, and all output
      *        after it without a gap
      * \param bytes free bytes at \p next
-     * \return false if submitted output is still to be pulled and the output of a full
-     *         batch submitted now would not fit after it: that batch's output would be
-     *         copied. Else true
+     * \return true if all submitted output has been pulled, or if the output of a full
+     *         batch, submitted now, would fit after the output still to be pulled. Else
+     *         false: the output of that batch would be copied
      */
     bool borrow_output(void* next, std::size_t bytes);
     //! Waits for the batches in flight and keeps their output in the slots; no memory is

@@ -97,8 +97,8 @@ public:
     virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the number of BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of BBFRAMEs dropped because of their header, which most often
-    //! could not be corrected.
+    //! Returns the number of BBFRAMEs dropped because of a wrong or unsupported header,
+    //! most often that of a frame that BCH could not correct.
     virtual std::uint64_t dropped_frame_count() const = 0;
     //! Returns the number of packets, inserted null packets included.
     virtual std::uint64_t packet_count() const = 0;

@@ -180,7 +180,7 @@ public:
     //! Returns the number of frames whose start state did not match the end state of the
     //! previous frame (stream mode).
     virtual std::uint64_t links_failed() const = 0;
-    //! Returns the number of frames that were decoded again because of that.
+    //! Returns the number of frames that were decoded again because of such a mismatch.
     virtual std::uint64_t frames_again() const = 0;
 
     //! Sets p_insert from one of the next frames on. \throws std::invalid_argument

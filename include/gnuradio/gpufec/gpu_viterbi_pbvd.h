@@ -47,8 +47,8 @@ namespace gr::gpufec {
  * bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the first
  * parallel block (or frame) of the group:
  *  - \c viterbi_ber (double): channel bit error rate,
- *  - \c viterbi_metric (double): sum of the wrong soft values' magnitudes over the number
- *    of all, in int8 steps.
+ *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
+ *    divided by the number of all, in int8 steps.
  *
  * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
  * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of
@@ -175,8 +175,8 @@ public:
     //! decoded bits of the last batch (in frames, those of its first frame); NaN before
     //! the first batch.
     virtual double channel_error_rate() const = 0;
-    //! Returns the sum of the wrong soft values' magnitudes over the number of all, in
-    //! int8 steps, from the same bits.
+    //! Returns the sum of the magnitudes of soft values with a wrong sign, divided by the
+    //! number of all, in int8 steps, from the bits of channel_error_rate().
     virtual double metric() const = 0;
 
     //! Returns whether a phase is found; always false without lock "auto".

@@ -180,8 +180,8 @@ public:
      *         free
      */
     ldpc_code with_message_positions(const std::string& rule) const;
-    //! Returns the code with these positions of the k() message bits, in the order of the
-    //! message, from 0. \throws std::invalid_argument likewise
+    //! Returns the code with message bit i at position positions[i], from 0.
+    //! \throws std::invalid_argument as the function above
     ldpc_code with_message_positions(const std::vector<std::uint32_t>& positions) const;
 
     //! Returns a name such as "dvbs2 normal 1/2", or the one given to from_alist().
@@ -230,15 +230,15 @@ public:
     const std::vector<circulant>& circulants() const;
 
     /*!
-     * \brief Returns the rows of circulants of a code with a parity chain, such as those
-     * of DVB-S2; 0 for others.
+     * \brief Returns the number of rows of circulants of a code with a parity chain, such
+     * as those of DVB-S2; 0 for others.
      *
      * Check j·q + i, j in 0 … lifting() − 1, is in row i.
      */
     unsigned q() const;
     //! Returns the addresses of each group of 360 information bits, for a parity chain
-    //! and lifting size 360. Bit m of group g is in check j·q + i if (j − m mod 360)·q +
-    //! i is one of the group's addresses.
+    //! and lifting size 360. Bit m of group g is in check j·q + i if
+    //! ((j − m) mod 360)·q + i is one of the group's addresses.
     const std::vector<std::vector<std::uint16_t>>& addresses() const;
 
 private:
@@ -273,7 +273,8 @@ public:
     const ldpc_code& code() const { return d_code; }
 
 private:
-    //! Group of 360 message bits that is added to a row of checks, from bit \p from on.
+    //! The addition of a group of 360 message bits to a row of 360 checks, rotated so
+    //! that bit \p from is added to the first check.
     struct circulant {
         std::uint16_t row, from;
     };
@@ -285,7 +286,7 @@ private:
 
 //! How a check node computes message magnitudes.
 enum class ldpc_algorithm {
-    offset_min_sum,     //!< the smallest incoming magnitude less an offset
+    offset_min_sum,     //!< the smallest incoming magnitude minus an offset
     normalized_min_sum, //!< the smallest incoming magnitude times a factor
     min_sum             //!< the smallest incoming magnitude
 };
@@ -316,7 +317,7 @@ GPUFEC_API ldpc_schedule ldpc_schedule_from_string(const std::string& name);
 enum class llr_format {
     int8,    //!< one signed byte, with llr_scale steps per nat
     float32, //!< one float, in nats
-    uint8    //!< one byte of offset binary, with 128 in the middle: v − 128 as an int8
+    uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
 //! Returns the format of a name. \throws std::invalid_argument
@@ -327,7 +328,7 @@ GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 enum class ldpc_soft_output {
     none,
     posterior, //!< posterior LLRs after the last iteration
-    extrinsic  //!< posterior LLRs less the channel values
+    extrinsic  //!< posterior LLRs minus the channel values
 };
 
 //! Format of symbols as input in place of channel values.
@@ -351,7 +352,7 @@ struct ldpc_constellation {
 
 //! Codes and parameters of an ldpc_decoder. A batch is counted in codewords.
 struct ldpc_options : run_options {
-    std::vector<ldpc_code> codes; //!< at least one; frames name them by index
+    std::vector<ldpc_code> codes; //!< at least one; select() refers to them by index
     llr_format format = llr_format::int8;
     float llr_scale = 2.0f; //!< steps per nat, int8 and uint8 input only
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
@@ -365,17 +366,18 @@ struct ldpc_options : run_options {
     ldpc_soft_output soft = ldpc_soft_output::none;
     bool keep_soft = false; //!< for ldpc_decoder::llrs()
     float soft_scale = 0;   //!< steps per nat of output LLRs; 0: llr_scale
-    //! Nats; negative: the one for the code or, with float32, one that decreases with the
-    //! distance to the second-smallest magnitude.
+    //! Offset in nats; negative: that tuned for the code or, with float32, one that
+    //! decreases with the distance to the second-smallest magnitude.
     double offset = -1;
-    double normalization = -1;  //!< factor; negative: the one for the code
+    double normalization = -1;  //!< factor; negative: that tuned for the code
     unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive value means
-    bool bits_in_place = false; //!< unpacked bits can be written in place
-    //! Symbols of XFECFRAMEs in place of channel values. Then format and llr_scale are
-    //! ignored, and positive_bit applies to output LLRs only.
+    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
+    //! Format of the symbols of XFECFRAMEs, if they are the input in place of channel
+    //! values. Then format and llr_scale are ignored, and positive_bit applies to output
+    //! LLRs only.
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
-    //! Constellations of symbol input, at least one; frames name them by index.
+    //! Constellations of symbol input, at least one; select() refers to them by index.
     std::vector<ldpc_constellation> constellations;
 };
 
@@ -392,8 +394,8 @@ class GPUFEC_API ldpc_decoder : public decoder
 public:
     //! The result of decoding one frame.
     struct report {
-        std::uint64_t frame = 0;  //!< counted from the stream's beginning
-        unsigned code = 0;        //!< its index
+        std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
+        unsigned code = 0;        //!< index of its code in ldpc_options::codes
         unsigned iterations = 0;  //!< number of iterations
         unsigned unsatisfied = 0; //!< checks that the decisions violate; 0: a codeword
     };
@@ -416,8 +418,8 @@ public:
     std::size_t missing() const;
     //! Discards the items of an incomplete frame.
     void drop_incomplete();
-    //! Skips up to \p count items between frames and returns the number. Required for
-    //! borrowed input; with push(), do not push them.
+    //! Skips up to \p count items between frames and returns how many. Only borrowed
+    //! input needs it; with push(), leave such items out.
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
@@ -443,8 +445,8 @@ public:
     //! began, packed, the first most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! With keep_soft: returns the n LLRs of that frame, of the kind options.soft or else
-    //! posterior.
+    //! With keep_soft: returns the n LLRs of the frame that the last pull began, of the
+    //! kind options.soft; if that is none, posterior LLRs.
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.

@@ -31,7 +31,7 @@ class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
-    //! About 100 insertions before each symbol. More would be no useful channel.
+    //! About 100 insertions before each symbol. A channel with more would be useless.
     static constexpr double max_p_insert = 0.99;
 
     /*!
@@ -166,8 +166,9 @@ private:
 };
 
 /*!
- * \brief Returns a codebook of Davey and MacKay: the q words of least weight (of equal
- * weight the smaller first), with a random marker of n bits added at each index.
+ * \brief Returns a codebook of Davey and MacKay: the q words of least weight, in
+ * ascending order among those of equal weight, with a random marker of n bits added at
+ * each index.
  *
  * \param n bits per word
  * \param q words per index, 2 to 65536 and at most 2^n
@@ -310,19 +311,19 @@ struct sync_options : run_options {
     bsid_model channel;
     sync_mode mode = sync_mode::framed;
     /*!
-     * false: an item is one channel symbol per byte; a value out of range is an erasure.
-     * true: items are floats.
+     * \brief Whether received items are floats. Else each is one channel symbol in a
+     * byte, where a value out of range is an erasure.
      *
      * With alphabet 2, an item is one float, the probability that a 1 was received, 0 to
      * 1; NaN is an erasure. p_substitute is applied to it, so with 0 it is the
      * probability that a 1 was sent.
      *
      * With a larger alphabet, an item is \p alphabet floats: L[b] is the likelihood that
-     * channel symbol b was received, up to a factor that may differ between items. They
-     * are 0 or more (less counts as 0), and the largest is 1e-30 to 1e30. An item of
-     * zeros only, or with a NaN or an infinity, is an erasure. If a was sent, the item
-     * has the probability sum over b of P(b received | a sent) * L[b] / (sum over b of
-     * L[b]).
+     * channel symbol b was received, up to a factor that may differ between items. These
+     * likelihoods are 0 or more (less counts as 0), and the largest is 1e-30 to 1e30. An
+     * item of zeros only, or with a NaN or an infinity, is an erasure. The probability of
+     * an item, if a was sent, is the sum over b of P(b received | a sent) * L[b], divided
+     * by the sum over b of L[b].
      */
     bool soft_input = false;
     //! Returns the bytes of a received item.
@@ -356,8 +357,8 @@ struct sync_options : run_options {
 
     // The corridor form.
     sync_storage storage = sync_storage::automatic;
-    int change_first = 0; //!< drift changes per symbol; both 0: from the exclusion
-    int change_last = 0;
+    int change_first = 0; //!< smallest and largest drift change per symbol; both 0:
+    int change_last = 0;  //!< derived from the exclusion
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     unsigned insertion_cap = 2; //!< trellis: most insertions before a symbol
     //! Boundary metrics below this fraction of the largest count as 0, CPU only.
@@ -402,9 +403,11 @@ public:
         const void* output;   //!< frame_symbols values of the kind sync_output
         std::size_t output_bytes;
         bool in_place; //!< the output is in the memory of borrow_output()
-        const float*
-            first_drifts;         //!< posteriors of the window() drifts at the beginning,
-        const float* last_drifts; //!< and at the end; nullptr without options.drifts
+        //! Posteriors of the window() drifts at the beginning of the frame; nullptr
+        //! without options.drifts.
+        const float* first_drifts;
+        //! Posteriors of the window() drifts at the end; nullptr without options.drifts.
+        const float* last_drifts;
         sync_status status;
         //! Received item with which the frame most likely begins (stream mode).
         std::int64_t begin;
@@ -427,7 +430,7 @@ public:
      *
      * It must not be called while input is borrowed; call end_frame() then.
      * \param items the frame's received items, of sync_options::item_bytes() each
-     * \param count their number; any
+     * \param count number of items, from 0
      * \param priors frame_symbols × q weights of the symbols, with options.priors
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
@@ -458,7 +461,7 @@ public:
     //! Returns the number of frames whose start state did not match the end state of the
     //! previous frame (stream mode).
     std::uint64_t links_failed() const;
-    //! Returns the number of frames that were decoded again because of that.
+    //! Returns the number of frames that were decoded again because of such a mismatch.
     std::uint64_t frames_again() const;
 
 private:

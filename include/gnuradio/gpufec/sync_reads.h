@@ -60,7 +60,7 @@ public:
      * A read whose length is outside the limits, such as 0, counts as not received, and
      * so do reads that the last frame lacks at finish().
      * \param items the read's received items, of sync_options::item_bytes() each
-     * \param count their number; any
+     * \param count number of items, from 0
      * \param priors frame_symbols × q weights of the symbols, with options.priors; only
      *        those of a frame's first read are used
      */
@@ -69,9 +69,9 @@ public:
     /*!
      * \brief Gets the next frame in order; returns false if it is not decoded yet.
      *
-     * Its status is valid if any of its reads could be decoded. The log-probability is
-     * the sum over these, each given those before it; drifts and entropy are those of the
-     * last one.
+     * The frame's status is valid if any of its reads could be decoded. Its
+     * log-probability is the sum of those of these reads, each given the reads before it.
+     * Its drifts and entropy are those of the last such read.
      */
     bool pull(sync_decoder::frame& f);
 

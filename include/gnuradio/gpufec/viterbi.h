@@ -127,8 +127,8 @@ private:
     std::vector<bool> d_inverted;
     unsigned d_period = 1;
     std::vector<bool> d_sent; // period × R
-    std::vector<unsigned>
-        d_before; // soft values before a stage of the period; period + 1
+    // Number of soft values before each stage of a period, and in the whole period.
+    std::vector<unsigned> d_before;
     termination d_termination = termination::streaming;
 };
 
@@ -180,7 +180,7 @@ enum class soft_format {
     float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
     packed4, //!< two 4-bit two's complement values per byte, the first in the high
              //!< nibble; −8 counts as −7; a frame begins on a byte
-    uint8    //!< one byte of offset binary, with 128 in the middle: v − 128 as an int8
+    uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
 //! Returns the format of a name. \throws std::invalid_argument
@@ -199,7 +199,8 @@ public:
     //! \p frame_bits information bits per frame, 0 for streaming.
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
-    //! Returns the output bits for \p bits information bits; in frames, of one frame.
+    //! Returns the number of output bits for \p bits information bits; with frames, those
+    //! of one frame, whatever \p bits.
     std::size_t coded_bits(std::size_t bits) const;
 
     //! Streaming: encodes \p count bits (one per byte) and returns the bits written.
@@ -260,11 +261,11 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
-    bool bits_in_place = false; //!< output in place is that of pull_bits(), not packed
+    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
-    //! periods begin, and the ambiguities of lock_constellation. For terminated frames
-    //! without gaps it also finds where they begin.
+    //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
+    //! frames without gaps it also finds where they begin.
     std::string lock = "off";
     //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
     //! degrees and exchanged I and Q; "oqpsk": also I or Q late by a symbol.
@@ -295,7 +296,7 @@ struct viterbi_lock {
     bool half_symbol = false;     //!< I or Q is late by a symbol
     bool inverted = false;        //!< all signs are changed
     double error_rate = 0;        //!< channel error rate, from re-encoding
-    double chance_error_rate = 0; //!< error rate that noise would show
+    double chance_error_rate = 0; //!< expected error rate if the input were noise
 
     // Counts since the beginning:
     std::uint64_t dropped = 0; //!< soft values for which no code was found
@@ -315,13 +316,14 @@ class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
     //! Statistics from re-encoding the first 2048 decoded bits (or fewer) of a batch or
-    //! parallel block; of frames, those of the first frame.
+    //! parallel block; with frames, of its first frame.
     struct batch_statistics {
         std::uint64_t first_bit = 0;   //!< index of the first of these bits
-        std::uint64_t first_byte = 0;  //!< its byte in packed output
+        std::uint64_t first_byte = 0;  //!< index of its byte in packed output
         double channel_error_rate = 0; //!< fraction of wrong signs of nonzero values
-        double metric = 0; //!< sum of the wrong values' magnitudes over the number of all
-                           //!< values, in int8 steps (packed4: 4-bit steps)
+        //! Sum of the magnitudes of values with a wrong sign, divided by the number of
+        //! all values, in int8 steps (packed4: 4-bit steps).
+        double metric = 0;
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and

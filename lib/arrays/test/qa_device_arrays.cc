@@ -106,7 +106,7 @@ bool near(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b
 
 // Frames with gaps between them, some of invalid length. The test is repeated with frames
 // that are far apart and not in the order in which they lie in memory.
-TEST_F(device_arrays, frames_that_insert_and_delete)
+TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
 {
     const auto data =
         random_frames(codebook_davey_mackay(6, 8, 6, 4), { 0.01, 0.01, 0 }, 9);
@@ -213,7 +213,7 @@ void expect_codewords(const ldpc_options& given)
     }
 }
 
-TEST_F(device_arrays, codewords)
+TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
 {
     ldpc_options o;
     const auto code = ldpc::qa::regular_code(120, 60, 1);
@@ -237,7 +237,7 @@ TEST_F(device_arrays, codewords)
 
 // Tests the larger batches for input in device memory, and calls with many batches of
 // which the last is not full.
-TEST_F(device_arrays, many_codewords)
+TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
         GTEST_SKIP() << "takes minutes emulated";
@@ -279,7 +279,7 @@ TEST_F(device_arrays, many_codewords)
     }
 }
 
-TEST_F(device_arrays, soft_values)
+TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
 {
     std::mt19937 random(4);
     std::vector<std::int8_t> values(2 * 64 * 50);
@@ -334,7 +334,7 @@ void expect_end_and_again(const std::vector<T>& values,
     }
 }
 
-TEST_F(device_arrays, CheckThatThrows_EndsTheCallAndDecoderDecodesAgain)
+TEST_F(device_arrays, ThrowingCheckInViterbi_EndsOnlyThatCall)
 {
     std::mt19937 random(4);
     std::vector<float> values(2 * 64 * 50);
@@ -354,7 +354,7 @@ TEST_F(device_arrays, CheckThatThrows_EndsTheCallAndDecoderDecodesAgain)
     });
 }
 
-TEST_F(device_arrays, CheckThatThrows_EndsACallOfLdpc)
+TEST_F(device_arrays, ThrowingCheckInLdpc_EndsOnlyThatCall)
 {
     ldpc_options o;
     o.codes = { ldpc_code::standard("wifi", "648", "1/2") };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads a parity-check matrix in MacKay's alist format, with all checks for errors. */
+/* Reads a parity-check matrix in MacKay's alist format, and refuses files with errors. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -17,8 +17,8 @@ namespace {
 
 /* The format, line by line: N M; the largest bit and check degree; N bit degrees; M
  * check degrees; N lists of checks; M lists of bits, from 1, which may be padded with
- * zeros to the largest degree. Lists grow as they are read, so a size that lies costs no
- * memory. */
+ * zeros to the largest degree. Lists grow as they are read, so a wrong size in the file
+ * costs no memory. */
 class alist_reader
 {
 public:
@@ -63,12 +63,12 @@ public:
         return values;
     }
 
-    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns it from 0
-    //! on.
+    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns them minus
+    //! 1, in ascending order.
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
     {
-        // A list without entries may be an empty line.
+        // A list without entries may be an empty line, or lacking at the end of the file.
         const auto values = degree ? line(what, largest) : skip_empty(what, largest);
         std::vector<std::uint32_t> entries;
         for (const auto v : values) {
@@ -103,7 +103,7 @@ private:
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
     static constexpr unsigned max_blank = 1u << 16;
 
-    // Whether a line is empty or a comment.
+    // Returns whether a line is empty or a comment.
     static bool is_blank(const std::string& text)
     {
         const auto first = text.find_first_not_of(" \t\r");
@@ -189,8 +189,9 @@ std::size_t checked_sum(const alist_reader& reader,
     return sum;
 }
 
-// A generator matrix [I P] begins with an identity and is dense behind it. Parity-check
-// matrices have columns of few ones, or [P' I] ends with an identity.
+// Returns a warning if the matrix looks like a generator matrix [I P], which begins with
+// an identity matrix and is dense behind it. Parity-check matrices have columns of few
+// ones, or end with the identity matrix, as [P' I].
 std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>& rows)
 {
     constexpr double dense = 0.25, many = 12; // share and number of ones in a column

@@ -286,7 +286,8 @@ ldpc_code ldpc_code::from_file(const std::string& path)
     if (!file) {
         refuse("code_file", '"' + path + '"', "cannot be read");
     }
-    // An alist begins with a number, after empty lines and comments.
+    // After empty lines and comments, a base matrix begins with "lifting", and an alist
+    // with a number.
     int c = 0;
     bool comment = false;
     for (std::size_t i = 0; i < 65536; ++i) {

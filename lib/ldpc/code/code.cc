@@ -108,11 +108,12 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
     return t;
 }
 
-// Expands circulants to checks. A circulant has the same place in all checks of a row.
+// Expands circulants to checks. A circulant's bit has the same index in all checks of a
+// row.
 void ldpc_code::tables::expand(unsigned columns)
 {
     const unsigned message_bits = columns * lifting;
-    // Sorts as the tables of addresses are sorted.
+    // The order is that of the standards' tables of addresses.
     std::sort(circulants.begin(), circulants.end(), [this](const auto& a, const auto& b) {
         const auto place = [this](const auto& c) {
             return std::make_tuple(c.row, c.column, (lifting - c.shift) % lifting);

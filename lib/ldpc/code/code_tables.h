@@ -28,7 +28,7 @@ struct code_tuning {
 //! How a code is encoded.
 enum class encoding_form {
     unknown,    //!< cannot be encoded
-    triangular, //!< check c gives its largest bit, n − checks + c, from lower ones
+    triangular, //!< check c determines bit n − checks + c from lower bits
     eliminated, //!< each parity bit is a dense sum of message bits
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
@@ -38,11 +38,11 @@ enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed 
 
 struct ldpc_code::tables {
     std::string name;
-    std::string warning; //!< see ldpc_code
+    std::string warning; //!< see ldpc_code::warning()
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
-    //! First index in \c bits of each check, and the end.
+    //! Index in \c bits at which each check begins, and the end.
     std::vector<std::uint32_t> begin;
     std::vector<std::uint32_t> bits;
     unsigned largest_check_degree = 0;
@@ -52,16 +52,16 @@ struct ldpc_code::tables {
     unsigned rows = 0;    //!< rows of circulants
     bool chain = false;
     std::vector<circulant> circulants;
-    //! Chains of lifting size 360 only.
+    //! See ldpc_code::addresses(); for parity chains of lifting size 360 only.
     std::vector<std::vector<std::uint16_t>> addresses;
 
     std::vector<std::uint32_t> punctured, shortened; //!< ascending
-    unsigned fill_at_end = 0;        //!< fill bits of a standard behind all others
+    unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
     std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
 
-    //! The standard says that the message comes first and determines the rest.
+    //! The message comes first and determines the rest, according to the standard.
     bool known_systematic = false;
-    //! Sums of bits that are 0 in codewords of a standard, besides the checks.
+    //! Checks that a standard's codewords satisfy besides those of its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;
     std::optional<ldpc::code_tuning> tuning;
 
@@ -71,7 +71,7 @@ struct ldpc_code::tables {
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
     bool message_in_front = false; //!< message bit i is bit i
-    //! Message bits in ascending order of position, if needed.
+    //! Message bits in ascending order of their positions; empty if they are in order.
     std::vector<std::uint32_t> by_position;
     std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
     std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit
@@ -94,8 +94,8 @@ private:
     void place_message();
     std::vector<std::uint32_t> wanted_positions() const;
     std::vector<std::uint32_t> gr_fec_positions() const;
-    //! Eliminates with pivots from columns in this \p order. Columns without a pivot are
-    //! the message, the last first.
+    //! Eliminates with pivots from columns in this \p order. Columns without a pivot
+    //! become the message, in reverse order.
     void eliminate(const std::vector<std::uint32_t>& order);
     //! Returns all positions but \p some and the shortened ones, in descending order.
     std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
@@ -105,7 +105,7 @@ private:
     mutable std::shared_ptr<const ldpc::parity_solver> d_solver;
 };
 
-//! Access to the tables of a code for this folder.
+//! Access to the tables of a code for the sources of the LDPC decoder.
 struct ldpc_code_access {
     using tables = ldpc_code::tables;
     static ldpc_code make(std::shared_ptr<const tables> t)

@@ -65,7 +65,7 @@ bit_matrix matrix_of(const ldpc_code_access::tables& t)
 
 } // namespace
 
-// Returns the positions by the rule in with_message_positions().
+// Returns the positions of the rule "gr_fec_ldpc_encoder" of with_message_positions().
 std::vector<std::uint32_t> ldpc_code::tables::gr_fec_positions() const
 {
     if (std::uint64_t(n) * checks > max_elimination) {

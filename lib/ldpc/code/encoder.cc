@@ -26,7 +26,8 @@ constexpr unsigned circulant_bits = 360;
 constexpr unsigned row_words = (circulant_bits + 63) / 64;
 using row = std::array<std::uint64_t, row_words>;
 
-// Returns prefix sums: bit j is the sum of bits 0 … j.
+// Returns prefix sums: bit j, counted from the most significant, is the sum of bits
+// 0 … j.
 std::uint64_t sums(std::uint64_t x)
 {
     for (unsigned step = 1; step < 64; step *= 2) {
@@ -152,8 +153,9 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
 
 /*
  * Encodes a DVB-S2 code, whose check j·q + i is bit j of row i. A group of 360 message
- * bits is added, rotated, to the row of each of its addresses. Then parity bit c is the
- * sum over checks 0 … c: over the rows, and for bit j over all of columns 0 … j − 1.
+ * bits is added, rotated, to the row of each of its addresses. Then parity bit j·q + i is
+ * the sum of checks 0 … j·q + i: of bit j of rows 0 … i, and of bits 0 … j − 1 of all
+ * rows.
  */
 void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
                                             std::uint8_t* codeword) const
@@ -171,7 +173,7 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
             const auto x = packed_word(
                 message, (g + 1) * circulant_bits, g * circulant_bits + 64 * w);
             twice[w] |= x;
-            // The copy begins at bit 360.
+            // The second copy of the group begins at bit 360.
             twice[last + w] |= x >> tail;
             twice[last + w + 1] |= x << (64 - tail);
         }

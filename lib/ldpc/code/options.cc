@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Names of LDPC options. */
+/* Conversion of names to values of LDPC options. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/ldpc.h>

@@ -90,14 +90,14 @@ parity_solver::make(unsigned n,
         close(bits[0], found);
     }
     if (std::find(state.begin(), state.end(), open) != state.end()) {
-        return {}; // a bit in no check
+        return {}; // an unknown bit is in no check
     }
 
     // Express every found bit, and so every remaining check, as a sum of bits put off.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
-    std::uint32_t rows = 1; // the first is the empty sum
+    std::uint32_t rows = 1; // row 0 is the empty sum, that of a known bit
     for (std::size_t i = 0; i < s.d_put_off.size(); ++i) {
         row_of[s.d_put_off[i]] = rows;
         sums[rows++ * words + i / 64] = std::uint64_t(1) << i % 64;

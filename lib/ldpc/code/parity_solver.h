@@ -3,9 +3,10 @@
 
 /* Finds the parity bits of a codeword from the others, for any sparse matrix.
  *
- * As in the decoding of fountain codes, bits are found one after the other from checks
- * that lack a single bit. If no check does, a bit is put off. The few bits that were put
- * off follow in the end from a dense matrix. */
+ * As in the inactivation decoding of fountain codes, bits are found one after the other
+ * from checks in which only one bit is unknown. If there is no such check, all but one of
+ * the unknown bits of a check are put off. The few bits that were put off are found in
+ * the end from a dense matrix. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
 #define INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
@@ -19,8 +20,8 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Makes a solver, unless the unknown bits do not follow from the others or more than
-    //! \p most would be put off.
+    //! Returns a solver; nothing if the unknown bits do not follow from the others, or if
+    //! more than \p most bits would be put off.
     static std::optional<parity_solver>
     make(unsigned n,
          const std::vector<std::vector<std::uint32_t>>& checks,
@@ -44,7 +45,7 @@ private:
     std::vector<std::uint32_t> d_put_off;                 //!< bits
     std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< remaining checks
     std::size_t d_left_words = 0;
-    //! For each bit put off, a row of remaining checks.
+    //! For each bit put off, the set of remaining checks whose sum it is, a bit each.
     std::vector<std::uint64_t> d_inverse;
 };
 

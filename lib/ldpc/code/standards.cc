@@ -63,7 +63,7 @@ std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count
 // The VL-SNR modes of EN 302 307-2, table 18a.
 struct vlsnr_mode {
     const char *size, *rate;
-    const char *standard, *of_size, *of_rate; // the code that is punctured
+    const char *standard, *of_size, *of_rate; // the code that it shortens and punctures
     unsigned shortened, period, punctured;
 };
 const vlsnr_mode vlsnr_modes[] = {
@@ -218,7 +218,8 @@ ldpc_code nr_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// Makes the code of CCSDS 131.0-B, 7.3: 8176 bits less 18 zeros, plus two fill bits.
+// Makes the code of CCSDS 131.0-B, 7.3: 8176 bits, without 18 zeros that are not sent,
+// and two fill bits that are sent after the others.
 ldpc_code c2_code()
 {
     constexpr unsigned lifting = 511, rows = 2, columns = 16, message = 14;
@@ -259,7 +260,7 @@ ldpc_code c2_code()
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {
-        unsigned row, column;      // column of the rate 1/2 part, or of the last pair
+        unsigned row, column;      // of blocks, in the rate 1/2 part
         std::vector<int> permuted; // −1: identity; else k − 1
     };
     static const std::vector<block> common = {
@@ -268,7 +269,7 @@ ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
         { 2, 3, { 6, 7 } }, { 2, 4, { -1 } },
     };
     const unsigned pairs = rate == "1/2" ? 0 : rate == "2/3" ? 1 : 3;
-    const unsigned before = 2 * pairs; // blocks of columns
+    const unsigned before = 2 * pairs; // block columns before the rate 1/2 part
     const unsigned k = std::stoul(size), M = k / (before + 2), z = M / 4;
     unsigned log = 0;
     while (128u << log < M) {

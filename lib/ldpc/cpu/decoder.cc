@@ -19,8 +19,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Returns scratch bytes that suffice for a code without its plan, as if every edge of a
-// layer were shared and deferred.
+// Returns an upper bound of the scratch bytes for a code whose layer plan is not made
+// yet: every edge of a layer counts as shared and deferred.
 std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =
@@ -105,7 +105,7 @@ public:
         if (caller_format) {
             make_caller_rows();
         }
-        // Each code's codewords in groups of lanes.
+        // Each code's codewords, in groups that fill the lanes of a kernel.
         std::vector<job::run> groups;
         for (const auto& run : job.runs) {
             prepare(run.code);
@@ -132,7 +132,8 @@ public:
 private:
     struct prepared {
         message_rule rule;
-        std::unique_ptr<circulant_code> single_codeword; // or, for layered decoding,
+        // Layered decoding uses one of these, flooding uses none.
+        std::unique_ptr<circulant_code> single_codeword;
         std::unique_ptr<lane_code> lanes;
     };
 
@@ -151,7 +152,8 @@ private:
         }
     };
 
-    // Allocates buffers for borrowed input, one for each worker's group.
+    // Allocates buffers for the quantised input of groups in the caller's format, one per
+    // worker.
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {
@@ -168,8 +170,8 @@ private:
         }
     }
 
-    // Makes the demappers for symbols. Workers allocate only tables, and do without them
-    // if that fails.
+    // Makes the workers' demappers for symbols. While they demap, they allocate only
+    // tables, and do without them if that fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -187,8 +189,8 @@ private:
         }
     }
 
-    // Returns the channel values of codeword `index` of the table, which is number `lane`
-    // of its group.
+    // Returns the quantised channel values of codeword `index` of the table, which is
+    // number `lane` of its group.
     const std::byte* channel(const group_input& in, std::uint32_t index, unsigned lane)
     {
         if (!in.caller_format) {
@@ -209,7 +211,8 @@ private:
         return row;
     }
 
-    // Returns the kernel for a group that may not be full: its time is that of all lanes.
+    // Returns the kernel of the fewest lanes that holds a group, because idle lanes take
+    // as long as the others.
     const lanes::kernel& kernel_of(unsigned count) const
     {
         const auto* best = &d_kernel;
@@ -294,10 +297,10 @@ private:
     std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One per thread, for layered decoding or for flooding.
+    // One of them per thread: scratch memory of layered decoding, or flooding decoders.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
-    // One buffer per thread for borrowed input, one row per lane.
+    // One buffer per thread for quantised input, with one row per lane.
     std::vector<host_memory> d_caller_rows;
     std::size_t d_row_bytes = 0;
     // One worker's demapper for symbol input, and the LLRs that it writes.
@@ -319,8 +322,8 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-// Returns a batch that fills the lanes. If codewords are decoded one at a time, the batch
-// keeps a thread busy for longer than it takes to wake.
+// Returns the codewords of a batch that fills the lanes of all threads. If codewords are
+// decoded one at a time, the batch keeps a thread busy for longer than it takes to wake.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

@@ -13,7 +13,8 @@
  * stores the results in the order of reading (shifted_group). Writes are then aligned;
  * unaligned writes cost more than unaligned reads. The first values of a group are
  * repeated after its last, so that every vector is contiguous. Each group has two
- * buffers, because a layer overwrites the beginning of a group before it has read it.
+ * buffers: a layer reads one and writes the other, because its first writes would
+ * overwrite posteriors that it has yet to read.
  *
  * The code calls no function of the standard library; kernels.cc explains why. */
 
@@ -147,7 +148,7 @@ constexpr unsigned stride = size + 64 + 24;             // posteriors per group
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 
-// The posteriors of a group; index j has bit j + first_bit.
+// The posteriors of a group; index j has bit (j + first_bit) mod 360.
 struct shifted_group {
     posterior* values;
     posterior* other; // receives the posteriors after the layer
@@ -222,7 +223,7 @@ private:
         return std::size_t(c.message_groups) + c.q;
     }
 
-    // Copies the first posteriors of a group behind it.
+    // Repeats the first posteriors of a group after its last.
     static void extend(posterior* p)
     {
         __builtin_memcpy(p + size, p, width * sizeof(posterior));
@@ -289,8 +290,8 @@ private:
     }
 
     // Runs action() while `stand_in`, a posterior that does not affect the check,
-    // replaces the parity bit that the code's first check lacks. All other checks of that
-    // layer have one edge more.
+    // replaces the last parity bit. The code's first check, which lacks an edge that the
+    // other checks of its layer have, can then be treated like them.
     template <class Action>
     void without_bit_before_first(posterior stand_in, Action&& action)
     {
@@ -422,7 +423,7 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds the changes by an edge with this shift.
+    // Adds the changes \p what that an edge with this shift made.
     static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);
@@ -550,7 +551,7 @@ private:
     lanes::frames& d_frames;
     posterior* const d_changes;        // new − old message of each deferred edge
     std::uint8_t* const d_messages;    // a row per edge
-    std::uint8_t* const d_no_messages; // zeros, read as the old messages in iteration 1
+    std::uint8_t* const d_no_messages; // a row of messages of 0, for iteration 1
     shifted_group* const d_groups;
 };
 

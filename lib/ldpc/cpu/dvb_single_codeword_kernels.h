@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The layered int8 decoder of the CPU for single codewords of DVB-S2 codes: its interface
- * to the variants of one source for different instruction sets. */
+/* The interface of the layered int8 CPU decoder for single codewords of DVB-S2 codes. Its
+ * source is compiled once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_DVB_SINGLE_CODEWORD_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_CPU_DVB_SINGLE_CODEWORD_KERNELS_H
@@ -17,7 +17,7 @@ namespace dvb_single_codeword {
 constexpr unsigned size = 360;     // bits per group, and checks per layer
 constexpr unsigned max_edges = 32; // per check
 
-//! An edge of a layer: check j has bit j + shift of the group.
+//! An edge of a layer: check j has bit (j + shift) mod 360 of the group.
 struct edge {
     std::uint16_t group;
     std::uint16_t shift;
@@ -26,18 +26,18 @@ struct edge {
 struct layer {
     std::uint32_t first_edge;
     std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t added;  //!< first edges whose group a later edge has, too
+    std::uint32_t added;  //!< number of edges, at the front, whose group a later edge has
 };
 
-//! A code. The groups of the message are followed by q groups of parity bits, of which
-//! bit j in group i is parity bit q·j + i. A layer has parity groups i and i − 1. The
-//! layer of group 0 has the last group, shifted by one place; its first check has no bit
-//! there. Layers are in the order of decoding.
+//! A code. The groups of the message are followed by q groups of parity bits: bit j of
+//! group i is parity bit q·j + i. The layer of checks q·j + i has parity groups i and
+//! i − 1. For i = 0 the latter is the last group, shifted by one place; the code's first
+//! check has no bit there. Layers are in the order of decoding.
 struct code_view {
     std::uint32_t message_groups;
     std::uint32_t q; //!< layers; at least 2
     std::uint32_t edges;
-    std::uint32_t with_first; //!< the layer of the code's first check
+    std::uint32_t with_first; //!< index of the layer with the code's first check
     const layer* layers;
     const edge* edge_list;
 };
@@ -45,8 +45,8 @@ struct code_view {
 struct kernel {
     //! Returns the bytes of scratch memory, which is aligned to 64.
     std::size_t (*scratch_bytes)(const code_view&);
-    //! Decodes the first codeword of \p frames, without soft output. The sum of a message
-    //! and the offset must fit in a byte.
+    //! Decodes the first codeword of \p frames, without soft output. can_follow() in
+    //! ../model/circulant_code.h says for which arithmetic.
     void (*decode)(const code_view&,
                    const lanes::arithmetic&,
                    lanes::frames&,

@@ -14,7 +14,7 @@ constexpr Value beyond = std::numeric_limits<Value>::max();
 template <>
 constexpr float beyond<float> = no_message;
 
-// The integer rule, which depends on two minima only.
+// Magnitudes of int8 and int16 messages, which depend on two minima only.
 struct integer_magnitudes {
     std::int32_t to_min1, to_all;
 };

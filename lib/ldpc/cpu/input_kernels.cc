@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Loops that the compiler vectorises; as in kernels.cc, they call no function of the
- * standard library. */
+/* Quantisation of channel values, in loops that the compiler vectorises. They call no
+ * function of the standard library; kernels.cc explains why. */
 
 #include "input_kernels.h"
 
@@ -22,7 +22,8 @@ inline float value_of(std::int8_t x) { return float(x + (x == -128)); }
 inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
 inline void set(float& to, float x) { to = x; }
-// Above 2^23 a float has no fraction, and its lowest bits are those of the integer.
+// The sum with 1.5 · 2^23 has no fraction, so that x is rounded, and the lowest bits of
+// the sum are those of the integer.
 template <class Integer>
 inline void set(Integer& to, float x)
 {
@@ -65,7 +66,8 @@ __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
 }
 #endif
 
-// Multiplies by a factor of so many 256ths, in 16 bits.
+// Multiplies by factor / 256 in 16-bit arithmetic and rounds, ties to even. \p sign is −1
+// to negate the product, else 0.
 void multiply(const std::int8_t* __restrict from,
               std::size_t count,
               std::int16_t factor,
@@ -85,8 +87,8 @@ void multiply(const std::int8_t* __restrict from,
     }
 }
 
-// Converts bytes to bytes. Many are looked up in a table if the processor can do that for
-// a whole vector.
+// Converts bytes to bytes. Long input is looked up in a table of all bytes if the
+// processor can do that for a whole vector.
 void convert_bytes(const std::int8_t* from,
                    std::size_t count,
                    float factor,

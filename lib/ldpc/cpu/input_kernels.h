@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of channel values, compiled once for each instruction set. */
+/* The interface of the kernels that quantise channel values. Their source is compiled
+ * once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_INPUT_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_CPU_INPUT_KERNELS_H

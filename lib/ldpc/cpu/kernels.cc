@@ -38,7 +38,7 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // for the edge with min1, and for others
+    struct message_magnitudes { // to the edge with min1, and to others
         vec to_min1, to_all;
     };
 
@@ -125,7 +125,7 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
-    // Magnitudes compare as integers, which is faster.
+    // Compares the bits of magnitudes as integers, which is faster and gives the same.
 #ifdef __AVX2__
     static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
     static vec greater(vec a, vec b)
@@ -228,7 +228,7 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Finds the channel values of each lane's codeword. Lanes without one take the first.
+    // Finds the channel values of each lane's codeword. Idle lanes take the first one's.
     void find_channels(const input* (&from)[lanes]) const
     {
         for (unsigned l = 0; l < lanes; ++l) {
@@ -295,7 +295,7 @@ private:
         }
     }
 
-    // Makes an iteration. Before the first one, all messages are 0 and not in memory.
+    // Runs an iteration. In the first one, the old messages are 0 and are not read.
     template <bool First>
     void iterate()
     {
@@ -431,7 +431,7 @@ private:
     void count_violated()
     {
         for (std::uint32_t c = 0; c < d_code.check_count;) {
-            // A flag of 16 bits can count as many.
+            // Up to 30000 checks fit in the 16-bit counters.
             const auto end =
                 c + 30000 < d_code.check_count ? c + 30000 : d_code.check_count;
             flags count{};
@@ -547,8 +547,8 @@ private:
         }
     }
 
-    // Computes soft_value(). Above 2^23 a float has no fraction, and its lowest bits are
-    // those of the integer.
+    // Computes soft_value() of message_rule.h. The sum with 1.5 · 2^23 has no fraction,
+    // so that y is rounded, and the lowest bits of the sum are those of the integer.
     void llrs_of(vec x, std::int8_t* row) const
     {
         for (unsigned l = 0; l < lanes; ++l) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel layered decoder of the CPU: its interface to the variants of one
- * source that are compiled for different instruction sets. */
+/* The interface of the layered CPU decoder with one codeword per SIMD lane. Its source is
+ * compiled once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_LDPC_CPU_KERNELS_H
@@ -18,8 +18,8 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * Behind the posteriors are copies of those that a layer shares, made before the layer,
- * and the differences that its deferred edges add after it. */
+ * The array of posteriors continues with copies of those of shared bits, made before the
+ * layer, and with the differences that the layer's deferred edges add after it. */
 struct edge {
     std::uint32_t from; //!< place of the posterior
     std::uint32_t to;   //!< place for the new posterior or difference
@@ -31,7 +31,7 @@ struct layer {
     std::uint32_t first_added, last_added; //!< range in code_view::added
 };
 
-//! A copy of a bit that a layer shares, or the addition of a difference to a bit.
+//! The copy of a shared bit's posterior, or the addition of a difference to a posterior.
 struct transfer {
     std::uint32_t from, to;
 };
@@ -44,14 +44,14 @@ struct check {
 
 struct code_view {
     std::uint32_t n;
-    std::uint32_t places; //!< posteriors, copies and differences
+    std::uint32_t places; //!< number of posteriors, copies and differences
     std::uint32_t edges;
     const layer* layers;
     std::uint32_t layer_count;
     const check* checks; //!< checks in the order of decoding
     std::uint32_t check_count;
     const std::uint32_t* bits; //!< bit of each edge
-    const edge* edge_list;     //!< used in layers that add differences
+    const edge* edge_list;     //!< used instead in layers that add differences
     const transfer* copies;
     const transfer* added;
 };
@@ -71,7 +71,7 @@ struct arithmetic { // see message_rule
 };
 
 struct frames {
-    unsigned count;                     //!< up to lanes
+    unsigned count;                     //!< 1 to kernel::lanes
     const void* channel[max_lanes];     //!< n values: int8, int16 or float
     std::uint8_t* decisions[max_lanes]; //!< out_bits, first bit most significant
     std::uint32_t out_bits;
@@ -79,9 +79,9 @@ struct frames {
     bool early_stop;
     std::int8_t* soft[max_lanes]; //!< n LLRs; null: none
     float soft_factor[max_lanes];
-    bool extrinsic;                       //!< LLRs less the channel values
+    bool extrinsic;                       //!< LLRs minus the channel values
     std::uint16_t iterations[max_lanes];  //!< written
-    std::uint32_t unsatisfied[max_lanes]; //!< written, from 0
+    std::uint32_t unsatisfied[max_lanes]; //!< counted up; 0 before decoding
 };
 
 struct kernel {

@@ -29,7 +29,7 @@ lane_code::lane_code(const ldpc_code& code, const layer_plan& plan)
 
 void lane_code::add_layer(const layer_plan& plan, std::size_t l)
 {
-    // The places of copies and differences are used anew in every layer.
+    // Every layer uses the places of copies and differences again.
     auto place = std::uint32_t(d_copy_of.size());
     lanes::layer layer{ plan.layer_begin[l],
                         plan.layer_begin[l + 1],

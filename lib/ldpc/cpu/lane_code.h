@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tables of a code for the lane-parallel decoder of the CPU. */
+/* The tables of a code for the CPU decoder with one codeword per SIMD lane. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_LANE_CODE_H
 #define INCLUDED_GPUFEC_LDPC_CPU_LANE_CODE_H

@@ -11,8 +11,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Two chains are for layers of few edges, whose code is too short to hide latency, in
-// frames of which only one fits on a multiprocessor.
+// Two chains pay off where a layer has so few edges that its instructions do not hide
+// latency, and where only one codeword fits on a multiprocessor.
 constexpr unsigned max_edges = 7; // per check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 
@@ -23,7 +23,7 @@ using groups = std::bitset<180>; // set of groups of message bits
 
 struct layer {
     groups used;
-    unsigned cost = layer_cost; // including barriers of its own
+    unsigned cost = layer_cost; // including barriers within the layer
 };
 
 std::vector<layer> layers_of(const ldpc_code& code)
@@ -32,7 +32,7 @@ std::vector<layer> layers_of(const ldpc_code& code)
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
         for (const auto x : code.addresses()[g]) {
             auto& l = layers[x % code.q()];
-            l.cost += l.used[g] ? 2 * barrier_cost : 0; // a bit twice
+            l.cost += l.used[g] ? 2 * barrier_cost : 0; // bits occur twice
             l.used[g] = true;
         }
     }
@@ -68,7 +68,7 @@ plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
     constexpr unsigned most = 12; // layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
-    // The cheapest way to a number of finished layers in each chain.
+    // The cheapest sequence of phases that finishes a number of layers in each chain.
     struct way {
         unsigned cost = plan().cost;
         std::array<unsigned, 2> last;

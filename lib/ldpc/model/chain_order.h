@@ -1,14 +1,14 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The order of the layers of a code with a parity chain, as DVB-S2's: layer i has the
- * checks j·q + i and, besides groups of message bits, the parity bits of layers i and i
- * − 1.
+/* The order of the layers of a code with a parity chain, such as those of DVB-S2. Layer i
+ * has the checks j·q + i. Its bits are groups of message bits and the parity bits of
+ * layers i and i − 1.
  *
- * Long codes with checks of few edges are divided into two chains of layers, the second
- * from about the middle on, which share parity bits at their ends only. Layers are
- * decoded in phases: the layers of a phase in one chain share no group with those in the
- * other, so that decoders can do both chains at the same time. */
+ * Long codes with checks of few edges are divided into two chains of layers. The second
+ * chain begins at about the middle layer, and the two share parity bits only at their
+ * ends. Layers are decoded in phases: in a phase, the layers of one chain share no group
+ * with those of the other, so that decoders can work on both chains at the same time. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H
@@ -27,7 +27,7 @@ struct chain_order {
 
     unsigned chains() const { return begins[1] < begins[2] ? 2 : 1; }
 
-    std::array<unsigned, 3> begins; //!< the first layers of chains, and the end
+    std::array<unsigned, 3> begins; //!< the first layer of each chain, and the end
     //! The number of layers of each chain in each phase, at least one.
     std::vector<std::array<unsigned, 2>> phases;
 };

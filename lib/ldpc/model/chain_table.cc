@@ -63,7 +63,8 @@ public:
         for (const auto& e : layer) {
             d_used[e.group] = true;
         }
-        // The barrier of deferred edges leaves only the groups of shared bits in use.
+        // Deferred edges need a barrier within the layer. After it, only the groups of
+        // shared bits are in use.
         if (layer.front().round) {
             passed();
             for (const auto& e : layer) {
@@ -80,7 +81,7 @@ private:
 
 namespace {
 
-// Returns an edge; \p first: offset of the group in bytes.
+// Returns an edge to the group at \p first, an offset in bytes.
 chain_table::edge to_bytes(unsigned first, unsigned shift)
 {
     const int start = int(first) - 4 * int(shift);
@@ -91,7 +92,7 @@ chain_table::edge to_group(unsigned group, unsigned shift)
     return to_bytes(chain_table::bytes * group, shift);
 }
 
-// Returns the offset of an edge's group.
+// Returns the offset of an edge's group in bytes.
 unsigned first_of(const chain_table::edge& e)
 {
     const int start = int(e.start & 0x7fffffffu);
@@ -122,7 +123,7 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges,
             at[edge_words * message_edges + 1] = shared_edges[i] | early_edges[i] << 8;
         }
     }
-    if (!two_checks_per_word) { // of the empty layer no posterior is read early
+    if (!two_checks_per_word) { // no posterior of the empty layer is read early
         all[q * words + edge_words * message_edges + 1] = message_edges << 8;
     }
     return all;
@@ -162,9 +163,9 @@ bool chain_layers::place_groups(chain_table& table, unsigned shared_groups) cons
 std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
                                                           bool two_checks_per_word) const
 {
-    // The bit before a chain is stored by the chain's first layer. The chain that ends
-    // with this bit fetches it so many layers before its last one; with two chains, that
-    // is phases later.
+    // A chain's first layer stores the parity bits before the chain. The chain that ends
+    // with these bits fetches them this many layers before its last one, so one chain
+    // needs a barrier in between. Two chains have the barriers of phases there.
     constexpr unsigned ahead = 4;
     const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);
@@ -173,7 +174,7 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
     std::vector<std::vector<bool>> early(table.q, std::vector<bool>(groups, false));
     for (unsigned c = 0; c < d_order.chains(); ++c) {
         barriers needed(groups);
-        bool since_first = false; // a barrier after the first layer
+        bool since_first = false; // whether a barrier has followed the first layer
         unsigned i = d_order.begins[c];
         early[i].assign(groups, true);
         for (const auto& p : d_order.phases) {
@@ -204,7 +205,7 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
 
 std::unique_ptr<chain_table> chain_layers::table(const form& f) const
 {
-    auto table = std::make_unique<chain_table>(); // zeros
+    auto table = std::make_unique<chain_table>(); // all zero
     const unsigned q = unsigned(d_layers.size());
     if (d_largest == 0 || d_largest > f.message_edges || q > std::size(table->layer) ||
         q * f.message_edges > std::size(table->edges)) {

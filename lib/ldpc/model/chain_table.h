@@ -21,9 +21,10 @@ namespace device {
  *
  * Thread j uses bit (j − s) mod 360 of its group in a circulant of shift s. The byte
  * offset of its posterior is that of the group plus 4·(j − s), plus 1440 if j is less
- * than s. These sums are computed in floats, because integer units are busier: an offset
- * n is n times the smallest float, whose bits are n. So kernels must not flush such
- * floats to 0 (--ftz), and the host, which might, does not compute with them.
+ * than s. Kernels compute these sums in floats, because integer units are busier: an
+ * offset n is stored as the denormal float n · 2^-149, whose bits are those of n. Kernels
+ * must therefore not flush denormals to 0 (--ftz). The host might flush them, so it does
+ * not compute with such floats.
  *
  * With two checks per word, bits m and m + 180 of a group share a word, and thread j <
  * 180 does checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180, whose
@@ -34,34 +35,38 @@ namespace device {
  */
 struct chain_table {
     struct edge {
-        float shift; //!< s
-        //! The offset of the group less 4·s, as the bits of such a float.
+        float shift; //!< shift s of the circulant
+        //! The bits of the denormal float for the offset of the group minus 4·s.
         std::uint32_t start;
     };
     static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
     static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer: degree in the lowest byte, number of deferred edges, flags.
-    // Kernels may compare its halves as numbers (layer_flags); neither is 0 or NaN.
+    // Kernels may compare its halves as 16-bit floats (layer_flags in
+    // ../cuda/chain_threads.cuh); neither is 0 or NaN.
     static constexpr unsigned deferred_at = 8, round_at = 16;
     //! There are deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
     //! There are deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
-    //! A barrier of the chain: bits of the layer were in use since the last one.
+    //! The chain needs a barrier before the layer: bits of the layer were in use since
+    //! the last one.
     static constexpr std::uint32_t barrier = 1u << 15;
-    // From round_at on, a bit for each deferred edge: it begins round 2 or a later one.
-    //! Set in every layer.
+    // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
+    //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
     //! The last layer of a phase, in all phases but the last.
     static constexpr std::uint32_t last_of_phase = 1u << 30;
-    //! A barrier of all chains: the first layer of a phase, in all phases but the first.
+    //! The first layer of a phase, in all phases but the first: all chains need a barrier
+    //! before it.
     static constexpr std::uint32_t phase = 1u << 31;
-    //! With two checks per word, the first layer's change of the last layer's bits passes
-    //! to the threads of these bits only after so many layers.
+    //! With two checks per word, the number of layers after which the first layer's
+    //! update of the last layer's parity bits reaches the threads of these bits.
     static constexpr unsigned passed_after = 4;
 
-    //! Returns the layers in the form of chain_entry, and behind them an empty one.
+    //! Returns the chain_entry of each layer (../cuda/chain_entries.cuh) as words, and
+    //! after them an empty entry.
     std::vector<std::uint32_t> entries(unsigned message_edges,
                                        bool two_checks_per_word = false) const;
 
@@ -72,9 +77,9 @@ struct chain_table {
     std::uint32_t shared_groups; //!< groups whose posteriors are in shared memory
     edge edges[880];
     std::uint32_t layer[max_layers];
-    //! In each layer, the edges to groups in shared memory come first. The posteriors of
-    //! those from early_edges on do not change from the barrier before the preceding
-    //! layer on.
+    //! In each layer, the number of edges to groups in shared memory, which come first,
+    //! and the index of the first of those edges to other groups whose posteriors have
+    //! not changed since the barrier before the preceding layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
     //! The place of each group, in shared memory or, from shared_groups on, in device
     //! memory.
@@ -94,8 +99,8 @@ constexpr unsigned chain_entry_words(unsigned message_edges,
     return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
 }
 
-//! Returns for how many edges to bits that occur in a layer more than once kernels have
-//! code, as the codes of standards need it.
+//! Returns how many edges per layer to bits that occur in it more than once the kernels
+//! support: as many as the codes of standards need.
 constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
@@ -108,7 +113,7 @@ constexpr unsigned chain_max_shared(unsigned message_edges)
                                  : 8;
 }
 
-//! Returns for how many deferred edges kernels have code.
+//! Returns how many deferred edges per layer the kernels support.
 constexpr unsigned chain_max_deferred(unsigned message_edges)
 {
     return message_edges <= 5    ? 1
@@ -120,21 +125,22 @@ constexpr unsigned chain_max_deferred(unsigned message_edges)
                                  : 4;
 }
 
-//! The layers of a code from which tables are made.
+//! The layers of a code, from which tables for kernels are made.
 class chain_layers
 {
 public:
     explicit chain_layers(const ldpc_code& code);
 
-    //! The form of table that a kernel has code for.
+    //! The form of table that a kernel supports.
     struct form {
         unsigned message_edges = 0;   //!< per layer
-        unsigned max_shared = 0;      //!< edges per layer to bits that have several
+        unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
         unsigned max_deferred = 0;    //!< deferred ones of those
-        unsigned shared_groups = ~0u; //!< most groups in shared memory
-        unsigned max_external = 0;    //!< edges per layer to other groups
-        unsigned max_early = 0;       //!< edges from early_edges on
-        //! Edges that a layer lacks lead to a group behind those in shared memory.
+        unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
+        unsigned max_external = 0;    //!< edges per layer to groups in device memory
+        unsigned max_early = 0;       //!< edges per layer from early_edges on
+        //! Layers with fewer edges are filled up with edges to a group behind those in
+        //! shared memory.
         bool filled = false;
         bool two_checks_per_word = false;
     };
@@ -154,11 +160,12 @@ private:
     };
     class barriers;
 
-    //! Returns for each layer the groups that do not change from the barrier before the
-    //! preceding layer on.
+    //! Sets the barrier and phase flags of the layers. Returns for each layer which
+    //! groups have not changed since the barrier before the preceding layer.
     std::vector<std::vector<bool>> set_barriers(chain_table& table,
                                                 bool two_checks_per_word) const;
-    //! Returns whether enough groups may be in device memory.
+    //! Places the groups in shared or device memory. Returns false if a group that a
+    //! layer has twice would be in device memory, or if there are too many groups.
     bool place_groups(chain_table& table, unsigned shared_groups) const;
 
     // Edges of each layer: deferred ones by round, those that write the same bits,

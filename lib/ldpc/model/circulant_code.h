@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tables of a code for the CPU's decoder of single codewords of DVB-S2 codes. */
+/* The tables of a DVB-S2 code for the CPU decoder of single codewords. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H
@@ -18,7 +18,8 @@ namespace gr::gpufec::ldpc {
 class circulant_code
 {
 public:
-    //! Returns null if the code is of another kind.
+    //! Returns null unless the code has a parity chain of at least two layers, a lifting
+    //! size of 360 and checks of at most 32 edges.
     static std::unique_ptr<circulant_code> of(const ldpc_code& code);
 
     circulant_code(const circulant_code&) = delete;
@@ -38,7 +39,7 @@ namespace dvb_single_codeword {
 
 compiled_variants<kernel> variants();
 
-//! Whether the kernels can follow a code's rule.
+//! Returns whether the rule's values fit in the kernels' bytes and 16-bit words.
 inline bool can_follow(const message_rule& rule, const ldpc_code& code)
 {
     return rule.precision == ldpc_precision::int8 &&

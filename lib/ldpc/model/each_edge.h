@@ -10,7 +10,8 @@
 namespace gr::gpufec::ldpc {
 namespace {
 
-// Calls action for each edge; the loop is unrolled if \p Degree is not 0.
+// Calls action(e) for each edge e of a check. A \p Degree other than 0 replaces \p degree
+// and unrolls the loop.
 template <unsigned Degree, class Action>
 inline __attribute__((always_inline)) void each_edge(unsigned degree, Action&& action)
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Positions of the codewords in a batch. */
+/* A batch of codewords: the tables of their positions, and their results. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
@@ -11,12 +11,12 @@
 
 namespace gr::gpufec::ldpc {
 
-//! The place of a codeword, in bytes from the beginning of input and output.
+//! The place of a codeword in a batch.
 struct frame_place {
-    std::uint32_t input;
-    std::uint32_t output;
-    std::uint32_t status; //!< index in the status
-    float soft_factor;    //!< see message_rule.h; for LLR output
+    std::uint32_t input;  //!< bytes from the beginning of the batch's input
+    std::uint32_t output; //!< bytes from the beginning of the batch's output
+    std::uint32_t status; //!< index in the array of frame_status
+    float soft_factor;    //!< for LLR output: soft_factor() in message_rule.h
 };
 
 //! The result of decoding a codeword.
@@ -27,8 +27,8 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    std::uint32_t from;   //!< bytes from the beginning of borrowed input
-    std::uint32_t to;     //!< bytes from the beginning of the decoder's input
+    std::uint32_t from;   //!< bytes from the beginning of the input in this format
+    std::uint32_t to;     //!< bytes from the beginning of the quantised input
     std::uint32_t values; //!< number of values
     float factor, limit;
     std::uint32_t constellation; //!< for symbols: index in the setup
@@ -38,13 +38,14 @@ struct caller_frame {
 /*!
  * \brief One batch of codewords.
  *
- * The input begins with a table of frame_place, codewords of one code next to each other.
- * Channel values follow from values_offset() on. Decisions are packed, first bit most
- * significant; LLRs, if any, are setup::soft_offset() behind them.
+ * The input begins with a table of frame_place, in which codewords of one code are next
+ * to each other. Channel values follow from values_offset() on. A codeword's output is
+ * its decisions, packed with the first bit most significant, and from
+ * setup::soft_offset() on its LLRs, if any.
  *
- * A batch in the caller's format has its channel values, or symbols, elsewhere, and a
- * second table, of caller_frame, behind the first. All batches of symbols are in this
- * format.
+ * If a batch is in the caller's format, its channel values, or symbols, are in other
+ * memory, and a second table, of caller_frame, follows the first. All batches of symbols
+ * are in this format.
  */
 struct job {
     struct run {
@@ -53,18 +54,19 @@ struct job {
         std::uint32_t count;
     };
     std::vector<run> runs;
-    std::size_t input_bytes = 0; //!< used, the table included
+    std::size_t input_bytes = 0; //!< bytes in use, including the tables
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
     std::size_t caller_item_bytes = 0; //!< all input in the caller's format; 0: none
 
-    //! Returns the bytes of the tables of a full batch of \p codewords.
+    //! Returns the offset of the channel values, which follow both tables of a batch of
+    //! up to \p codewords.
     static std::size_t values_offset(std::size_t codewords)
     {
         return (caller_offset(codewords) + codewords * sizeof(caller_frame) + 255) / 256 *
                256;
     }
-    //! Returns the offset of the second table.
+    //! Returns the offset of the table of caller_frame.
     static std::size_t caller_offset(std::size_t codewords)
     {
         return (codewords * sizeof(frame_place) + 15) / 16 * 16;

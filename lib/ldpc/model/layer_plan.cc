@@ -13,8 +13,8 @@ namespace {
 // Limits of decoders on layers with deferred edges.
 constexpr unsigned max_checks = 360, max_degree = 32;
 
-// Returns into how many parts each row of circulants is divided so that no part has a bit
-// twice; 0 if parts would be too small.
+// Returns for each row of circulants the number of parts into which it is divided, so
+// that no part has a bit twice; 0 if the parts would be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
     constexpr unsigned least = 32; // checks per part
@@ -34,7 +34,7 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
     return parts;
 }
 
-// Whether a code has layers of circulants.
+// Returns whether the layers of a code follow its circulants.
 bool by_circulants(const ldpc_code& code)
 {
     const auto z = code.lifting();
@@ -120,7 +120,7 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    std::vector<std::uint32_t> taken_by; // the last check with a bit of the layer
+    std::vector<std::uint32_t> taken_by; // 1 + the last check that shares a layer's bit
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {
             for (const auto l : layers_of_bit[bit]) {

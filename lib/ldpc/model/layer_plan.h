@@ -7,25 +7,27 @@
  *
  * Checks of one layer are decoded at the same time: all of them read the posteriors as
  * they were before the layer. A bit that occurs in a layer more than once (a double
- * circulant of DVB-S2) is written by its edge of lowest place in a check, as
- * variable-to-check message + new message. Its other edges are \em deferred: once all
- * have been read and written, they add new − old message one after the other, in the
- * order of their places: the first of each bit in round 1, the second in round 2 …
+ * circulant of DVB-S2) is written by the edge whose index within its check is lowest, as
+ * variable-to-check message + new message. Its other edges are \em deferred: after the
+ * layer's other edges have written their bits, they add new − old message one after the
+ * other, in the order of these indices: the first of each bit in round 1, the second in
+ * round 2 …
  *
- * Codes with a parity chain, as DVB-S2's: q layers of the checks j·q + i, in the order of
- * chain_order.h.
+ * Codes with a parity chain, such as those of DVB-S2, have q layers of the checks
+ * j·q + i, in the order of chain_order.h.
  *
- * Other codes of circulants: one layer per row of the base matrix. Rows of more edges
- * come first, so that decoders find rows of one kind together. The next of up to 64 rows
- * with equally many edges is the first without a column in use. If each has one, it is
- * the first, decoders wait before it, and no column counts as in use any more. If
- * blocks of a row have several circulants, the row is divided into as few layers of
- * successive checks as it takes for no bit to occur twice, of one size but the last; or
- * into layers of up to 360 checks if those had fewer than 32.
+ * Other codes of circulants have one layer per row of the base matrix. Rows of more edges
+ * come first, so that rows of equal degree are adjacent. Among the first 64 rows left of
+ * one degree, the next is the first row none of whose columns is in use. If there is
+ * none, it is the first row left; decoders wait before it, and after that only its
+ * columns are in use. If blocks of a row have several circulants, the row is divided into
+ * the smallest number of layers of successive checks in which no bit occurs twice, all of
+ * one size but the last. If these layers had fewer than 32 checks, it is divided into
+ * layers of up to 360 checks instead.
  *
- * All other codes, and codes that would defer edges of checks with more than 32 bits:
- * each check in turn goes to the first layer that has none of its bits, so that nothing
- * is deferred. */
+ * In all other codes, each check in turn goes to the first layer that has none of its
+ * bits, so that nothing is deferred. The same holds for codes that would defer edges in
+ * checks of more than 32 bits, or in a parity chain's layers of more than 360 checks. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H

@@ -6,39 +6,40 @@
  *
  * A decoder holds channel values, clamped to ±channel_limit, one unclamped posterior per
  * bit and one message per edge, whose magnitude never exceeds message_limit. All are in
- * steps, \c scale of them per nat. With the variable-to-check message t = posterior − old
- * message, the new message of an edge has the product of the signs of the other edges' t,
- * zero counting as positive, and in int8 and int16 the magnitude
+ * steps of 1 / scale nat. With the variable-to-check message t = posterior − old message,
+ * the sign of an edge's new message is the product of the signs of the other edges' t,
+ * where zero counts as positive. In int8 and int16 its magnitude is
  *
  *     m = min |t| over the other edges
  *     x = max(0, min(m − offset, message_limit))
  *     magnitude = (x · sixteenths + 8) >> 4
  *
- * In float it follows from the three smallest |t| of the check, a ≤ b ≤ c (very large
- * ones in place of missing ones), with every step rounded and x clamped to 0 … 1 by
- * sat(x):
+ * In float it follows from the three smallest |t| of the check, a ≤ b ≤ c; in checks of
+ * fewer edges, no_message stands for those that are missing. Each operation is rounded,
+ * and sat(x) clamps x to 0 … 1:
  *
  *     after(m, next, offset) =
  *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
- *     second = after(b, c, offset to the smallest, of the check's degree)
- *     first = after(a, second, offset to all, of the check's degree)
+ *     second = after(b, c, offset_min)
+ *     first = after(a, second, offset_others)
  *     magnitude = kept(second)     to an edge that alone has a
  *     magnitude = kept(first)      to all others
  *
- * where kept(x) has the sixteen highest significant bits of x, rounded towards zero, so
- * that kernels can store signs in the words of the two magnitudes.
+ * where offset_min and offset_others are half of offset_x2_min and offset_x2_others for
+ * the check's degree, and kept(x) has the sixteen highest significant bits of x, rounded
+ * towards zero, so that kernels can store signs in the words of the two magnitudes.
  *
- * The sum-product of two magnitudes is the smaller less ln(1 + e^-distance), and a term
- * that matters only if both are small. Offsets that decline with the distance approximate
- * it, from three magnitudes; they grow with the degree to make up for the other
- * magnitudes. Without a decline, this is offset min-sum.
+ * The sum-product rule makes of two magnitudes the smaller minus ln(1 + e^-d), where d is
+ * their difference, plus a term that matters only if both are small. Offsets that decline
+ * with d approximate it from three magnitudes. They grow with the check's degree to make
+ * up for the magnitudes that are left out. With a decline of 0, this is offset min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *
  * With early stop, a codeword stops after the first iteration in which the signs of its
  * posteriors (negative means bit 1) satisfy every check; its decisions are those signs.
  *
- * Soft output is the posterior of each bit, or the posterior less the channel value
+ * Soft output is the posterior of each bit, or the posterior minus the channel value
  * (rounded in float), times a factor (rounded to a float), clamped to ±soft_limit,
  * rounded to an integer, ties to even. */
 
@@ -68,7 +69,7 @@ struct declining_offset {
 
 struct message_rule {
     ldpc_precision precision;
-    float scale; //!< steps per nat; in float 2^-20, so that no magnitude reaches 1
+    float scale; //!< steps per nat; in float 2^-20, so that magnitudes stay below 1
     float channel_limit; //!< steps
     float message_limit; //!< steps; 1 in float
     float offset;        //!< int8 and int16: steps, a whole number
@@ -87,8 +88,8 @@ struct message_rule {
 /*!
  * \brief Returns the rule for a code.
  *
- * Negative values of \p offset (nats) and \p normalization stand for those of the code's
- * rate or, in float, for offsets that decline.
+ * A negative \p offset (nats) or \p normalization selects the code's own tuning, or else
+ * that of its rate. In float, a negative \p offset selects offsets that decline.
  * \throws std::invalid_argument
  */
 message_rule make_message_rule(const ldpc_code& code,
@@ -103,8 +104,8 @@ constexpr float no_message = 3.4e38f;
 //! Float: the bits of a magnitude that are stored.
 constexpr std::uint32_t kept_bits = 0xffffff00u;
 
-//! Float: magnitudes of check-to-variable messages, to an edge that alone has min1 and to
-//! all others.
+//! Float: magnitudes of check-to-variable messages, to the edge that alone has the
+//! smallest |t|, and to all others.
 struct message_magnitudes {
     float to_min1, to_all;
 };
@@ -132,8 +133,8 @@ check_to_variable(const message_rule& rule, unsigned degree, float a, float b, f
 
 constexpr float soft_limit = 127;
 
-//! Returns the factor from the rule's steps to LLRs of \p soft_scale steps per nat, with
-//! the sign that \p positive_bit asks for.
+//! Returns the factor by which the rule's steps become LLRs of \p soft_scale steps per
+//! nat, whose positive values mean \p positive_bit.
 inline float
 soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
 {

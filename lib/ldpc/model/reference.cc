@@ -21,8 +21,8 @@ std::vector<std::uint8_t> decide(const std::vector<Value>& posteriors)
     return bits;
 }
 
-// Calls iterate(posteriors) until the decisions satisfy every check, or all iterations
-// are made.
+// Calls iterate(posteriors) max_iterations times or, with early stop, until the decisions
+// satisfy every check.
 template <class Value, class Iterate>
 result repeat(const ldpc_code& code,
               std::vector<Value> posteriors,
@@ -42,8 +42,8 @@ result repeat(const ldpc_code& code,
     return result;
 }
 
-// Updates all check nodes, then all bits. check() returns the new messages of a check
-// node from its variable-to-check messages.
+// Updates all check nodes, then all variable nodes. check() returns the new messages of a
+// check node from its variable-to-check messages.
 template <class Value, class Check>
 result flood(const ldpc_code& code,
              const std::vector<Value>& channel,
@@ -71,7 +71,7 @@ result flood(const ldpc_code& code,
     });
 }
 
-// Decodes layer after layer, as layer_plan.h says.
+// Decodes layer after layer, in the schedule of layer_plan.h.
 template <class Value, class Check>
 result layer_by_layer(const ldpc_code& code,
                       const layer_plan& plan,
@@ -122,7 +122,8 @@ result layer_by_layer(const ldpc_code& code,
 
 std::vector<double> sum_product_check(const std::vector<double>& inputs)
 {
-    // The product of all but one is formed from both sides, without division.
+    // The product of all factors but one, without division: that of the factors before
+    // it times that of the factors after it.
     const auto n = inputs.size();
     std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -132,14 +133,14 @@ std::vector<double> sum_product_check(const std::vector<double>& inputs)
         above[i] = above[i + 1] * std::tanh(inputs[i] / 2);
     }
     for (std::size_t i = 0; i < n; ++i) {
-        // If tanh has rounded to 1, the message is about 40 nats.
+        // atanh(1) is infinite; below it, 2·atanh() is at most 37.4 in double.
         messages[i] = std::clamp(2 * std::atanh(below[i] * above[i + 1]), -40.0, 40.0);
     }
     return messages;
 }
 
-// Returns the new message of each edge. weigh() maps the smallest magnitude of the
-// others.
+// Returns the new message of each edge. weigh() returns its magnitude from the smallest
+// magnitude of the other edges.
 template <class Value, class Weigh>
 std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh)
 {

@@ -26,7 +26,7 @@ struct result {
 /*!
  * \brief Returns the soft output of a decoded codeword, by the rule.
  * \param channel values from which it was decoded, for extrinsic LLRs
- * \param factor soft_factor()
+ * \param factor result of soft_factor()
  */
 std::vector<std::int8_t> soft_output(const result& decoded,
                                      const std::vector<float>& channel,
@@ -56,7 +56,8 @@ result min_sum(const ldpc_code& code,
                bool early_stop);
 
 /*!
- * \brief The bit-true model of the layered decoders: message_rule.h, layer_plan.h.
+ * \brief The bit-true model of the layered decoders, which message_rule.h and
+ * layer_plan.h define.
  *
  * \param channel n channel values, in steps; in float precision each operation is
  *        rounded to a float

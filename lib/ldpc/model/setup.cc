@@ -77,7 +77,7 @@ setup make_setup(const ldpc_options& o)
         }
     }
     for (const auto& code : o.codes) {
-        s.rule(code); // refuses offset and normalization
+        s.rule(code); // throws if offset or normalization is out of range
         if (message && !code.can_encode()) {
             refuse("output",
                    "message",
@@ -105,7 +105,7 @@ batch_limits setup::limits(std::size_t codewords) const
         }
     }
     caller_format = caller_format * caller_value_bytes();
-    if (symbols) { // each begins at a whole vector
+    if (symbols) { // each frame begins at a multiple of 16 bytes
         caller_format = (caller_format + 15) / 16 * 16;
         input = caller_format;
     }

@@ -15,32 +15,31 @@
 namespace gr::gpufec::ldpc {
 
 struct setup {
-    std::vector<ldpc_code> codes; //!< jobs name them by index
+    std::vector<ldpc_code> codes; //!< jobs refer to them by index
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1;        //!< nats; negative: the code's own, in float declining
-    double normalization = -1; //!< negative: the code's own
+    double offset = -1;        //!< nats; negative: default, see make_message_rule()
+    double normalization = -1; //!< negative: default
     unsigned max_iterations = 25;
     bool early_stop = true;
     llr_format format = llr_format::int8; //!< format of the caller's values
     bool message_only = true; //!< decisions on parity bits are left out if possible
     bool bits = true;         //!< decisions are written
-    ldpc_soft_output soft = ldpc_soft_output::none; //!< LLRs written behind them
-    // The following describe symbol input, in place of channel values:
+    ldpc_soft_output soft = ldpc_soft_output::none; //!< LLRs written after the decisions
+    // The following apply if the input is symbols instead of channel values:
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
-    std::vector<demap::constellation> constellations; //!< named by index, too
-    //! The index of each of the options' constellations in \c constellations; rates may
-    //! share one.
+    std::vector<demap::constellation> constellations; //!< jobs refer to them by index
+    //! For each constellation of the options, its index in \c constellations. Equal
+    //! points and columns share an entry.
     std::vector<unsigned> constellation_of;
 
     message_rule rule(const ldpc_code& code) const
     {
         return make_message_rule(code, algorithm, precision, offset, normalization);
     }
-    //! Returns the bytes of a channel value: int8, int16 or float, in steps of the code's
-    //! rule.
+    //! Returns the bytes of a quantised channel value: int8, int16 or float.
     std::size_t value_bytes() const
     {
         return precision == ldpc_precision::int8    ? 1
@@ -64,12 +63,14 @@ struct setup {
     {
         return !bits ? 0 : message_only && code.systematic_prefix() ? code.k() : code.n();
     }
-    //! Bytes from one codeword to the next: whole vectors of input, whole words of
-    //! output.
+    //! Returns the bytes from one codeword's quantised input to the next, a multiple of
+    //! 16.
     std::size_t frame_input_bytes(const ldpc_code& code) const
     {
         return (code.n() * value_bytes() + 15) / 16 * 16;
     }
+    //! Returns the bytes from one codeword's output to the next, a multiple of 4, or of
+    //! 16 with LLRs.
     std::size_t frame_output_bytes(const ldpc_code& code) const
     {
         return soft == ldpc_soft_output::none
@@ -86,7 +87,7 @@ struct setup {
         return (decision_bytes(code) + 15) / 16 * 16;
     }
 
-    //! Returns the host memory for a batch of \p codewords of any of the codes.
+    //! Returns the host memory that suffices for \p codewords of any of the codes.
     batch_limits limits(std::size_t codewords) const;
 };
 

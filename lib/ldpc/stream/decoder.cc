@@ -117,8 +117,8 @@ std::size_t ldpc_decoder::impl::push(const void* values, std::size_t count)
         const auto& code = d_options.codes[d_kind.code];
         const auto n = items_of(d_kind);
         const auto m = std::min(count - taken, n - d_have);
-        // Whole frames go to the slot at once. Parts of a frame are gathered first, and
-        // so are values that have to be spread to a codeword.
+        // Whole frames go to the slot directly. Parts of a frame are gathered first, and
+        // so are the frames of punctured or shortened codes.
         if (m == n && code.sent_positions().empty()) {
             taken += add_frames(values, taken, n, (count - taken) / n);
             continue;

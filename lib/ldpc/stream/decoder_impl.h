@@ -37,7 +37,7 @@ public:
     // Code, constellation and Es/N0 level of a frame.
     struct frame_kind {
         unsigned code = 0;
-        unsigned constellation = 0; // symbols only, as is level
+        unsigned constellation = 0; // it and level are for symbols only
         int level = demap::estimated;
     };
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
@@ -85,8 +85,9 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
-    std::vector<std::uint8_t> d_codeword; // codeword of the frame of d_report
-    std::vector<std::int8_t> d_llrs;      // LLRs of that frame
+    // The codeword and the LLRs of the frame that was last begun to be pulled.
+    std::vector<std::uint8_t> d_codeword;
+    std::vector<std::int8_t> d_llrs;
 
 private:
     void require_bits(bool bits) const;
@@ -95,11 +96,12 @@ private:
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
 
-    // Punctured or shortened codes need their positions filled in on the host.
+    // Returns whether all codes are sent whole. The host fills in the values of punctured
+    // and shortened positions.
     bool whole_codewords() const;
 
-    // Whether frames of the open batch stay in the caller's format: symbols, and values
-    // that a device quantises.
+    // Returns whether frames of the open batch stay in the caller's format: symbols, and
+    // values that a device quantises.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -149,7 +151,8 @@ private:
 
     void send(slot& to);
 
-    // Returns the rows of a batch's output. Frames of several codes differ in size.
+    // Returns the rows of a batch's output: a row per frame, or a single one if frames of
+    // several codes differ in size.
     output_rows rows_of(const std::vector<ldpc::frame_batch::frame>& frames) const;
 
     bool can_borrow_output() const override
@@ -159,17 +162,18 @@ private:
 
     bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }
 
-    // Whether a frame's output is contiguous in its slot. A message that comes first is,
-    // and so is its padding, unless parity bits follow in its last byte.
+    // Returns whether a frame's output is in its slot as it is emitted. This holds for a
+    // message at the front, unless parity bits follow in its last byte, where padding is
+    // due.
     bool stays_in_slot(const ldpc_code& code) const;
 
     std::size_t take_borrowed(std::size_t count) override;
 
-    // Returns how many more items the open batch can extend over, including those between
-    // frames.
+    // Returns how many more borrowed items the open batch can span, including skipped
+    // ones between frames.
     std::size_t borrowed_capacity() const;
 
-    // Skips borrowed input before the first frame of the open batch.
+    // Skips the borrowed input so far if no frame, complete or not, waits in it.
     void forget_unneeded();
 
     void store_borrowed() override;
@@ -194,7 +198,7 @@ private:
 
     void end_frame(std::size_t frames_in_batch);
 
-    // Format of each code, once needed.
+    // The input format of each code, made when it is first needed.
     std::vector<std::optional<ldpc::input_format>> d_formats;
     std::optional<ldpc::frame_batch> d_filling;
     // Batches in flight, oldest first.
@@ -204,10 +208,10 @@ private:
     frame_kind d_kind;                       // the frame that is being pushed
     std::size_t d_have = 0;                  // items of it so far
     std::vector<std::byte> d_partial;        // its items in the caller's format
-    std::vector<std::byte> d_quantised;      // its values, if they are to be spread
-    bool d_may_stay_in_caller_format = true; // no reason against it is known
+    std::vector<std::byte> d_quantised;      // its sent values, if bits are not sent
+    bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
 
-    std::uint64_t d_frame = 0;        // frames begun to be pulled
+    std::uint64_t d_frame = 0;        // frames whose pulling has begun
     std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
     std::size_t d_emitted = 0;        // items of the next one already pulled
     std::vector<std::uint8_t> d_message;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* How the decisions of a batch become messages, codewords or LLRs of a stream. */
+/* The output of the stream decoder: messages, codewords or LLRs of finished batches. */
 
 #include "common/packed_bits.h"
 #include "decoder_impl.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The frames of the slot that is being filled, and the job that they become. */
+/* The frames in the slot that is being filled, of which make_job() makes a job. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
@@ -17,9 +17,10 @@ class frame_batch
 public:
     struct frame {
         unsigned code;
-        std::uint32_t input, output; //!< bytes from the beginning of the slot's
+        std::uint32_t input, output; //!< byte offsets in the slot's input and output
         float soft_factor;           //!< see frame_place
-        // In the caller's format: bytes from the batch's first frame, and quantisation.
+        // For frames in the caller's format: the offset in bytes from the batch's first
+        // frame, and the parameters of quantisation.
         std::uint32_t caller_format = 0;
         float factor = 0, limit = 0;
         // For symbols:
@@ -47,8 +48,8 @@ public:
         return at;
     }
 
-    //! Adds a frame that stays in the caller's format, \p caller_format bytes from the
-    //! batch's first.
+    //! Adds a frame that stays in the caller's format, \p caller_format bytes after the
+    //! batch's first frame.
     void add_caller_frame(unsigned code,
                           float soft_factor,
                           std::size_t caller_format,
@@ -69,17 +70,18 @@ public:
 
     const std::vector<frame>& frames() const { return d_frames; }
 
-    //! Returns where the next frame in the caller's format begins if it is copied;
-    //! symbols begin at a whole vector.
+    //! Returns the offset at which the next frame in the caller's format begins if it is
+    //! copied to the slot; for symbols, a multiple of 16 bytes.
     std::size_t next_caller_frame() const
     {
         return d_setup.symbols ? (d_caller_item_bytes + 15) / 16 * 16
                                : d_caller_item_bytes;
     }
 
-    //! Ends in-place input, once the values of the frames are converted to the slot.
+    //! Ends in-place input after the frames have been quantised to the slot.
     void copy_borrowed() { d_caller_item_bytes = 0; }
-    //! Ends in-place input, and has copy(from, to, bytes) copy each frame to the slot.
+    //! Ends in-place input. Calls copy(from, to, bytes) to copy each frame, in the
+    //! caller's format, to the slot.
     template <class Copy>
     void copy_borrowed(Copy&& copy)
     {
@@ -92,7 +94,7 @@ public:
         }
     }
 
-    //! Returns the job of these frames, and writes their tables to the slot's input.
+    //! Returns the job of these frames. Writes their tables to \p input, the slot's.
     job make_job(std::byte* input) const;
 
     //! Returns the frames, and empties the batch.

@@ -12,12 +12,12 @@ namespace gr::gpufec::ldpc {
 namespace {
 
 constexpr std::size_t max_tried = 8; // frames
-constexpr double certain_z = 8;      // z of a word that belongs to a code
+constexpr double certain_z = 8;      // smallest z of words that surely belong to a code
 constexpr double certain = 100;      // nats of a shortened bit
 
 double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }
 
-// Returns the error rate of the weakest channel that a code could correct.
+// Returns the error rate of the worst channel that a code could correct.
 double highest_error_rate(const ldpc_code& code)
 {
     const double rate = double(code.k()) / code.sent();
@@ -258,7 +258,8 @@ void frame_judge::judge_format()
     }
 }
 
-// Says \p mend if more frames decode with these values than as declared.
+// Gives the advice \p mend if enough more frames decode with these values than as
+// declared (see frame_judge.h). Returns whether it did.
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,
@@ -283,7 +284,7 @@ bool frame_judge::better(const ldpc_code& code,
     return true;
 }
 
-// Judges the scale: LLRs of two levels ±a with variance s² become nats by a factor of
+// Judges the scale: values ±a in noise of variance s² become LLRs in nats by a factor of
 // 2a/s².
 void frame_judge::judge_scale(std::vector<float> nats)
 {
@@ -452,7 +453,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Says \p mend if more frames decode with these symbols than as declared.
+// Gives the advice \p mend if enough more frames decode with these symbols than as
+// declared. Returns whether it did.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,
                                  const symbol_vector& symbols,

@@ -1,25 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The judge of input: it finds out whether frames are codewords of an LDPC code in the
+/* The judge of input finds out whether frames are codewords of an LDPC code in the
  * declared format.
  *
- * If the first frames fail, the checks that their hard decisions violate tell a weak
- * signal from none. A word that does not belong to the code violates half of S checks
- * without erased bits, with a standard deviation of √S / 2. z is the number of these
- * deviations by which the count lies below S / 2.
+ * If the first frames fail, the number of checks that their hard decisions violate tells
+ * a weak signal from no signal. A word that does not belong to the code violates half of
+ * S checks without erased bits, with a standard deviation of √S / 2. z is the number of
+ * standard deviations by which the count is below S / 2.
  *
  * - The frames are said not to belong to the code if z is less than half of its expected
- *   value on the weakest channel that the code could correct, and this value is 10 or
- *   more: a codeword in noise as strong is misjudged with a probability below 3e-7.
- *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
- *   is the error rate at which a binary symmetric channel has 0.8 times the capacity of
- *   the code's rate.
+ *   value on the worst channel that the code could correct, and this value is 10 or more:
+ *   a codeword in noise as strong is misjudged with a probability below 3e-7. Checks of
+ *   degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p is the
+ *   error rate at which the capacity of a binary symmetric channel is 0.8 times the
+ *   code's rate.
  * - Another sign, format, scale or rate, or another reading of symbols (phase, I and Q,
  *   format, MODCOD, PLFRAMEs) is named only if more frames decode with it than as
- *   declared, by half of those tried. A word that does not belong to a code with M
- *   independent checks satisfies all with a probability of 2^−M. So right input, which
- *   decodes as declared or not at all, is never accused. */
+ *   declared, the difference being at least half of those tried. A word that does not
+ *   belong to a code with M independent checks satisfies all of them with a probability
+ *   of 2^−M. Correct input, which decodes as declared or not at all, therefore never
+ *   leads to such advice. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
@@ -36,7 +37,7 @@ namespace gr::gpufec::ldpc {
 class frame_judge : public input_judge
 {
 public:
-    //! \p constellations of symbols are named by index.
+    //! For symbols, select() refers to \p constellations by index.
     frame_judge(const ldpc_options& options,
                 const decoder_hooks& hooks,
                 const std::vector<demap::constellation>& constellations = {});
@@ -98,7 +99,7 @@ private:
     std::size_t d_wanted = 0; // items of the sample
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;
-    std::size_t d_tried = 0, d_valid = 0; // frames of the sample
+    std::size_t d_tried = 0, d_valid = 0; // frames of the sample: decoded, and valid
     bool d_judged = false, d_concluded = false;
     syndrome d_syndrome;
 };

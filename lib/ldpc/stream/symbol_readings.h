@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Alternative readings of symbols of DVB-S2, of which none of the frames decodes. */
+/* Alternative readings of DVB-S2 symbols, which frame_judge tries if frames fail. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
@@ -20,19 +20,20 @@ using symbol_vector = std::vector<std::complex<float>>;
 symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format);
 
-//! Returns the symbols turned by \p turn of a circle, after an exchange of I and Q.
+//! Returns the symbols turned by \p turn of a circle, after an exchange of I and Q if
+//! \p exchanged is set.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
 //! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.
 struct plframe_parts {
     bool header, pilots, scrambling;
 
-    //! Returns what to do to the symbols, in words.
+    //! Returns advice on how to remove these parts.
     std::string mend() const;
 };
 
-//! Returns the symbols of XFECFRAMEs of \p frame_symbols, if the input begins with a
-//! PLFRAME that has these parts, scrambled by the sequence 0.
+//! Returns the symbols of the XFECFRAMEs, each of \p frame_symbols, in input that begins
+//! with a PLFRAME which has these parts; scrambling is that of sequence 0.
 symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);

@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames of each code near its threshold, alternating between codes;
-// every second one has few distinct values.
+// Returns \p each frames of each code near its threshold, alternating between codes. In
+// float, those of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -34,7 +34,7 @@ noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
     for (unsigned i = 0; i < each; ++i) {
         for (unsigned c = 0; c < setup.codes.size(); ++c) {
             const auto& code = setup.codes[c];
-            // From 0.4 dB above the Shannon limit of the rate on, for QPSK.
+            // The Es/N0 begins \p es_n0_db above the Shannon limit of the rate, for QPSK.
             const double rate = double(code.k()) / code.sent();
             const double limit = 10 * std::log10(std::pow(2, 2 * rate) - 1);
             const double es = limit + es_n0_db + 0.2 * (i % 5);
@@ -144,8 +144,8 @@ std::vector<ldpc_code> short_codes()
     return codes;
 }
 
-// Returns codes of each structure: circulants of many sizes, several in a block, a
-// chain, punctured and shortened positions, rows of differing degrees.
+// Returns codes of each structure: circulants of many sizes, several in a block, parity
+// chains, punctured and shortened positions, rows of differing degrees.
 std::vector<ldpc_code> structured_codes()
 {
     const auto hole = ldpc_code::standard("wifi", "648", "3/4");
@@ -173,8 +173,8 @@ std::vector<ldpc_code> structured_codes()
     codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));
     codes.push_back(ldpc_code::standard("dvbt2", "short", "3/5"));
-    // Rows of few checks that have a bit twice; layers of several parts; a chain with a
-    // lifting size other than 360.
+    // Rows of few checks that have a bit twice; rows that are divided into several
+    // layers; a parity chain with a lifting size other than 360.
     std::istringstream crowded("lifting 40\n0,3 1 5,6,7 0 -1\n-1 9 0,20 12,2 0\n");
     codes.push_back(ldpc_code::from_base_matrix(crowded, "crowded"));
     std::istringstream large("lifting 700\n0,3 1 5,600 7\n10 9 12,2 0\n");
@@ -184,7 +184,7 @@ std::vector<ldpc_code> structured_codes()
     return codes;
 }
 
-// Returns several setups: both ways to stop, all outputs, the other rules.
+// Returns setups with and without early stop, with all outputs, and with all algorithms.
 std::vector<setup> variants(const setup& base)
 {
     std::vector<setup> all(7, base);
@@ -250,13 +250,13 @@ void check_conversion(input::converter<From, To> convert,
     }
 }
 
-TEST(ldpc_cpu, channel_values_become_steps)
+TEST(ldpc_cpu, ChannelValues_AreQuantisedByTheRule)
 {
     std::vector<std::int8_t> bytes;
     std::vector<float> floats{ NAN, INFINITY, -INFINITY, -0.0f, 1e30f, -1e-30f };
     for (int i = -1000; i < 1000; ++i) {
         bytes.push_back(std::int8_t(i));
-        floats.push_back(i * 0.125f); // ties among them
+        floats.push_back(i * 0.125f); // some products are ties in rounding
     }
     for (const auto& set : cpu_variants()) {
         SCOPED_TRACE(set);
@@ -270,7 +270,7 @@ TEST(ldpc_cpu, channel_values_become_steps)
     }
 }
 
-TEST(ldpc_cpu, equals_the_model)
+TEST(ldpc_cpu, ShortCodes_EqualModel)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of(short_codes(), precision))) {
@@ -286,7 +286,7 @@ TEST(ldpc_cpu, equals_the_model)
     }
 }
 
-TEST(ldpc_cpu, structured_codes_equal_the_model)
+TEST(ldpc_cpu, StructuredCodes_EqualModel)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of(structured_codes(), precision))) {
@@ -302,8 +302,8 @@ TEST(ldpc_cpu, structured_codes_equal_the_model)
     }
 }
 
-// The largest offset, with values that fill a byte and posteriors that exceed one.
-TEST(ldpc_cpu, large_offsets_equal_the_model)
+// The largest offset, with clamped channel values and with posteriors that exceed a byte.
+TEST(ldpc_cpu, LargeOffset_EqualsModel)
 {
     for (const char* rate : { "1/4", "3/5" }) {
         auto setup = setup_of({ ldpc_code::dvbs2("short", rate) }, ldpc_precision::int8);
@@ -323,12 +323,12 @@ TEST(ldpc_cpu, large_offsets_equal_the_model)
     }
 }
 
-TEST(ldpc_cpu, full_lanes_stop_on_their_own)
+TEST(ldpc_cpu, FullLanes_StopIndependently)
 {
     auto setup = setup_of({ ldpc_code::dvbs2("short", "1/2") }, ldpc_precision::int8);
     setup.max_iterations = 12;
     setup.soft = ldpc_soft_output::extrinsic;
-    // More frames than lanes, a last group that is not full.
+    // There are more frames than lanes, and the last group is not full.
     const auto frames = noisy_frames(setup, 37, 1.0, 12);
     auto decoder = traits::make_cpu(setup, 64, 1);
     const auto got = qa::decode(*decoder, setup, frames);
@@ -341,8 +341,8 @@ TEST(ldpc_cpu, full_lanes_stop_on_their_own)
               *std::max_element(stops.begin(), stops.end()));
 }
 
-// Small groups go to kernels with fewer lanes, if there are any.
-TEST(ldpc_cpu, groups_that_are_not_full_equal_the_model)
+// Small groups are decoded by kernels with fewer lanes, if there are any.
+TEST(ldpc_cpu, PartialGroups_EqualModel)
 {
     for (const auto precision : precisions) {
         auto setup = setup_of({ ldpc_code::dvbs2("short", "8/9") }, precision);
@@ -355,7 +355,7 @@ TEST(ldpc_cpu, groups_that_are_not_full_equal_the_model)
     }
 }
 
-TEST(ldpc_cpu, flooding_equals_the_model)
+TEST(ldpc_cpu, Flooding_EqualsModel)
 {
     for (const auto precision : precisions) {
         for (auto setup : variants(setup_of({ ldpc_code::dvbs2("short", "3/5"),
@@ -371,8 +371,8 @@ TEST(ldpc_cpu, flooding_equals_the_model)
     }
 }
 
-// Frames that decode long before the last iteration.
-TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
+// The frames decode long before the last iteration.
+TEST(ldpc_cpu, EarlyStop_OccursOnlyIfRequested)
 {
     for (const auto precision : precisions) {
         for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
@@ -396,7 +396,7 @@ TEST(ldpc_cpu, stops_early_where_it_is_asked_to_and_nowhere_else)
     }
 }
 
-TEST(ldpc_cpu, a_check_without_bits_is_satisfied)
+TEST(ldpc_cpu, CheckWithoutBits_IsSatisfied)
 {
     for (const auto precision : precisions) {
         for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
@@ -419,7 +419,7 @@ TEST(ldpc_cpu, a_check_without_bits_is_satisfied)
     }
 }
 
-TEST(device, a_check_without_bits_is_satisfied)
+TEST(device, CheckWithoutBits_IsSatisfied)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -433,7 +433,7 @@ TEST(device, a_check_without_bits_is_satisfied)
     }
 }
 
-TEST(ldpc_cpu, extreme_channel_values)
+TEST(ldpc_cpu, ExtremeValues_EqualModel)
 {
     for (const auto precision : precisions) {
         auto setup = setup_of(
@@ -458,7 +458,7 @@ TEST(ldpc_cpu, extreme_channel_values)
     }
 }
 
-TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
+TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
 {
     // Es/N0 of EN 302 307-1 table 13 for quasi-error-free reception, plus 0.35 dB, or
     // 0.65 dB for short frames.
@@ -492,7 +492,7 @@ TEST(ldpc_cpu, decodes_every_code_near_its_threshold)
     }
 }
 
-TEST(device, equals_the_cpu_on_every_code)
+TEST(device, EveryDvbS2Code_EqualsCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -507,7 +507,7 @@ TEST(device, equals_the_cpu_on_every_code)
     }
 }
 
-TEST(device, large_batches_equal_the_cpu)
+TEST(device, LargeBatch_EqualsCpu)
 {
     SKIP_WITHOUT_CUDA();
     if (small_scale()) {
@@ -533,7 +533,7 @@ TEST(device, large_batches_equal_the_cpu)
     }
 }
 
-TEST(device, other_codes_equal_the_cpu)
+TEST(device, UnstructuredCodes_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -546,7 +546,7 @@ TEST(device, other_codes_equal_the_cpu)
     }
 }
 
-TEST(device, structured_codes_equal_the_cpu)
+TEST(device, StructuredCodes_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -560,7 +560,7 @@ TEST(device, structured_codes_equal_the_cpu)
     }
 }
 
-TEST(device, flooding_equals_the_model)
+TEST(device, Flooding_EqualsModel)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -579,7 +579,7 @@ TEST(device, flooding_equals_the_model)
     }
 }
 
-TEST(device, extreme_channel_values)
+TEST(device, ExtremeValues_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codes: those of DVB-S2 against the figures of the standard and another encoder, and
- * valid and invalid alist files. */
+/* LDPC codes: those of DVB-S2 against figures of the standard and another encoder, orders
+ * of layers, and valid and invalid alist files. */
 
 #include "ldpc/model/chain_order.h"
 #include "ldpc/model/layer_plan.h"
@@ -91,7 +91,7 @@ const std::string hamming = "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n"
 
 } // namespace
 
-TEST(ldpc_code, dvbs2_codes_are_those_of_gr_dtv)
+TEST(ldpc_code, DvbS2Codes_EncodeAsGrDtv)
 {
     for (const auto& known : known_codes) {
         SCOPED_TRACE(std::string(known.size) + " " + known.rate);
@@ -112,9 +112,9 @@ TEST(ldpc_code, dvbs2_codes_are_those_of_gr_dtv)
     EXPECT_EQ(ldpc_code::dvbs2_rates("short").size(), 10u);
 }
 
-TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
+TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
 {
-    // Edges; layers that have bits more than once; rounds.
+    // Numbers of edges, of layers that have bits more than once, and of rounds.
     const std::map<std::string, std::array<unsigned, 3>> expected{
         { "normal 1/4", { 194399, 3, 1 } },   { "normal 1/3", { 215999, 13, 1 } },
         { "normal 2/5", { 233279, 8, 1 } },   { "normal 1/2", { 226799, 8, 1 } },
@@ -138,8 +138,8 @@ TEST(ldpc_code, edges_and_shared_bits_of_dvbs2)
     }
 }
 
-// Chains that are decoded at the same time share bits at their ends only.
-TEST(ldpc_code, order_of_chains)
+// Also checks that the two chains halve the number of successive steps.
+TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
 {
     unsigned with_two = 0;
     for (const std::string standard : { "dvbs2", "dvbs2x", "dvbt2" }) {
@@ -159,7 +159,8 @@ TEST(ldpc_code, order_of_chains)
                     continue;
                 }
                 ++with_two;
-                // Groups of each layer, with its parity bits as groups behind them.
+                // Groups of each layer; its parity bits count as groups behind those of
+                // the message.
                 const unsigned groups = code.addresses().size(), q = code.q();
                 std::vector<std::set<unsigned>> of_layer(q);
                 for (unsigned g = 0; g < groups; ++g) {
@@ -190,7 +191,7 @@ TEST(ldpc_code, order_of_chains)
                 }
                 EXPECT_EQ(next[0], order.begins[1]);
                 EXPECT_EQ(next[1], order.begins[2]);
-                // Steps in sequence: hardly more than half of the layers.
+                // Successive steps are hardly more than half of the layers.
                 unsigned steps = 0;
                 for (const auto& p : order.phases) {
                     steps += std::max(p[0], p[1]);
@@ -202,7 +203,7 @@ TEST(ldpc_code, order_of_chains)
     EXPECT_GE(with_two, 9u);
 }
 
-TEST(ldpc_code, unknown_codes_are_refused)
+TEST(ldpc_code, UnknownCode_IsRefused)
 {
     EXPECT_THROW(ldpc_code::dvbs2("short", "9/10"), std::invalid_argument);
     EXPECT_THROW(ldpc_code::dvbs2("normal", "7/8"), std::invalid_argument);
@@ -210,7 +211,7 @@ TEST(ldpc_code, unknown_codes_are_refused)
     EXPECT_THROW(ldpc_code::from_alist_file("no such file"), std::invalid_argument);
 }
 
-TEST(ldpc_code, alist_of_a_known_code)
+TEST(ldpc_code, AlistOfHammingCode_IsReadAndEncodes)
 {
     std::istringstream text(hamming);
     const auto code = ldpc_code::from_alist(text, "hamming");
@@ -240,7 +241,7 @@ TEST(ldpc_code, alist_of_a_known_code)
     EXPECT_EQ(words.size(), 16u);
 }
 
-TEST(ldpc_code, redundant_checks_count_once)
+TEST(ldpc_code, RedundantChecks_CountOnce)
 {
     // The third check is the sum of the others.
     std::istringstream text(
@@ -250,7 +251,7 @@ TEST(ldpc_code, redundant_checks_count_once)
     EXPECT_EQ(ldpc_code::from_alist(twice, "twice").k(), 2u);
 }
 
-TEST(ldpc_code, bad_alist_names_the_line)
+TEST(ldpc_code, BadAlist_IsRefusedWithItsLine)
 {
     const auto replaced = [](const std::string& from, const std::string& to) {
         auto text = hamming;
@@ -304,7 +305,7 @@ private:
     std::size_t d_emitted = 0;
 };
 
-TEST(ldpc_code, text_without_an_end_is_refused_soon)
+TEST(ldpc_code, EndlessText_IsRefusedSoon)
 {
     for (const auto& bytes : { std::string(4096, '\0'),
                                std::string(4096, '\n'),
@@ -324,7 +325,7 @@ TEST(ldpc_code, text_without_an_end_is_refused_soon)
     EXPECT_THROW(ldpc_code::from_alist_file("/dev/zero"), std::invalid_argument);
 }
 
-TEST(ldpc_code, errors_are_printable_whatever_the_file_holds)
+TEST(ldpc_code, UnprintableFile_GivesPrintableError)
 {
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
@@ -334,9 +335,9 @@ TEST(ldpc_code, errors_are_printable_whatever_the_file_holds)
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }
 
-TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
+TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
 {
-    // From a pipe, which cannot be read twice.
+    // The reader cannot go back in a stream, as in a pipe.
     for (const char* empty : { "\n", "0\n", " \r\n" }) {
         std::istringstream text("3 2\n1 2\n1 1 0\n2 0\n1\n1\n" + std::string(empty) +
                                 "1 2\n" + empty);
@@ -347,9 +348,9 @@ TEST(ldpc_code, a_list_without_entries_may_be_a_line_or_none)
     }
 }
 
-// Layers of more edges come first, and most layers that share no column follow each
-// other.
-TEST(ldpc_code, order_of_rows)
+// Layers of more edges come first, and layers that share no column follow each other, so
+// that waits are few.
+TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
 {
     struct {
         const char *standard, *size, *rate;
@@ -389,7 +390,7 @@ TEST(ldpc_code, order_of_rows)
     }
 }
 
-TEST(ldpc_code, without_message_bits_it_does_not_encode)
+TEST(ldpc_code, CodeWithoutMessageBits_CannotEncode)
 {
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
     const auto code = ldpc_code::from_alist(text, "full rank");
@@ -403,7 +404,7 @@ TEST(ldpc_code, without_message_bits_it_does_not_encode)
     }
 }
 
-TEST(ldpc_code, random_codes_encode)
+TEST(ldpc_code, RandomCode_Encodes)
 {
     const auto code = qa::regular_code(504, 252, 7);
     EXPECT_GE(code.k(), 252u);

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: chunks, batches, codes that change, messages of any code. */
+/* The stream decoder: input in chunks of any size, batches, changing codes, messages of
+ * any code. */
 
 #include "common/cpu_variant.h"
 #include "stream_runs.h"
@@ -32,7 +33,7 @@ std::string refusal(const ldpc_options& options)
 
 } // namespace
 
-TEST(ldpc_decoder, codes_change_from_frame_to_frame)
+TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
 {
     ldpc_options options;
     options.codes = mixed_codes();
@@ -50,8 +51,8 @@ TEST(ldpc_decoder, codes_change_from_frame_to_frame)
     }
 }
 
-// Kernels write codewords or a message in front; all other messages are gathered on the
-// host.
+// Kernels write codewords, or messages that come first in them. The host gathers the bits
+// of all other messages.
 TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
 {
     std::mt19937 random(5);
@@ -81,7 +82,7 @@ TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
     }
 }
 
-TEST(ldpc_decoder, formats_and_precisions)
+TEST(ldpc_decoder, EveryFormatAndPrecision_Decodes)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "2/3"), qa::regular_code(504, 252, 7) };
@@ -101,7 +102,7 @@ TEST(ldpc_decoder, formats_and_precisions)
 }
 
 // Frames are near the threshold and have erasures, so that ties and failures occur.
-TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
+TEST(ldpc_decoder, NegatedInput_DecodesAlikeWithOtherPositiveBit)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2"), qa::regular_code(504, 252, 7) };
@@ -155,7 +156,7 @@ TEST(ldpc_decoder, positive_bit_says_what_a_positive_value_means)
     }
 }
 
-TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
+TEST(ldpc_decoder, WrongSign_GivesNoValidFrame)
 {
     for (const auto& rate : ldpc_code::dvbs2_rates("short")) {
         ldpc_options options;
@@ -169,7 +170,7 @@ TEST(ldpc_decoder, a_wrong_sign_makes_no_valid_frame)
     }
 }
 
-TEST(ldpc_decoder, borrowed_input_is_decoded_in_place)
+TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9"),
@@ -224,7 +225,7 @@ TEST(ldpc_decoder, borrowed_input_is_decoded_in_place)
     }
 }
 
-TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
+TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -247,8 +248,9 @@ TEST(ldpc_decoder, a_partial_batch_leaves_when_due)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-// A thread decodes these codewords one at a time, so they need not wait for others.
-TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
+// A thread decodes these codewords one at a time, so the chosen batch need not fill the
+// lanes of a vector.
+TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
 {
     const auto batch = [](auto&& change) {
         ldpc_options o;
@@ -267,7 +269,7 @@ TEST(ldpc_decoder, a_batch_that_is_chosen_is_short_where_lanes_do_not_wait)
 #endif
 }
 
-TEST(ldpc_decoder, garbage_and_what_comes_after)
+TEST(ldpc_decoder, GarbageFrames_DoNotAffectOthers)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "1/2") };
@@ -295,7 +297,7 @@ TEST(ldpc_decoder, garbage_and_what_comes_after)
     EXPECT_EQ(o.reports[0].iterations, 25u);
 }
 
-TEST(ldpc_decoder, incomplete_frames_are_dropped)
+TEST(ldpc_decoder, IncompleteFrame_IsDropped)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -321,7 +323,7 @@ TEST(ldpc_decoder, incomplete_frames_are_dropped)
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
-TEST(ldpc_decoder, options_out_of_range_are_refused)
+TEST(ldpc_decoder, BadOptions_AreRefused)
 {
     ldpc_options good;
     good.codes = { ldpc_code::dvbs2("short", "8/9") };
@@ -351,7 +353,7 @@ TEST(ldpc_decoder, options_out_of_range_are_refused)
               "positive_bit is 2: allowed are 0 and 1");
 }
 
-TEST(ldpc_decoder, codes_without_message_bits_give_codewords_only)
+TEST(ldpc_decoder, CodeWithoutMessageBits_GivesOnlyCodewords)
 {
     std::istringstream text("2 2\n1 1\n1 1\n1 1\n1\n2\n1\n2\n");
     ldpc_options options;
@@ -373,7 +375,7 @@ TEST(ldpc_decoder, codes_without_message_bits_give_codewords_only)
     EXPECT_EQ(bits[0] + bits[1], 0);
 }
 
-TEST(ldpc_decoder, cuda_gives_the_same_as_the_cpu)
+TEST(ldpc_decoder, FramesOfSeveralCodes_DecodeWithCuda)
 {
     ldpc_options options;
     options.codes = mixed_codes();

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA kernels for layers, each on every code that it is made for, against the CPU to
- * the last bit. */
+/* The layered CUDA kernels, each on every DVB code or on samples of its other codes,
+ * against the CPU to the last bit. */
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
@@ -96,7 +96,7 @@ using maker = std::unique_ptr<device::launch_plan> (*)(const ldpc_code&,
                                                        bool soft,
                                                        int);
 
-// A code for a kernel.
+// A kernel and a code for it.
 struct kernel_case {
     std::string name;
     maker make;
@@ -129,7 +129,7 @@ protected:
         }
     }
 
-    // With early stop and without.
+    // Compares both with early stop and without.
     void expect_equal_to_cpu(ldpc_soft_output soft)
     {
         for (const bool early_stop : { true, false }) {
@@ -147,7 +147,7 @@ private:
         s.message_only = early_stop;
         s.soft = soft;
         s.precision = GetParam().precision;
-        // Extrinsic LLRs once with decisions and once alone.
+        // With early stop, extrinsic LLRs come with decisions, else alone.
         s.bits = soft != ldpc_soft_output::extrinsic || early_stop;
         s.max_iterations = small_scale() ? 2 : early_stop ? 20 : 4;
         const auto kernel =
@@ -158,7 +158,7 @@ private:
             ASSERT_LT(capacity, 227 << 10);
             GTEST_SKIP() << capacity << " bytes of shared memory are too few";
         }
-        // From 0.4 dB above the Shannon limit of the rate on, for QPSK.
+        // The Es/N0 begins 0.4 dB above the Shannon limit of the rate, for QPSK.
         const double limit =
             10 * std::log10(std::pow(2, 2.0 * code.k() / code.sent()) - 1);
         std::mt19937 random(41);
@@ -168,13 +168,14 @@ private:
                 qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
             frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
         }
-        // With early stop more codewords than blocks run at once on a device.
+        // With early stop there are more codewords than thread blocks are resident.
         const std::size_t many = small_scale() ? 3 : early_stop ? 541 : 1;
         std::vector<qa::frame> all;
         for (std::size_t i = 0; i < many; ++i) {
             all.push_back(frames[i * 3 % frames.size()]);
         }
-        // The soft factor depends on a frame's index: the period of both is 35.
+        // Frames repeat with a period of 7 and soft factors with one of 5, so both do
+        // with one of 35.
         std::vector<qa::frame> period;
         for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
              ++i) {
@@ -210,8 +211,8 @@ std::vector<kernel_case> dvbs2_cases(maker make)
     std::vector<kernel_case> cases;
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            // Small scale: irregular layers, many bits that a layer has twice, and a
-            // group that does not fit in shared memory.
+            // At small scale, these rates have irregular layers, many bits that a layer
+            // has twice, and a group that does not fit in shared memory.
             cases.push_back({ size + ' ' + rate,
                               make,
                               [=] { return ldpc_code::dvbs2(size, rate); },
@@ -225,7 +226,7 @@ std::vector<kernel_case> dvbs2_cases(maker make)
 std::vector<kernel_case> int8_cases(maker make)
 {
     auto cases = dvbs2_cases(make);
-    // Irregular layers, the first in two chains.
+    // These codes have irregular layers; the first one's are in two chains.
     cases.push_back(standard_case(make, "dvbs2x", "normal", "13/45"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "7/15"));
     return cases;
@@ -288,7 +289,7 @@ std::vector<kernel_case> unstructured_cases()
     cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
     cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
     cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
-    // Checks of many degrees, shortened and punctured bits.
+    // The next of these codes has checks of many degrees and punctured bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15", false));
     return cases;
@@ -308,14 +309,14 @@ auto instances(std::vector<kernel_case> cases)
 
 } // namespace
 
-TEST_P(ldpc_kernel, DecisionsEqualTheCpu) { expect_equal_to_cpu(ldpc_soft_output::none); }
+TEST_P(ldpc_kernel, Decisions_EqualCpu) { expect_equal_to_cpu(ldpc_soft_output::none); }
 
-TEST_P(ldpc_kernel, PosteriorLlrsEqualTheCpu)
+TEST_P(ldpc_kernel, PosteriorLlrs_EqualCpu)
 {
     expect_equal_to_cpu(ldpc_soft_output::posterior);
 }
 
-TEST_P(ldpc_kernel, ExtrinsicLlrsEqualTheCpu)
+TEST_P(ldpc_kernel, ExtrinsicLlrs_EqualCpu)
 {
     expect_equal_to_cpu(ldpc_soft_output::extrinsic);
 }
@@ -338,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(unstructured_int8x2,
                          instances(unstructured_cases()),
                          name_of);
 
-TEST(ldpc_kernels, unstructured_int8x2_declines)
+TEST(ldpc_kernels, UnsupportedCode_IsDeclinedByUnstructuredKernel)
 {
     if (no_device()) {
         GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
@@ -352,7 +353,7 @@ TEST(ldpc_kernels, unstructured_int8x2_declines)
     EXPECT_FALSE(declined(code, ldpc_precision::int8));
     EXPECT_TRUE(declined(code, ldpc_precision::int16));
     EXPECT_TRUE(declined(code, ldpc_precision::float32));
-    // Bits that a layer has twice; a check of 36 bits.
+    // The first code has layers with a bit twice, the second one has checks of 36 bits.
     EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
     EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }

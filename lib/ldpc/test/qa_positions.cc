@@ -145,8 +145,7 @@ positions by_moving_columns(matrix h)
         for (std::size_t r = 0; r < h.size(); ++r) {
             for (std::size_t c = 0; r != diagonal && h[r][diagonal] && c < row.size();
                  ++c) {
-                // The column of the diagonal comes last, because it is the one looked
-                // for.
+                // The diagonal's column comes last, because the condition depends on it.
                 const auto at = (diagonal + 1 + c) % row.size();
                 h[r][at] ^= h[diagonal][at];
             }
@@ -156,7 +155,8 @@ positions by_moving_columns(matrix h)
     return { columns.begin() + diagonal, columns.end() };
 }
 
-// Returns a regular code with its first checks twice, and with the sum of two checks.
+// Returns a regular code whose first five checks occur twice, with the sum of two checks
+// as another check.
 ldpc_code redundant_code(unsigned seed)
 {
     auto h = matrix_of(qa::regular_code(96, 48, seed));
@@ -209,7 +209,7 @@ TEST(ldpc_positions, FirstAndLast_AreTheEndsOfTheCodeword)
                    expected.end());
     EXPECT_EQ(shortened.message_positions(), expected);
     expect_encodes(shortened);
-    // The default again.
+    // "systematic" restores the default.
     EXPECT_EQ(last.with_message_positions("systematic").message_positions(),
               code.message_positions());
 }
@@ -229,7 +229,7 @@ TEST(ldpc_positions, ListOfFreeBits_CarriesTheMessage)
         EXPECT_EQ(there.message_positions(), list);
         EXPECT_FALSE(there.systematic_prefix());
         expect_encodes(there);
-        // Circulants and positions that are not sent stay.
+        // Circulants and unsent positions do not change.
         EXPECT_EQ(there.lifting(), code.lifting());
         EXPECT_EQ(there.sent_positions(), code.sent_positions());
     }
@@ -335,7 +335,7 @@ TEST(ldpc_positions, GeneratorMatrix_IsSuspected)
                                     std::to_string(k)),
                 0u)
                 << code.warning();
-            // The outcome may be any.
+            // Codes that are derived from a suspected one have its warning.
             EXPECT_EQ(code.with_positions({ 1 }, {}).warning(), code.warning());
             EXPECT_EQ(code.with_message_positions("last").warning(), code.warning());
         }

@@ -59,7 +59,7 @@ unsigned frame_errors(double eb_n0_db, unsigned frames, unsigned seed)
 
 } // namespace
 
-TEST(ldpc_reference, sum_product_is_exact_without_cycles)
+TEST(ldpc_reference, TreeCode_DecodesExactlyBySumProduct)
 {
     // Checks {0, 1, 2}, {2, 3, 4}, {4, 5, 6} form a tree.
     std::istringstream text("7 3\n2 3\n1 1 2 1 2 1 1\n3 3 3\n"
@@ -81,9 +81,10 @@ TEST(ldpc_reference, sum_product_is_exact_without_cycles)
     }
 }
 
-TEST(ldpc_reference, min_sum_needs_more_than_sum_product)
+TEST(ldpc_reference, FrameTooNoisyForMinSum_DecodesBySumProduct)
 {
-    // Rate 1/2 at 0.9 dB: sum-product decodes, plain min-sum cannot.
+    // At an Es/N0 of 0.95 dB, sum-product decodes this code of rate 1/2, and plain
+    // min-sum does not.
     const auto code = ldpc_code::dvbs2("normal", "1/2");
     std::mt19937 random(2);
     const auto t = qa::transmit(code, 0.95, random);
@@ -95,7 +96,7 @@ TEST(ldpc_reference, min_sum_needs_more_than_sum_product)
     EXPECT_GT(r.unsatisfied, 0u);
 }
 
-TEST(ldpc_reference, a_check_in_float)
+TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
 {
     std::istringstream text("5 1\n1 5\n1 1 1 1 1\n5\n1\n1\n1\n1\n1\n1 2 3 4 5\n");
     const auto code = ldpc_code::from_alist(text, "one check");
@@ -115,24 +116,26 @@ TEST(ldpc_reference, a_check_in_float)
             EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
         }
     };
-    // Offsets for five edges are 101/128 and 59/128 nat at distance 0, half of that at
-    // distance 1, and 0 at distance 2. They exceed this if the next magnitude is smaller.
-    // The last of 17 significant bits is not kept.
+    // For a check of five edges, the offset to the edge with the smallest magnitude is
+    // 101/128 nat and that to others 59/128 nat, if the next magnitude is equal. They
+    // fall to half if it is larger by 1 nat, and to 0 at 2 nats, and grow if it is
+    // smaller. The result has 17 significant bits, of which the last is not kept.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
                 { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });
-    // Small magnitudes become 0; two edges may have min1.
+    // Small magnitudes become 0, and two edges may have the smallest.
     expect_near(messages({ 0.25f, 0.5f, 3, 3, 3 }, -1), { 0.5, 0, 0, 0, 0 });
     expect_near(messages({ 1, -1, 6, 7, 8 }, -1),
                 { first - 1, 1 - first, first - 1, first - 1, first - 1 });
     expect_near(messages({ 3, -2, 6, 4, 7 }, 0.75), { -1.25, 2.25, -1.25, -1.25, -1.25 });
 }
 
-// Es/N0 is 0.16 dB above the point where sum-product has a frame error rate of 1e-3. With
-// an offset of 0.25 nat, that of these rates, nearly all frames are wrong here.
-TEST(ldpc_reference, float_is_near_sum_product)
+// The Es/N0 is 0.16 dB above the point where sum-product has a frame error rate of 1e-3.
+// With a constant offset of 0.25 nat, the default of int8 for this rate, nearly all
+// frames would fail.
+TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 {
     setup s;
     s.codes = { ldpc_code::standard("dvbs2x", "normal", "13/45") };
@@ -151,7 +154,7 @@ TEST(ldpc_reference, float_is_near_sum_product)
     EXPECT_EQ(valid, frames.size());
 }
 
-TEST(ldpc_reference, published_frame_error_rate_of_short_3_4)
+TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
 {
     // The curve has 3.07e-2 at 2.3 dB, 4.6 of 150 frames on average. Fewer than 1 or more
     // than 12 have a probability of about 1 %.
@@ -160,8 +163,8 @@ TEST(ldpc_reference, published_frame_error_rate_of_short_3_4)
     EXPECT_LE(errors, 12u);
 }
 
-// The full comparison: run with --gtest_also_run_disabled_tests.
-TEST(ldpc_reference, DISABLED_published_curve_of_short_3_4)
+// The full comparison runs with --gtest_also_run_disabled_tests.
+TEST(ldpc_reference, DISABLED_LongRun_AgreesWithPublishedCurve)
 {
     // The curve has 3.07e-2 and 1.90e-3; the limits are three standard deviations of the
     // count.

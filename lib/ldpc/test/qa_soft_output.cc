@@ -58,8 +58,9 @@ std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
 
 } // namespace
 
-// Codes with and without unsent positions, near their thresholds.
-TEST(ldpc_decoder, llrs_are_those_of_the_model)
+// Two of the codes have punctured bits, one has shortened ones. Frames are near the
+// thresholds of the codes.
+TEST(ldpc_decoder, SoftOutput_EqualsModel)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "3/5"),
@@ -126,7 +127,7 @@ TEST(ldpc_decoder, llrs_are_those_of_the_model)
                 if (extrinsic) {
                     continue;
                 }
-                // Posterior LLRs beside messages.
+                // Posterior LLRs are kept beside messages.
                 options.soft = ldpc_soft_output::none;
                 options.keep_soft = false;
                 const auto messages = decode(backend::cpu, true, 33).items;
@@ -141,7 +142,7 @@ TEST(ldpc_decoder, llrs_are_those_of_the_model)
     }
 }
 
-TEST(ldpc_decoder, llrs_of_borrowed_input)
+TEST(ldpc_decoder, SoftOutputOfBorrowedInput_EqualsModel)
 {
     ldpc_options options;
     options.codes = { ldpc_code::dvbs2("short", "8/9"), qa::regular_code(504, 252, 7) };
@@ -164,7 +165,7 @@ TEST(ldpc_decoder, llrs_of_borrowed_input)
     }
 }
 
-TEST(ldpc_decoder, a_new_scale_holds_from_the_next_frame_on)
+TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
 {
     ldpc_options options;
     options.codes = { qa::regular_code(504, 252, 7) };

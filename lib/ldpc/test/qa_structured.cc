@@ -77,7 +77,7 @@ void expect_refused(const std::string& text, const std::string& reason)
 
 } // namespace
 
-TEST(ldpc_standards, sizes)
+TEST(ldpc_standards, StandardCodes_HaveKnownSizes)
 {
     struct {
         const char *standard, *size, *rate;
@@ -116,13 +116,13 @@ TEST(ldpc_standards, sizes)
     }
 }
 
-TEST(ldpc_standards, every_code_encodes)
+TEST(ldpc_standards, EveryCode_Encodes)
 {
     for (const auto& standard : ldpc_code::standards()) {
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
             const auto rates = ldpc_code::rates(standard, size);
             for (const auto& rate : rates) {
-                // NR: the whole graph and its fewest rows; all other rates lie between.
+                // For NR, only the whole graph and the fewest of its rows are tested.
                 if (standard == "nr" && rate != rates.front() && rate != rates.back()) {
                     continue;
                 }
@@ -136,9 +136,9 @@ TEST(ldpc_standards, every_code_encodes)
     }
 }
 
-// First rows of the generator's circulants in CCSDS 131.0-B: the codeword for a message
-// with a single 1, behind a zero.
-TEST(ldpc_standards, generator_of_c2)
+// Compares the parity bits of messages with a single 1 with the first rows of circulants
+// of the generator in CCSDS 131.0-B, whose digits begin with a padding zero.
+TEST(ldpc_standards, C2_EncodesByItsGenerator)
 {
     struct {
         unsigned block;
@@ -179,7 +179,7 @@ TEST(ldpc_standards, generator_of_c2)
     }
 }
 
-TEST(ldpc_standards, s2x_has_the_codes_of_s2)
+TEST(ldpc_standards, DvbS2x_IncludesCodesOfDvbS2)
 {
     for (const char* size : { "normal", "short" }) {
         const auto rates = ldpc_code::rates("dvbs2x", size);
@@ -218,7 +218,7 @@ TEST(ldpc_standards, refusals)
     EXPECT_NE(of("dvbs2", "medium", "1/2"), "");
 }
 
-TEST(ldpc_base_matrix, is_read)
+TEST(ldpc_base_matrix, Text_IsRead)
 {
     const auto code = base_matrix("# a small one\n\nlifting 4\n0 1 -1 0\n"
                                   "-1 2,3 0 1 # two in a block\npunctured 3 8-9\n"
@@ -235,7 +235,7 @@ TEST(ldpc_base_matrix, is_read)
     expect_codeword(code, encoded(code, 3));
 }
 
-TEST(ldpc_base_matrix, round_trip)
+TEST(ldpc_base_matrix, WrittenMatrix_ReadsBackEqual)
 {
     const ldpc_code codes[] = {
         ldpc_code::standard("wifi", "1296", "2/3"),
@@ -259,7 +259,7 @@ TEST(ldpc_base_matrix, round_trip)
     }
 }
 
-TEST(ldpc_base_matrix, is_found_in_an_alist)
+TEST(ldpc_base_matrix, CirculantsInAlist_AreFound)
 {
     struct {
         const char *standard, *size, *rate;
@@ -339,7 +339,7 @@ TEST(ldpc_positions, refusals)
 }
 
 // Shortened positions may be anywhere, including parity bits.
-TEST(ldpc_positions, of_any_code)
+TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
 {
     std::istringstream text(qa::alist_of(qa::regular_code(120, 60, 3)));
     const auto whole = ldpc_code::from_alist(text, "whole");
@@ -358,9 +358,8 @@ TEST(ldpc_positions, of_any_code)
     }
 }
 
-// A frame has the sent positions only, pushed at once or in parts, and decodes without
-// errors.
-TEST(ldpc_positions, through_the_decoder)
+// Frames, which have the sent positions only, are pushed at once or in parts.
+TEST(ldpc_positions, FramesWithUnsentBits_Decode)
 {
     const ldpc_code codes[] = {
         ldpc_code::standard("nr", "bg1 z8", "22/30"),

@@ -28,7 +28,8 @@ struct transmission {
     std::vector<float> llr;             // received, nats
 };
 
-//! Returns a random codeword over QPSK at an Es/N0, with all n positions.
+//! Returns a random codeword and the LLRs of its n positions as received over QPSK at an
+//! Es/N0. Punctured positions have an LLR of 0, shortened ones a large one.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;
@@ -53,7 +54,7 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Returns channel values in the steps of a rule.
+//! Returns the channel values, quantised by the rule.
 inline std::vector<float> in_quantised(const std::vector<float>& llr,
                                        const message_rule& rule)
 {

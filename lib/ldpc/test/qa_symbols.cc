@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on a device, real or emulated: the same quantised LLRs as from the plain
+/* Symbols on a device, real or emulated: the same quantised LLRs as from the reference
  * demapper, and the same bytes as from the CPU. */
 
 #include "cuda/devices.h"
@@ -104,8 +104,8 @@ setup setup_of(const std::vector<std::pair<std::string, std::string>>& constella
     return s;
 }
 
-// Compares the quantised LLRs from the device with those of the plain demapper. Frames
-// begin at any whole symbol.
+// Compares the quantised LLRs from the device with those of the reference demapper.
+// Frames begin at any whole symbol.
 void compare(const setup& s,
              const std::vector<sent_frame>& frames,
              device::symbol_demapper& demapper)
@@ -113,7 +113,7 @@ void compare(const setup& s,
     const auto size = demap::symbol_bytes(*s.symbols);
     const auto value_bytes = s.value_bytes();
     constexpr float factor = 0.6f, limit = 60;
-    std::vector<std::uint8_t> caller_format(size); // the first is not aligned
+    std::vector<std::uint8_t> caller_format(size); // the first frame is not aligned
     std::vector<caller_frame> table;
     std::size_t to = 0;
     for (const auto& f : frames) {
@@ -171,13 +171,13 @@ const std::vector<symbol_format> formats = { symbol_format::float32,
 
 } // namespace
 
-TEST(Symbols, OfEveryConstellationAsThePlainDemapper)
+TEST(Symbols, EveryConstellation_EqualsReference)
 {
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
     for (const auto format : formats) {
-        // All constellations for floats; one of each name for integers, slow ones and
-        // emulated devices.
+        // Floats are tested with all constellations. Only one of each name is tested with
+        // integers, on emulated devices, and where demapping is slow.
         std::vector<std::pair<std::string, std::string>> all;
         for (const auto& m : demap::modcods()) {
             const bool alike = emulated || m.name == "qpsk" || m.name == "128apsk" ||
@@ -210,11 +210,11 @@ TEST(Symbols, OfEveryConstellationAsThePlainDemapper)
         device::symbol_demapper demapper(s, frames.size());
         compare(s, frames, demapper);
         std::reverse(frames.begin(), frames.end());
-        compare(s, frames, demapper); // uses tables from before
+        compare(s, frames, demapper); // uses tables of the first call
     }
 }
 
-TEST(Symbols, BadOnesAsThePlainDemapper)
+TEST(Symbols, BadSymbols_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto inf = std::numeric_limits<float>::infinity();
@@ -259,9 +259,9 @@ TEST(Symbols, BadOnesAsThePlainDemapper)
     }
 }
 
-// A single symbol of extreme magnitude, 1 % strong symbols, zeros, and fading, which has
-// a rule for each part.
-TEST(Symbols, ImpairedFrames_AsThePlainDemapper)
+// Frames with a single symbol of extreme magnitude, 1 % strong symbols, zeros, or fading,
+// in which each part of a frame has its own scale.
+TEST(Symbols, ImpairedFrames_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto nan = std::numeric_limits<float>::quiet_NaN();
@@ -273,11 +273,11 @@ TEST(Symbols, ImpairedFrames_AsThePlainDemapper)
         std::vector<sent_frame> frames;
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
-            // Lengths that are whole vectors of symbols and others; sample strides of 1
-            // and 2.
+            // The first length is a whole number of vectors, and all its symbols set the
+            // scale. The second is not, and one symbol in two sets the scale.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
-                    continue; // only the conversion differs
+                    continue; // for integers, only the conversion differs
                 }
                 const auto good =
                     transmit(c, count, c.bits == 2 ? 0 : 3.0 * c.bits, 1, count + i);
@@ -305,7 +305,7 @@ TEST(Symbols, ImpairedFrames_AsThePlainDemapper)
     }
 }
 
-TEST(Symbols, InEveryPrecision)
+TEST(Symbols, EveryPrecision_EqualsReference)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : { ldpc_precision::int16, ldpc_precision::float32 }) {
@@ -330,8 +330,8 @@ TEST(Symbols, InEveryPrecision)
     }
 }
 
-// A batch has more levels than tables, and levels come and go.
-TEST(Symbols, WithFewTables)
+// Each batch has more levels of Es/N0 than the demapper has tables.
+TEST(Symbols, MoreLevelsThanTables_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
     const auto s = setup_of({ { "qpsk", "1/2" }, { "16apsk", "2/3" } },
@@ -354,9 +354,9 @@ TEST(Symbols, WithFewTables)
     }
 }
 
-// A stream of frames of several MODCODs on a device and on the CPU, pushed in parts and
-// in place.
-TEST(Symbols, DecodedAsOnTheCpu)
+// A stream of frames of several MODCODs is decoded on a device, from pushed parts and in
+// place, and on the CPU.
+TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
 {
     SKIP_WITHOUT_CUDA();
     struct kind {

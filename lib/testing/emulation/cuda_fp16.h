@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Replaces the parts of CUDA's half-precision header that kernels use when they are
- * compiled for the CPU. Each operation is computed in double and rounded once. */
+ * compiled for the CPU. Each operation is computed in double, and its result is rounded
+ * to half precision. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_FP16_H

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Emulation of asynchronous copies to shared memory. Each arrives as late as CUDA allows,
- * so that a missing wait is detected. */
+/* Emulation of asynchronous copies to shared memory. No copy arrives before its thread
+ * waits, so that a missing wait is detected. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
@@ -11,7 +11,8 @@
 
 void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes);
 inline void __pipeline_commit() {}
-//! Waits for all copies, although CUDA lets the latest \p batches stay in flight.
+//! Waits for all copies of the calling thread, whereas CUDA lets those of the latest
+//! \p batches commits stay in flight.
 void __pipeline_wait_prior(int batches);
 
 #endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H */

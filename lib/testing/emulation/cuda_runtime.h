@@ -5,8 +5,8 @@
  * are compiled for the CPU, for tests without a GPU.
  *
  * Between barriers, the threads of a block run one after the other in random order, so
- * that tests detect a missing barrier. All bits of uninitialised memory are 1, which is
- * NaN as floating point. */
+ * that tests detect a missing barrier. All bits of uninitialised device and shared memory
+ * are 1, which is NaN as floating point. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
@@ -50,10 +50,10 @@ struct dim3 {
     unsigned x, y;
 };
 
-// The variables are not thread_local, because that tests at each use whether they have
-// been constructed. GCC 12's -fsanitize=null would then report a null pointer wrongly: it
-// tests the flags of an addition that the linker may replace by leaq, which sets no
-// flags.
+// __thread is used instead of thread_local, because each use of a thread_local variable
+// tests whether the variable has been constructed. For that test, GCC 12's
+// -fsanitize=null reports a null pointer where there is none: it reads the flags of an
+// addition that the linker may have replaced by leaq, which sets no flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -313,7 +313,8 @@ struct cudaDeviceProp {
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-//! Enqueues a function on the stream, for tests that replace a kernel launch.
+//! Enqueues \p kernel on the stream as a kernel launch. emulate() and replacements of
+//! launch plans use it.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);

@@ -3,7 +3,7 @@
 
 /* Emulates the threads of a block on one CPU thread. Each emulated thread has its own
  * stack and runs until it reaches a barrier. The environment variable
- * GPUFEC_EMULATION_SEED changes the order of the threads. */
+ * GPUFEC_EMULATION_SEED (an integer, default 1) changes the order of the threads. */
 
 #include "cuda_pipeline.h"
 #include <cuda_runtime.h>
@@ -99,7 +99,7 @@ void release(std::size_t first, std::size_t count, barrier at)
 {
     const auto begin = threads.begin() + first;
     const auto end = begin + std::min(count, threads.size() - first);
-    // Threads that have returned take no part in barriers.
+    // Threads that have returned are not waited for.
     if (std::all_of(
             begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
         std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });

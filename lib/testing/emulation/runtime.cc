@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The host side of the emulated CUDA runtime. Streams run at once, or on a thread in any
- * order that CUDA allows, or hang; calls fail as testing/faults.h says. */
+/* The host side of the emulated CUDA runtime. Each call runs its work before it returns,
+ * or a thread runs the work of all streams in any order that CUDA allows. Calls fail, and
+ * work hangs, as testing/faults.h requests. */
 
 #include "runtime.h"
 #include "testing/faults.h"
@@ -31,8 +32,8 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 
 struct work {
     std::function<void()> run;
-    flag after; // waits until this is false
-    bool held;  // hangs
+    flag after; // the work waits until this is false; null: it does not wait
+    bool held;  // the work hangs
 };
 
 } // namespace
@@ -78,7 +79,7 @@ struct runtime {
     int devices = 1;
     std::thread worker;
     bool asynchronous = false;
-    bool stalled = false; // the worker has nothing that may begin
+    bool stalled = false; // the worker has no work that can begin
     bool ended = false;
     std::mt19937 random{ 1 };
     std::vector<std::function<void()>> staged; // short copies that have not arrived
@@ -130,7 +131,8 @@ void* allocate(std::size_t bytes, std::map<void*, std::size_t>& ranges)
     return memory;
 }
 
-// Completes the staged copies, for which only the default stream waits.
+// Completes the staged copies. Calls on the default stream and cudaFree() wait for them;
+// other streams do not.
 void arrive()
 {
     std::lock_guard<std::mutex> lock(emulated.mutex);
@@ -192,8 +194,8 @@ void work_on()
     }
 }
 
-// Enqueues work, or runs it at once if streams are synchronous, nothing hangs and the
-// stream is empty.
+// Enqueues work. If streams are synchronous, nothing hangs, the stream is idle and \p
+// after is not true, the work runs before this function returns.
 cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& after = {})
 {
     return within_memory([&] {
@@ -210,7 +212,8 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Waits until \p done. If that would be for ever, records it and returns false.
+// Waits until \p done returns true. If it would wait for ever, records that and returns
+// false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {
@@ -386,8 +389,8 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
     });
 }
 
-// Waits for all streams first, like CUDA. It frees the memory even if it returns an
-// error, because sanitizers report leaks.
+// Waits for all streams first, like CUDA. A call that is made to fail frees the memory
+// too, because sanitizers would report a leak.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
@@ -420,7 +423,7 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
     return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
-// Returns once a short copy to the device is staged, like CUDA.
+// Returns once a copy of up to 64 KiB to the device is staged, like CUDA.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
     FAILS_IF_TOLD("cudaMemcpy");
@@ -528,7 +531,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
 
-// The default stream, which only has copies, does not wait for other streams.
+// Unlike CUDA's, the default stream does not wait for other streams; the code under test
+// uses it for copies only.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     FAILS_IF_TOLD("cudaStreamSynchronize");

@@ -16,9 +16,9 @@ namespace gr::gpufec::cuda::emulation {
 void set_asynchronous(bool on);
 void set_devices(int count);
 void set_memory(std::size_t bytes); //!< total of all devices
-std::size_t used_memory();
-std::size_t refused_allocations(); //!< number of device allocations that failed
-std::size_t registered_ranges();   //!< number of pinned ranges of host memory
+std::size_t used_memory();          //!< bytes allocated on all devices
+std::size_t refused_allocations();  //!< number of device allocations beyond the memory
+std::size_t registered_ranges();    //!< number of pinned ranges of host memory
 
 } // namespace gr::gpufec::cuda::emulation
 

@@ -36,25 +36,27 @@ struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    ~user() { engine.reset(); } // may still use borrowed memory, so is destroyed first
+    // The decoder may still use borrowed memory, so it is destroyed first.
+    ~user() { engine.reset(); }
 
     std::unique_ptr<decoder> engine;
     //! Pushes portion number f from item \p first on; returns how many items were taken.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
     //! Pulls available output to \p to; returns the number of bytes.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
-    std::size_t portion;                    //!< items per portion
+    std::size_t portion;                    //!< input items per portion
     std::shared_ptr<output_ring> ring = {}; //!< ring of output in place, or null
 };
 
-//! Offset of soft values in a format: 128 for offset binary.
+//! Value of an item for the soft value 0: 128 in offset binary.
 template <class Item>
 constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 
-//! Whether to leak rings, because abandoned devices may still use them.
+//! Whether ring buffers are leaked, because abandoned devices may still use them.
 inline bool borrowed_is_kept = false;
 
-//! Ring of borrowed input. Released items are overwritten at once.
+//! Ring buffer of borrowed input. Released items are overwritten immediately, so that a
+//! decoder that still reads them is detected.
 template <class Item>
 class input_ring
 {
@@ -71,7 +73,7 @@ public:
         }
     }
 
-    //! Begins another stream.
+    //! Restores all items, for another stream.
     void restart()
     {
         d_ring = d_items;
@@ -106,16 +108,16 @@ private:
     std::size_t d_kept = 0, d_taken = 0;
 };
 
-//! Ring of output in place, mapped twice like GNU Radio's, whose reader lags behind the
-//! decoder.
+//! Ring buffer of output in place, mapped twice like GNU Radio's. Its reader lags behind
+//! the decoder.
 class output_ring
 {
 public:
     static constexpr std::size_t size = 4096;
     static constexpr std::size_t min_capacity = 600; // bytes of the largest frame
 
-    //! Pins the ring for \p d. The first output is pulled to byte \p first.
-    //! \p replaceable tells whether its pages can be replaced.
+    //! Pins the ring for \p d. The first output is pulled to byte \p first. If not
+    //! \p replaceable, requests to replace the pages fail.
     output_ring(decoder& d, std::size_t first, bool replaceable)
         : d_decoder(d),
           d_replaceable(replaceable),

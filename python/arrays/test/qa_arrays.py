@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays without GNU Radio: memory, refused arguments, threads, signals."""
+"""Tests of arrays without GNU Radio: memory, refused arguments, threads, signals."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ GPU = bool(gpufec._gpufec.cuda_devices())
 
 
 class DlpackTensor(ctypes.Structure):
-    """https://dmlc.github.io/dlpack/latest/c_api.html"""
+    """DLManagedTensor of https://dmlc.github.io/dlpack/latest/c_api.html"""
 
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
                 ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
@@ -34,8 +34,7 @@ class DlpackTensor(ctypes.Structure):
 
 
 class FakeDlpack:
-    """An array that DLPack reports on a device; `facts` replace properties of its
-    capsule."""
+    """A host array that DLPack reports on a device; `facts` replace fields of its tensor."""
 
     def __init__(self, array, name=b"dltensor", shape=None, strides=None, device=(2, 0),
                  **facts):
@@ -169,8 +168,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_huge_arrays(self):
-        """Sizes beyond memory or beyond 64-bit addresses are refused by name, before
-        anything is allocated or decoded."""
+        """Sizes beyond memory or beyond 64-bit addresses are refused before anything is
+        allocated or decoded. Errors name the argument."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):
@@ -182,7 +181,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^dtype is object"):
             gpufec.pinned_empty(3, object)
         with tempfile.TemporaryFile() as file:
-            file.truncate(1 << 41) # a file of holes, which takes no room
+            file.truncate(1 << 41) # a sparse file, which needs no disk space
             values = np.memmap(file, np.int8, "r", shape=(1 << 20, 1 << 21))
             with self.assertRaisesRegex(ValueError, "^values is of shape"):
                 gpufec.viterbi_decode(values, termination="truncated", frame_bits=64)
@@ -323,10 +322,10 @@ class qa_arrays(unittest.TestCase):
             out = memory[first:first + 32].reshape(4, 8)
             with self.assertRaisesRegex(ValueError, inside):
                 gpufec.viterbi_decode(given, **code, out=out)
-        with self.assertRaisesRegex(ValueError, inside): # by DLPack
+        with self.assertRaisesRegex(ValueError, inside): # an array that DLPack describes
             gpufec.viterbi_decode(ByDlpack(given), **code, out=memory[33:65].reshape(4, 8))
         np.testing.assert_array_equal(given, values)
-        for first in (0, 32 + values.size): # beside it
+        for first in (0, 32 + values.size): # directly before and after the input
             out = memory[first:first + 32].reshape(4, 8)
             np.testing.assert_array_equal(gpufec.viterbi_decode(given, **code, out=out)[0],
                                           expected)
@@ -422,7 +421,7 @@ class qa_arrays(unittest.TestCase):
         received = gpufec.random_bits((1000, 2100), 5)
         # Decoding takes about 70 ms per frame, in batches of one.
         decoder = gpufec.sync_decoder(book, form="corridor", batch=1, backend="cpu")
-        untouched = 255 # no symbol
+        untouched = 255 # a value that no symbol has
         out = np.full((1000, 210), untouched, np.uint8)
 
         def interrupt():
@@ -440,8 +439,7 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(again, out[:1])
 
     def test_HandlerOfASignal_RunsDuringACall(self):
-        """Signals are handled in each function on a whole array, once it runs long
-        enough."""
+        """Each function that works on a whole array handles signals if it runs long enough."""
         core, book = gpufec._gpufec, gpufec.codebook_davey_mackay(10, 32, 210)
         sync, ldpc = core.sync_code(book, 32, 10, 210, 2), gpufec.ldpc_code()
         conv = (7, [0o171, 0o133], "")

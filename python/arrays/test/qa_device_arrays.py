@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arrays on a CUDA device and page-locked arrays decode to the bits of ordinary
-arrays."""
+"""Tests that arrays on a CUDA device and page-locked arrays decode like ordinary arrays."""
 
 import sys
 import unittest
@@ -41,8 +40,7 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """An array in any memory decodes to the result of an ordinary array on the
-        CPU."""
+        """Expects the result of the CPU for an array in memory of each kind."""
         expected, said = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
@@ -139,7 +137,7 @@ class qa_device_arrays(unittest.TestCase):
                         found = found.numpy()
                     if found.dtype == np.float32:
                         np.testing.assert_allclose(found, expected, atol=4e-6)
-                    elif found.dtype == np.int8: # rounded to other sides
+                    elif found.dtype == np.int8: # values near .5 may be rounded differently
                         self.assertLessEqual(
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
@@ -201,7 +199,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # as Numba has it, which has no DLPack
+        class Interface: # like an array of Numba, which does not support DLPack
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

@@ -67,14 +67,14 @@ class Cluster:
         try:
             self.client.close(timeout=30)
         except TimeoutError:
-            pass # Dask's own, where the scheduler is gone and the machine busy
+            pass # Dask raises it if the scheduler is gone and the machine is busy
         for process in self.processes:
             process.kill()
             process.wait()
         self.folder.cleanup()
 
 
-CHANNEL = 0x5bf03635 # what a seed is changed by for the noise
+CHANNEL = 0x5bf03635 # the seed of the noise is the seed XOR this
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
@@ -96,7 +96,7 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """Like whole_viterbi(), for sync, where each task has its own random generators."""
+    """Like whole_viterbi(), for the decoder sync. Each task has its own random generators."""
     sent, found = [], []
     for task in range(first, first + count):
         random = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, task]))
@@ -218,7 +218,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """Tests in which all workers live to the end."""
+    """Tests in which no worker is lost."""
 
     @classmethod
     def setUpClass(cls):
@@ -368,7 +368,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
     def test_PackedRecordings_DecodeAsArraysDo(self):
-        """Items of either type are accepted if soft_input names the format."""
+        """int8 and uint8 items are accepted as packed4 if soft_input says so."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         frames = gpufec.conv_encode(gpufec.random_bits((501, 120)), packed_input=False,
@@ -473,7 +473,7 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """The first point is in the report although the scheduler ends with the second."""
+        """The report has the first point although the scheduler is lost during the second."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

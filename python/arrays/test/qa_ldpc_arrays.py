@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""LDPC decoding of arrays, without GNU Radio."""
+"""Tests of LDPC decoding of arrays, without GNU Radio."""
 
 import pathlib
 import tempfile
@@ -40,8 +40,8 @@ FT8 = """
 FT8_WORD = ("1110000111111100010100110101011100010000001111010000111100011100101000101000100"
             "11110011001001101010111110101110000011111111010100101110011011100110010000000000"
             "011100010000001")
-# CCSDS 231.0-B-4: the parity-check matrix of (128, 64) by circulants of 16, and the words
-# of parity that belong to bits 0, 16, 32 and 48 of the message.
+# CCSDS 231.0-B-4, code (128, 64): the parity-check matrix in circulants of size 16, and the
+# parity bits of messages with a single 1, at bits 0, 16, 32 and 48.
 TC = """lifting 16
 0,7 2 14 6 -1 0 13 0
 6 0,15 0 1 0 -1 0 7
@@ -186,7 +186,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                                        packed_input=False)
             for bit, word in enumerate(words):
                 parity = 0
-                for shift in 0, 16, 32, 48: # each 16 bits turn right
+                for shift in 0, 16, 32, 48: # each group of 16 bits is rotated to the right
                     part = TC_PARITY[bit // 16] >> shift & 0xffff
                     turned = part >> bit % 16 | part << 16 - bit % 16
                     parity |= (turned & 0xffff) << shift
@@ -200,8 +200,8 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """TS 38.212, 5.4.2: bits are selected from a circular buffer that may be limited, and
-        interleaved; the receiver adds LLRs up where their bits lie in the buffer."""
+        """Bits are selected from a circular buffer that may be limited, and interleaved (TS
+        38.212, 5.4.2). The receiver adds up the LLRs of each position in the buffer."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)
         for graph, z, filler, sizes in (("bg1", 8, 20, (300, 480, 800)),
@@ -215,7 +215,7 @@ class qa_ldpc_arrays(unittest.TestCase):
             words = gpufec.ldpc_encode(messages, **code, packed_input=False,
                                        packed_output=False)
             n = blocks * z
-            place = np.full(n, -1) # of a bit of the buffer among those that are sent
+            place = np.full(n, -1) # index of each bit of the buffer among the sent bits
             kept = np.setdiff1d(np.arange(n), np.arange(k - filler, k) - 2 * z)
             place[kept] = np.arange(n - filler)
             for limit in n, 3 * n // 4:
@@ -225,7 +225,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                         first = begin * limit // n * z
                         chosen = place[(first + np.arange(4 * n)) % limit]
                         chosen = chosen[chosen >= 0][:size]
-                        order = np.arange(size).reshape(4, -1).T.ravel() # of 16-QAM
+                        order = np.arange(size).reshape(4, -1).T.ravel() # interleaver of 16-QAM
                         sent = np.ascontiguousarray(words[:, chosen[order]])
                         llr = self.received(sent, 8.0, 0.3, int(random.integers(1000)))
                         buffer = np.zeros_like(together)
@@ -242,8 +242,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 np.testing.assert_array_equal(decoded, messages)
 
     def test_MessagePositions_AreAnyFreeBits(self):
-        """Message positions of a matrix [I P] may be a name, a list, a range or an
-        array."""
+        """The message positions of a matrix [I P] may be given as a name, list, range or array."""
         random = np.random.default_rng(5)
         matrix = np.hstack([np.eye(12, dtype=int), random.integers(0, 2, (12, 20))])
         with tempfile.TemporaryDirectory() as folder:

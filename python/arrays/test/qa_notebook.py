@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the notebook runs, and that its error rates fall."""
+"""Tests that the notebook runs, and that error rates fall as the channel improves."""
 
 import base64
 import json
@@ -43,8 +43,7 @@ class qa_notebook(unittest.TestCase):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
     def test_curves(self):
-        """Each curve falls as the channel improves, from failing to error-free
-        decoding."""
+        """Error rates fall as the channel improves, from high rates to rates near 0."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():
                 with self.subTest(label):

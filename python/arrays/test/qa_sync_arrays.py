@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Synchronisation decoding of arrays, without GNU Radio."""
+"""Tests of synchronisation decoding of arrays, without GNU Radio."""
 
 import unittest
 
@@ -93,7 +93,7 @@ class qa_sync_arrays(unittest.TestCase):
             found, status = gpufec.sync_decode(soft, book, **code, **rates, **more)
             self.assertTrue(status.valid.all())
             np.testing.assert_allclose(found, hard, atol=1e-6)
-        rows = np.ones((12, lengths.max(), 4), np.float32) # of which nothing is known
+        rows = np.ones((12, lengths.max(), 4), np.float32) # equal likelihoods in the padding
         for row, frame in zip(rows, np.split(soft, np.cumsum(lengths)[:-1])):
             row[:len(frame)] = frame
         found, _ = gpufec.sync_decode(rows, book, **code, **rates, lengths=lengths)
@@ -223,7 +223,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
             gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
                                **decode)
-        for more in (dict(reads=0), dict(passes=0)): # before there is an array
+        for more in (dict(reads=0), dict(passes=0)): # refused when the decoder is made
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 

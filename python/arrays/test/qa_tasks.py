@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tasks of a simulation on a cluster: their data and noise are independent."""
+"""Tests that data and noise of the tasks of a simulation on a cluster are independent."""
 
 import collections
 import functools
@@ -53,7 +53,7 @@ def streams_of(decoder, code, point, size):
 
 
 def largest_correlation(a, b):
-    """Returns the largest correlation of two streams over all shifts between them."""
+    """Returns the largest magnitude of two streams' correlation over all shifts between them."""
     n = len(a) + len(b)
     spectra = [np.fft.rfft(x - x.mean(), n) for x in (a, b)]
     products = np.fft.irfft(spectra[0] * spectra[1].conj(), n)
@@ -69,8 +69,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # The limit is slightly above the largest of this many normally distributed
-            # values.
+            # The limit is slightly above the largest value that is expected among as many
+            # normally distributed values as there are shifts and pairs of tasks.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Viterbi decoding of arrays, without GNU Radio."""
+"""Tests of Viterbi decoding of arrays, without GNU Radio."""
 
 import unittest
 

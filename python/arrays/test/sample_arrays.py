@@ -26,7 +26,7 @@ def sync_frames(frames, seed=3):
 
 
 class FakeDevice:
-    """An array that reports a device although there is none."""
+    """An array in host memory that claims by __cuda_array_interface__ to be on a device."""
 
     def __init__(self, array, **facts):
         self.__cuda_array_interface__ = dict(

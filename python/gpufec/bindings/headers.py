@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads the declarations of the public C++ headers, and the comments on them.
 
-The Python bindings and their docstrings are made from this, and tests compare GNU Radio
-Companion's blocks with it. It parses only the subset of C++ that the headers use, in
-the layout that clang-format produces.
+The Python bindings and their docstrings are made from the declarations, and tests compare
+GNU Radio Companion's blocks with them. The parser knows only the subset of C++ that the
+headers use, in the layout that clang-format produces.
 """
 
 import re
@@ -44,7 +44,7 @@ class Declaration:
     doc: str = "" # text of the comment, without its marks
     public: bool = True
     bases: str = ""
-    parameters: Optional[List[Parameter]] = None # of a function
+    parameters: Optional[List[Parameter]] = None # None unless it is a function
     members: Dict[str, "Declaration"] = field(default_factory=dict)
 
     @property
@@ -128,7 +128,7 @@ def parse(text):
 
 
 def finish(code, declare):
-    """Records the declaration if the code is a function or a variable."""
+    """Calls `declare` if the code declares a function or a variable."""
     code = " ".join(code.split())
     if re.match(r"(typedef|using|friend|enum|class|struct)\b", code):
         return
@@ -157,7 +157,7 @@ def split(parameters):
 def parameter(text):
     declared, _, default = text.partition(" = ")
     found = re.match(r"(.*?[ &*])(\w+)$", declared)
-    if not found: # without a name
+    if not found: # the parameter has no name
         return Parameter(declared, "")
     return Parameter(found[1].strip(), found[2], default or None)
 
@@ -176,8 +176,7 @@ def python_value(default):
 
 
 def bare(comment):
-    """Returns the lines of a comment without comment marks, with relative
-    indentation."""
+    """Returns the lines of a comment without comment marks and common indentation."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]
@@ -193,7 +192,7 @@ def wrapped(text, first="", rest=""):
 def plain(doc, others=None):
     """Formats a comment for Python's help(), without Doxygen's commands.
 
-    others are the declarations of the header, where \\copydoc looks.
+    others are the declarations from which \\copydoc copies.
     """
     copied = re.fullmatch(r"\\copydoc (\w+)", doc.strip())
     if copied:

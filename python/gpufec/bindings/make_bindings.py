@@ -13,8 +13,8 @@ import pathlib
 import headers
 
 NOTICE = "// Written by make_bindings.py from the public headers.\n\n"
-# Parameters whose type differs in Python: the Python type, and the conversion to the type
-# of make().
+# Parameters of make() whose type differs in Python: the type of the bound parameter, and the
+# conversion from it.
 CONVERTED = {"codebook": ("const py::object&",
                           "words_of(codebook, q, n, frame_symbols, alphabet)")}
 

@@ -12,7 +12,7 @@ void bind_blocks(py::module& m); // generated from the headers
 
 PYBIND11_MODULE(gpufec_python, m)
 {
-    // The base classes of the blocks.
+    // This import defines the base classes of the blocks.
     py::module::import("gnuradio.gr");
 
     bind_blocks(m);

@@ -63,8 +63,7 @@ class qa_arrays(unittest.TestCase):
                                      "--soft-input", soft_input))
 
     def expect_lock(self, values, **code):
-        """Expects the bits and properties that the block finds, and returns the
-        status."""
+        """Expects the bits and the lock that the block finds; returns the status."""
         for packed in True, False:
             sink = blocks.vector_sink_b()
             block = gpufec.gpu_viterbi_pbvd(lock="auto", packed_output=packed, **code)

@@ -21,8 +21,8 @@ from qa_ldpc import CODES, T2
 def transport_packets(count, seed=1):
     packets = np.random.default_rng(seed).integers(0, 256, (count, 188), np.uint8)
     packets[:, 0] = 0x47
-    packets[:, 1] &= 0x7f # no transport error
-    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets go through as they are
+    packets[:, 1] &= 0x7f # clears the transport error indicator
+    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets, which must pass unchanged
     return packets
 
 
@@ -90,7 +90,7 @@ def frame_of(units, at, k):
 
 
 def told(frames, code, **parameters):
-    """Returns the warnings of bbframe_to_ts."""
+    """Returns the warnings that bbframe_to_ts logs."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
@@ -130,8 +130,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
     def test_every_code_from_gr_dtv(self):
-        """The packets are recovered unchanged. The first CRC-8 of gr-dtv belongs to no
-        packet."""
+        """All packets are recovered, although gr-dtv's first CRC-8 belongs to no packet."""
         count = 0
         for code, theirs in every_code():
             with self.subTest(code):
@@ -216,14 +215,13 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
-        """Tags of an incomplete frame, and of packets that were not read, are
-        dropped."""
+        """Tags of an incomplete frame, and of packets that were not output, are dropped."""
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code, 600)
         partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
         tags = [(2 * 1779 + 9, pmt.mp("a"), pmt.from_long(1))]
         broken = frames.copy()
-        broken[:, 60::188] ^= 1  # each packet
+        broken[:, 60::188] ^= 1  # breaks each packet
         block = gpufec.bbframe_to_ts(*code)
         block.set_max_noutput_items(188)
         block.set_max_output_buffer(4096)  # so that packets wait in the block
@@ -294,8 +292,7 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """Frames have errors that BCH can correct and errors that it cannot, in pieces
-        of any size."""
+        """Some frames have errors that BCH can correct, others have more. Pieces have any size."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)

@@ -24,7 +24,7 @@ from qa_viterbi_running import eventually, gated_source
 
 
 class messages(gr.basic_block):
-    """Keeps the messages of a port."""
+    """Sink that stores the messages of a port."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "messages", None, None)
@@ -55,8 +55,7 @@ class tagger(gr.sync_block):
 
 
 class decoder_blocks:
-    """The common tests. A derived class for each block makes the block and its
-    input."""
+    """Tests that all blocks share. A derived class for each block makes the block and its input."""
 
     dtype = np.uint8 # type of output items
 
@@ -105,8 +104,7 @@ class decoder_blocks:
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
-        """Input arrives in a small ring, a few items at a time, so that frames are
-        divided."""
+        """The scheduler requests a few output items at a time, so that frames are divided."""
         expected, tags = self.decode(self.block(backend="cpu"))
         for most in (7, 100):
             with self.subTest(most=most):
@@ -215,9 +213,8 @@ class decoder_blocks:
             self.assertEqual(tags, first[1])
 
     def test_another_stream_has_its_own_tags(self):
-        """A new run starts cleanly whatever was in flight when the previous run was
-        stopped."""
-        def numbered(): # the caller keeps it: Python deletes unreferenced blocks
+        """A run has no output or tags of a run that was stopped with batches in flight."""
+        def numbered(): # the caller must keep it, as Python deletes unreferenced blocks
             return [tagger(np.float32 if self.items.dtype == np.float32 else np.uint8)]
 
         expected = self.decode(self.block(backend="cpu", batch=3), between=numbered())

@@ -56,7 +56,7 @@ class qa_examples(unittest.TestCase):
                     right, received, sent, frames, left, given = map(int, re.search(
                         r"(\d+) packets right of (\d+) received, (\d+) sent in (\d+) BBFRAMEs; "
                         r"the last (\d+) of (\d+) do not fill another", output).groups())
-                    self.assertEqual((right, received), (sent, sent)) # none is lost
+                    self.assertEqual((right, received), (sent, sent)) # no packet is lost
                     self.assertEqual((sent + left, given), (given, 2000))
                     # K_bch of 8PSK 3/4 is 48408 bits, including a header of 80 bits.
                     self.assertEqual(frames, 2000 * 188 // 6041)
@@ -70,8 +70,7 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
     def test_window(self):
-        """The plotting flowgraph runs without a screen and prints its results at
-        once."""
+        """The flowgraph with plots runs without a display and prints its results immediately."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
                 HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
@@ -86,7 +85,7 @@ class qa_examples(unittest.TestCase):
                 for line in program.stdout:
                     lines.append(line)
                     if "State: locked" in line:
-                        program.kill() # it waits for its window to be closed
+                        program.kill() # the program would wait for its window to be closed
                 killer.cancel()
             output = "".join(lines)
             self.assertNotIn("Traceback", output)
@@ -152,7 +151,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless("GPUFEC_TOOL" in os.environ, "needs the gpufec program")
     def test_demo_without_matplotlib(self):
-        """All results except the plot are there."""
+        """Without Matplotlib, the demo prints all results and draws no plot."""
         done = self.without("matplotlib", "viterbi_demo.py", "--tool",
                             os.environ["GPUFEC_TOOL"], "--bits", "3e4")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -62,12 +62,11 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # threads drop the end
+                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads the end is lost
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
-        """The output of gr-fec's encoder is decoded with gr-fec's notation of
-        polynomials."""
+        """Decodes the output of gr-fec's encoder, with polynomials from gr-fec's notation."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -129,24 +128,49 @@ class qa_fec(unittest.TestCase):
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
         """Returns the bits that async_decoder decodes from each PDU of floats."""
         block = fec.async_decoder(decoder, packed, reverse, mtu)
+        vectors = [pmt.init_f32vector(len(values), values.tolist()) for values in frames]
+        return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
+
+    def exchange(self, top, first, last, vectors):
+        """Returns the bytes of the PDUs that a flowgraph makes of PDUs of vectors, one of
+        each."""
         store = blocks.message_debug()
-        top = gr.top_block()
-        top.msg_connect((block, "out"), (store, "store"))
+        top.msg_connect(last, (store, "store"))
         top.start()
-        port = pmt.intern("in")
-        for values in frames:
-            block.to_basic_block()._post(
-                port, pmt.cons(pmt.PMT_NIL, pmt.init_f32vector(len(values),
-                                                               values.tolist())))
+        for vector in vectors:
+            first[0].to_basic_block()._post(pmt.intern(first[1]), pmt.cons(pmt.PMT_NIL, vector))
         done = threading.Event()
         for _ in range(200):
-            if store.num_messages() == len(frames):
+            if store.num_messages() == len(vectors):
                 break
             done.wait(0.05)
         top.stop()
         top.wait()
         return [np.array(pmt.u8vector_elements(pmt.cdr(store.get_message(i))), np.uint8)
                 for i in range(store.num_messages())]
+
+    def test_PdusThroughABlock_AreDecoded(self):
+        """Vectors of each type that docs/reference/tags.md names, of one or two frames."""
+        steps = np.rint(32 * self.values[:3]).clip(-127, 127).astype(np.int8)
+        for kind, soft_input, vector, values in (
+                (gr.types.float_t, "float", pmt.init_f32vector, self.values[:3]),
+                (gr.types.byte_t, "int8", pmt.init_s8vector, steps),
+                (gr.types.byte_t, "int8", pmt.init_u8vector, steps.view(np.uint8))):
+            for packed in (False, True):
+                block = gpufec.gpu_viterbi_pbvd(**self.code, soft_input=soft_input,
+                                                packed_output=packed, backend="cpu")
+                first = pdu.pdu_to_tagged_stream(kind, "packet_len")
+                last = pdu.tagged_stream_to_pdu(gr.types.byte_t, "packet_len")
+                top = gr.top_block()
+                top.connect(first, block, last)
+                vectors = [vector(len(v), v.tolist())
+                           for v in (values[0], values[1:].ravel())]
+                found = self.exchange(top, (first, "pdus"), (last, "pdus"), vectors)
+                expected = [self.expected[0], self.expected[1:3].ravel()]
+                with self.subTest(vector.__name__, packed=packed):
+                    self.assertEqual(len(found), 2)
+                    for one, bits in zip(found, expected):
+                        np.testing.assert_array_equal(one, np.packbits(bits) if packed else bits)
 
     def test_pdus(self):
         sizes = [64, 1000, 3, 64]
@@ -273,8 +297,7 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests LDPC codes of gr-fec: decodes the output of its encoders, and the
-    reverse."""
+    """Tests LDPC codes of gr-fec: the output of each module's encoder with the other's decoder."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""
@@ -291,12 +314,12 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # Our encoder puts the message bits in the same places.
+        # This module's encoder gives the same codewords.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)
         values = (2.0 * words - 1).astype(np.float32) * 8
-        values[:, n // 2] = 0 # one bit of each is erased
+        values[:, n // 2] = 0 # erases one bit of each codeword
         for decoder in (gpufec.gpu_ldpc_dvbs2(**code, soft_input="float", positive_bit=1,
                                               packed_output=False, backend="cpu"),
                         fec.decoder(gpufec.fec_ldpc_decoder.make(**code, positive_bit=1), 4,
@@ -358,7 +381,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # dense but valid matrices
+                    warnings.simplefilter("error") # the matrices are dense but valid
                     self.check(file.name, encoder, "first")
 
 

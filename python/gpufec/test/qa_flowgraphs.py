@@ -37,7 +37,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
 LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
         "viterbi_recording")
-NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # modules outside GNU Radio
+NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # modules outside GNU Radio, by example
 
 
 def platform():
@@ -46,7 +46,7 @@ def platform():
                     version_parts=(gr.major_version(), gr.api_version(),
                                    gr.minor_version()))
     core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
-    # Folders of blocks of modules outside GNU Radio, for GNU Radio Companion.
+    # GRC_BLOCKS_PATH has the folders with blocks of modules outside GNU Radio.
     others = [p for p in os.environ.get("GRC_BLOCKS_PATH", "").split(":") if p]
     made.build_library([BLOCKS] + others + [str(p) for p in core.glob("*.yml")
                                    if not p.name.startswith("gpufec")])
@@ -91,8 +91,7 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_streams_flow_to_the_right(self):
-        """No connection runs backwards, because it would cross the blocks above it;
-        rows end in virtual sinks."""
+        """Connections run to the right, as others would cross blocks. Rows end in virtual sinks."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
@@ -113,8 +112,7 @@ class qa_layout(unittest.TestCase):
                             itertools.combinations(blocks, 2)))
 
     def red(self, name, recording):
-        """Returns what GNU Radio Companion reports for an example with another
-        recording."""
+        """Returns the errors that GNU Radio Companion reports for an example and a recording."""
         graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
         parameter = next(b for b in graph.blocks if b.name == "recording")
         parameter.params["value"].set_value(recording)
@@ -123,7 +121,7 @@ class qa_layout(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def test_a_bad_recording_is_red(self):
-        """One block shows the error in words, and the program continues."""
+        """One block is red and says in words what is wrong with the recording."""
         with tempfile.TemporaryDirectory() as folder:
             for name, channels, words in (("stereo.wav", 2, "has 2 channels"),
                                           ("slow.wav", 1, "has 8000 samples per second")):
@@ -175,7 +173,7 @@ class qa_live(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
 
     def compiled(self, name):
-        """Loads the program that GNU Radio Companion generates from an example."""
+        """Returns the path of the program that GNU Radio Companion generated from an example."""
         return os.path.join(self.folder.name, f"{name}.py")
 
     def started(self, name, **parameters):
@@ -211,7 +209,7 @@ class qa_live(unittest.TestCase):
 
     def test_dvbs2_across_its_threshold(self):
         top = self.started("ldpc_dvbs2_live")
-        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8) # symbols
+        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8) # complex symbols
         top.set_esn0_db(2)
         newest = top.valid.values
         self.wait_for(lambda: len(newest) > 20 and min(list(newest)[-5:]) == 1, "2 dB")
@@ -260,7 +258,7 @@ class qa_live(unittest.TestCase):
         top.wait()
         decoded = np.unpackbits(np.fromfile(output, np.uint8))
         self.assertLess(len(decoded), 18000) # half a second is missing
-        # The test searches for 64 bits from the middle, with either sign.
+        # 64 bits from the middle are searched for, with either sign.
         found = np.correlate(2.0 * decoded - 1, 2.0 * bits[12000:12064] - 1)
         at = int(np.argmax(np.abs(found))) - 12000
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]

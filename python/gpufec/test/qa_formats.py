@@ -8,6 +8,7 @@
 here are written from the definitions of the standards, and give the published
 vectors."""
 
+import importlib.util
 import re
 import unittest
 
@@ -19,6 +20,8 @@ from qa_bbframe import crc8, scrambling
 from qa_bch import lengths
 
 PAGE = (support.ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+PER_FRAME = (support.ROOT / "docs" / "reference" / "viterbi.md").read_text(
+    encoding="utf-8").split("### Soft values per frame\n")[1].split("\n## ")[0]
 
 
 def table(section):
@@ -29,7 +32,7 @@ def table(section):
 
 
 def evaluated(expression, **names):
-    """Evaluates an expression of the page with the definitions of its code."""
+    """Evaluates an expression of the page with the definitions in its Python code."""
     exec(re.search(r"(?s)```python\n(.*?)```", PAGE).group(1), names)
     return eval(expression, names)
 
@@ -39,14 +42,13 @@ def in_code(cell):
 
 
 def indices(count, sent):
-    """Returns the positions of the mother code that are sent, in the order of
-    sending."""
+    """Returns those of `count` positions of the mother code for which `sent` is true."""
     return np.array([i for i in range(count) if sent(i)])
 
 
 def tetra(period, first, skip=None):
-    """Returns k of EN 300 392-2, 8.2.3.1.2: period ((i - 1) div t) + P((i - 1) mod t +
-    1)."""
+    """Returns a function for the order of EN 300 392-2, 8.2.3.1.2: k = period ((i - 1) div t) +
+    P((i - 1) mod t + 1)."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -55,8 +57,8 @@ def tetra(period, first, skip=None):
 
 
 def dab_fic(count):
-    """EN 300 401, 11.2: 21 blocks of 128 coded bits with PI = 16, three with PI = 15, and the
-    tail, 1100 for each of its bits."""
+    """Returns the positions that EN 300 401, 11.2, sends: 21 blocks of 128 coded bits with
+    PI = 16, three with PI = 15, and the tail with 1100 for each of its bits."""
     def sent(i):
         if i >= 24 * 128:
             return i % 4 < 2
@@ -67,9 +69,12 @@ def dab_fic(count):
 TETRA = ["1+D+D4", "1+D2+D3+D4", "1+D+D2+D4", "1+D+D3+D4"]
 K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133 octal
 
-# Generators in the notation of the standards, bits per frame, termination, number of bits
-# of the mother code, and which of them are sent in which order.
+# Generators in the notation of the standards, bits per frame, termination, and a function that
+# returns the positions of the mother code that are sent, in the order of sending.
 SENDERS = {
+    "802.11, SIGNAL": (K7[::-1], 18, "terminated", np.arange),
+    "802.11, DATA": (K7[::-1], 816, "terminated",
+                     lambda n: indices(n, lambda i: i % 6 not in (3, 4))),
     "M17, link setup": (["1+D3+D4", "1+D+D2+D4"], 240, "terminated",
                         lambda n: indices(n, lambda i: i % 61 % 4 != 2)),
     "M17, stream": (["1+D3+D4", "1+D+D2+D4"], 144, "terminated",
@@ -90,13 +95,16 @@ SENDERS = {
     "GSM, xCCH": (["1+D3+D4", "1+D+D3+D4"], 224, "terminated", np.arange),
     "memory 3, eight bits, tail-biting": (["1+D2+D3", "1+D"], 8, "tailbiting", np.arange),
 }
-# Numbers of values that a frame has on the air, from the same sources.
-SENT = {"M17, link setup": 368, "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432,
-        "TETRA, TCH/4.8": 432, "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
+# Number of bits that are sent per frame, from the same sources.
+SENT = {"802.11, SIGNAL": 48, "802.11, DATA": 1096, "M17, link setup": 368,
+        "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432, "TETRA, TCH/4.8": 432,
+        "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
+# Number of other bits that follow each frame.
+PAD = {"802.11, DATA": 56}
 
 # Published vectors: information bits and sent bits.
 VECTORS = {
-    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; its input has the six zeros of the tail
+    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; the input includes the six zeros of the tail
         "fff0ccaa000f3355e3ecdf8a1c1340",
         "a05f8cf05ea019e3a8504f577886fae7981fe209f609c7609748c6d9073a"),
     "GMR-1, TCH3 speech": ("4dcbfc72f48c", "c086634b8bd46a76b2"),
@@ -113,7 +121,7 @@ SSP = {"00000100": "1110100100100101", "00101011": "0110110001001110",
 
 
 def mother_code(bits, generators, termination):
-    """Encodes a frame by delaying its bits."""
+    """Returns the coded bits [stage, output] of a frame, as sums of delayed bits."""
     terms = [[int(t[1:] or 1) if t[0] == "D" else 0 for t in g.split("+") if t != "inverted"]
              for g in generators]
     memory = max(map(max, terms))
@@ -137,7 +145,7 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """Makes BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
+    """Source of the BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0
@@ -155,7 +163,7 @@ class stream_of_packets:
         self.bits = np.unpackbits(np.array(self.bits, np.uint8))
 
     def frame(self, data_bits):
-        """Returns the next frame, scrambled."""
+        """Returns the next BBFRAME with so many data bits, scrambled."""
         first = [s - self.at for s in self.starts if self.at <= s < self.at + data_bits]
         header = [0b11001100, self.isi]
         for field in 8 * (188 + self.issy + 1), data_bits:
@@ -188,7 +196,41 @@ class qa_formats(unittest.TestCase):
                 bits = support.random_bits(20 * sender[1], seed)
                 coded = transmitted(bits, *sender)
                 self.assertEqual(coded.shape[1], SENT.get(name, coded.shape[1]))
+                pad = support.random_bits(20 * PAD.get(name, 0), 99).reshape(20, -1)
+                coded = np.hstack([coded, pad])
                 self.check(name, bits, support.soft_values(coded, sigma=0.25, seed=seed))
+
+    def test_SoftValuesPerFrame_AreThoseOfThePage(self):
+        """The formula and the table of the page give the length of encoded frames."""
+        rows = [row.strip("| ").split(" | ") for row in re.findall(r"(?m)^\| .*$", PER_FRAME)]
+        presets = [preset.strip("`") for preset in rows[0][2:]]
+        self.assertEqual(set(presets), {p.name for p in gpufec.conv_presets()
+                                        if p.name.startswith("80211")})
+        self.assertEqual(len(rows), 4)
+        for length, frame_bits, *numbers in rows[1:]:
+            frame_bits = int(frame_bits)
+            self.assertEqual(frame_bits, 16 + 8 * int(length))
+            for name, number in zip(presets, map(int, numbers)):
+                preset = gpufec.find_conv_preset(name)
+                columns = list(zip(*(preset.puncturing or "1,1").split(",")))
+                ones = [column.count("1") for column in columns]
+                stages = frame_bits + preset.constraint_length - 1
+                coded = support.encode(support.random_bits(frame_bits, 3),
+                                       polynomials=preset.polynomials,
+                                       puncturing=preset.puncturing,
+                                       termination=preset.termination)
+                with self.subTest(name, length=length):
+                    self.assertEqual(number, coded.size)
+                    self.assertEqual(number, stages // len(ones) * sum(ones)
+                                     + sum(ones[:stages % len(ones)]))
+
+    @unittest.skipUnless(importlib.util.find_spec("gnuradio.fec"), "gr-fec is not installed")
+    def test_CallsOfThePage_ReturnTheSoftValuesPerFrame(self):
+        names = {}
+        code = re.search(r"(?s)```python\n(.*?)```", PER_FRAME)[1]
+        exec(code, names)
+        said, = re.findall(r"# (\d+)\n", code)
+        self.assertEqual([names["values"], names["same"]], [int(said)] * 2)
 
     def test_PublishedVectors_AreEncodedAndDecoded(self):
         for name, (bits, sent) in VECTORS.items():
@@ -203,7 +245,7 @@ class qa_formats(unittest.TestCase):
             self.assertEqual("".join(map(str, end.ravel()[-16:])), coded)
 
     def test_EveryShortTailBitingWord_DecodesToItself(self):
-        """K = 3 with the generators 7 and 5, without noise."""
+        """Decodes all words of eight bits, with K = 3 and the generators 7 and 5 (octal)."""
         words = np.unpackbits(np.arange(256, dtype=np.uint8))
         coded = transmitted(words, ["1+D+D2", "1+D2"], 8, "tailbiting", np.arange)
         decoded, _ = gpufec.viterbi_decode(

@@ -62,8 +62,8 @@ GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 
 
 def signature_of(function):
-    """Returns the parameters in a docstring's first line: names, and defaults if
-    given."""
+    """Returns the names of the parameters in a docstring's first line, and their defaults, or
+    None."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
@@ -96,8 +96,7 @@ class qa_headers(unittest.TestCase):
             self.assertEqual(own | {"make"}, methods)
 
     def test_no_method_is_overlooked(self):
-        """Returns every virtual function of a block's header, found by an independent
-        method."""
+        """The parser finds all virtual functions that a regular expression finds in a header."""
         for block in self.blocks:
             path = support.ROOT / "include" / "gnuradio" / "gpufec" / f"{block.name}.h"
             found = re.findall(r"(?m)^ +virtual [\w:<>&,* ]*?(\w+)\(", path.read_text())
@@ -140,8 +139,8 @@ class qa_headers(unittest.TestCase):
                 self.assertEqual(described, [p.name for p in make.parameters])
 
     def test_what_is_bound_by_hand(self):
-        """Docstrings, parameter names and defaults are those of the headers, if the headers have
-        them."""
+        """Docstrings and parameter names are those of the headers, and so are defaults that the
+        headers have."""
         names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
                            if name[0] != "_"]
         self.assertIn("conv_preset.termination", names)

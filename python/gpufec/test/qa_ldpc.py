@@ -15,7 +15,7 @@ import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
 
-# K and Es/N0 of EN 302 307-1 tables 5 and 13.
+# K of LDPC, and the required Es/N0 in dB for QPSK, from EN 302 307-1, tables 5 and 13.
 NORMAL = {"1/4": (16200, -2.35), "1/3": (21600, -1.24), "2/5": (25920, -0.30),
           "1/2": (32400, 1.00), "3/5": (38880, 2.23), "2/3": (43200, 3.10),
           "3/4": (48600, 4.03), "4/5": (51840, 4.68), "5/6": (54000, 5.18),
@@ -316,12 +316,12 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(with_unknown, more, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits + [bits[-1]]])
         self.assertTrue(np.array_equal(items, expected))
-        # After a tag without information, input is dropped up to the next tag.
+        # After a tag with an unknown code, input is dropped up to the next tag.
         lost = [(0, pmt.mp("ldpc_code"), pmt.mp("short 7/8")), *tags[1:]]
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A list that contains itself has no end and is treated in the same way.
+        # A list that contains itself, and so has no end, names no code either.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)
@@ -390,7 +390,7 @@ class qa_ldpc(unittest.TestCase):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         _, llr, tags = self.acm_stream(self.xfecframe)
-        # The codes alternate many times.
+        # Four repetitions of the stream have many changes of the code.
         count = sum(map(len, llr))
         llr = np.concatenate(llr * 4)
         tags = [(at + i * count, *tag) for i in range(4) for at, *tag in tags]
@@ -458,7 +458,7 @@ class qa_ldpc(unittest.TestCase):
                                            soft.view(np.int8)))
 
     def test_MessagePositions_CarryMessageAndTags(self):
-        """Each bit has a tag; message positions are not in ascending order."""
+        """Each bit has a tag, and the message positions are not in ascending order."""
         positions = [5, 1, 3, 6]
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
@@ -528,8 +528,7 @@ class qa_ldpc(unittest.TestCase):
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
     def test_llrs_are_what_checks_and_channel_say(self):
-        """The expected values are one flooding iteration on the Hamming code, computed
-        by hand."""
+        """The expected values are those of a flooding iteration, computed here independently."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
         said = np.zeros((50, 7), int)
@@ -550,7 +549,7 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """At rate 1/2 the decoder's steps are those of the scale 2."""
+        """At rate 1/2 the decoder has two steps per nat, like values of llr_scale 2."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)
@@ -565,7 +564,7 @@ class qa_ldpc(unittest.TestCase):
             self.assertGreater(inside.sum(), 1000)
             self.assertTrue(np.array_equal(
                 (posterior.astype(int) - extrinsic)[inside], values[inside]))
-            # Tags stay at their positions; reports are at the beginnings of frames.
+            # Input tags keep their positions, and status tags are on the first item of a frame.
             self.assertEqual(qa_support.tags_of(found, "number"),
                              [(i * 1000 + 7, i) for i in range(97)])
             self.assertEqual([at for at, _ in qa_support.tags_of(found, "ldpc_iterations")],

@@ -48,7 +48,7 @@ class vector_source(gr.sync_block):
 
 
 def run(block, items, tags=(), largest=0, seed=1, with_pdus=True):
-    """Output items, tags, and the packets that tagged_stream_to_pdu makes of them."""
+    """Runs a block; returns output items, tags, and the packets of tagged_stream_to_pdu."""
     sink, store = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
     source = vector_source(items, tags, largest, seed)
@@ -190,7 +190,7 @@ class qa_length_tags(unittest.TestCase):
         cls.cases = list(all_cases())
 
     def check(self, case, items, tags, expected, lost, largest=0, seed=1):
-        """Expects exactly these packets, lists of frames, in the output."""
+        """Expects exactly these packets, given as lists of numbers of frames, in the output."""
         block = case.make()
         out, found, packets = run(block, items, tags, largest, seed)
         if case.packets_are_frames:
@@ -224,8 +224,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """The third of six frames has 5 of 7 parts; its tag gives the true or the full
-        length."""
+        """The third of six frames has only 5/7 of its items. Its tag has that length, or the full
+        one."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -415,14 +415,14 @@ class qa_length_tags(unittest.TestCase):
             graph.unlock()
         source.limit, source.held = len(items), False
         graph.wait()
-        if case.name.startswith("channel_bsid"): # whose noise goes on
+        if case.name.startswith("channel_bsid"): # its random numbers do not restart
             self.assertEqual(len(sink.data()), len(expected))
         else:
             np.testing.assert_array_equal(np.array(sink.data(), np.uint8), expected)
 
 
 class qa_streams(unittest.TestCase):
-    """Tests of streams without frames: both ends of a packet are rounded alike."""
+    """Tests of packets in streams without frames, both ends of which are rounded alike."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -457,7 +457,7 @@ class qa_streams(unittest.TestCase):
 
 
 class qa_acm(unittest.TestCase):
-    """Returns frames with code tags and length tags."""
+    """Tests frames that have tags of their code and length tags."""
 
     codes = [("short", "1/4"), ("short", "8/9"), ("normal", "1/2"), ("short", "1/2")]
 
@@ -501,7 +501,8 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 0)
 
     def test_CutFrames_AreCountedOnce(self):
-        """With both tags too early, with the length alone, and with a code that is not."""
+        """A frame is cut short by tags of code and length, or of length alone, and its own length
+        tag is right or wrong. In the last case, tags of the next frame are in time."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:
@@ -522,7 +523,7 @@ class qa_acm(unittest.TestCase):
                                  [lost] if lost else [])
 
     def test_UnknownCode_CostsItsFrame(self):
-        """A dummy frame is skipped by its length, whatever its length tag says."""
+        """A dummy frame (MODCOD 0) is skipped by its length, and counted."""
         tags = [(0, pmt.intern("ldpc_code"), pmt.intern("short 1/4")), length(0, 16200),
                 (16200, pmt.intern("XFECFRAME"), pmt.cons(pmt.from_long(0), pmt.PMT_T)),
                 length(16200, 16200), self.named(32400, 1), length(32400, 16200)]
@@ -579,7 +580,7 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(len(said), 1, lines)
             self.assertIn(text, said[0])
             self.assertLess(len(said[0]), 400)
-        while pmt.is_pair(nested): # or the destructors would nest as deep
+        while pmt.is_pair(nested): # otherwise the calls of destructors would nest as deeply
             nested = pmt.car(nested)
 
 

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A satellite's telemetry off the air, decoded by gr-satellites with our Viterbi decoder.
+"""Tests that gr-satellites decodes a recording of telemetry with this module's Viterbi decoder.
 
 Looks for recordings/by701.wav in $GPUFEC_TEST_DATA, or in ../shared/data beside the
 repository. bench/viterbi/recording_pdus.py is the full sweep over noise.

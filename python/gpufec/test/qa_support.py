@@ -43,7 +43,7 @@ def write_recording(path, bits, noise, amplitude):
     steps[::5] = 1 - 2.0 * coded
     t = np.arange(-55, 56) / 5 + 1e-9
     pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
-        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine, 0.35
+        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine with roll-off 0.35
     signal = np.convolve(steps, pulse, "same")
     signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
     signal += np.random.default_rng(3).normal(0, noise, len(signal))
@@ -124,9 +124,9 @@ def pack_frames(bits, frame_bits):
 
 
 class array_source(gr.sync_block):
-    """Sends an array with its tags (offset, key, value); with a seed in pieces of random
-    size, at most largest items. A held source does not end before it is released, and
-    sends no more than its limit."""
+    """Source of an array with its tags (offset, key, value). With a seed, pieces have random
+    sizes of at most `largest` items. The source sends no more than `limit` items, and does not
+    end while `held`."""
 
     def __init__(self, items, largest=None, seed=None, tags=(), held=False):
         gr.sync_block.__init__(self, "array_source", None, [items.dtype.type])
@@ -155,7 +155,7 @@ class array_source(gr.sync_block):
 
 
 def vector_source(items, tags=()):
-    """A source for int8, uint8 or float32 items."""
+    """Returns a source of int8, uint8 or float32 items with tags (offset, key, value)."""
     tags = [gr.python_to_tag((offset, key, value, None)) for offset, key, value in tags]
     if items.dtype == np.float32:
         return blocks.vector_source_f(items.tolist(), False, 1, tags)
@@ -167,7 +167,7 @@ def run(source, block, max_noutput_items=0):
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     graph.connect(source, block, sink)
-    if max_noutput_items: # that of graph.run() does nothing
+    if max_noutput_items: # the argument of graph.run() has no effect
         block.set_max_noutput_items(max_noutput_items)
     graph.run()
     return np.array(sink.data(), np.uint8), sink.tags()
@@ -180,7 +180,7 @@ def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
 
 
 def tags_of(tags, key):
-    """Returns the offset and value of the tags of a key, in order."""
+    """Returns the offsets and values of the tags of a key, by ascending offset."""
     import pmt
     found = [(t.offset, pmt.to_python(t.value)) for t in tags if str(t.key) == key]
     return sorted(found, key=lambda pair: pair[0])
@@ -197,8 +197,8 @@ def cuda_missing():
 
 @contextlib.contextmanager
 def failure(text):
-    """Makes a simulated device fail: "DEVICE:BATCHES" is its number and the batches
-    before."""
+    """Makes a simulated device fail. The text is "DEVICE:BATCHES": its number, and how many
+    batches it accepts before."""
     os.environ["GPUFEC_SIMULATED_FAILURE"] = text
     try:
         yield

@@ -75,7 +75,7 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    # Uses a device if there is one, real or simulated. A test below compares it with the
+    # A device decodes if there is one, real or simulated. A test below compares it with the
     # CPU.
     parameters.setdefault("backend", "auto")
     decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
@@ -131,8 +131,8 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
     def test_dvbs2x_from_gr_dtv(self):
-        """One rate per constellation and ring structure, all codes shared with S2, and two
-        MODCODs of S2. The dummies that fill the last slot of 128APSK are not decoded."""
+        """Tests a MODCOD of each constellation and ring structure, those of S2X with codes of S2,
+        and two of S2. The dummy symbols in the last slot of 128APSK are not decoded."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
             ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """One stream in pieces of any size has all MODCODs, a reserved one, and a frame that
-        is cut short."""
+        """A stream has frames of all MODCODs, one of a reserved MODCOD, and one that is cut
+        short. Its pieces have any size."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -228,7 +228,7 @@ class qa_symbols(unittest.TestCase):
                   ("16apsk", "short", "3/5", dtv.MOD_16APSK, 10),
                   ("16apsk", "short", "2/3", dtv.MOD_16APSK, 11),
                   ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK, 14)]
-        modcods = {1: 4, 3: 18} # frames of S2, tagged XFECFRAME
+        modcods = {1: 4, 3: 18} # MODCODs of the frames of S2, which have tags XFECFRAME
         sent, symbols, tags, at = [], [], [], 0
         for number, (name, size, rate, modulation, es_n0_db) in enumerate(frames):
             encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
@@ -285,7 +285,7 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"),
                                  [(each, 1), (2 * each, 3), (3 * each, 2)])
                 self.assertEqual(decoder.skipped_frame_count(), 7)
-        # If tags are disabled, there are none, but the frames are counted.
+        # Without status tags the frames are counted too.
         _, out = decode(symbols, "symbols", tags, frame_size="short", acm=True,
                         status_tags="none")
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
@@ -321,7 +321,7 @@ class qa_symbols(unittest.TestCase):
         items, out = qa_support.run(
             source_of(np.concatenate([p for _, p in parts]), "symbols", tags), decoder)
         right = qpsk.reshape(4, 900)
-        sizes = [900, 900, 1215, 900, 1350, 900] # of 1/2, 3/5 and 2/3
+        sizes = [900, 900, 1215, 900, 1350, 900] # bytes of messages at rates 1/2, 3/5 and 2/3
         ends = np.cumsum(sizes)
         self.assertEqual(len(items), ends[-1])
         found = np.split(items, ends[:-1])
@@ -334,8 +334,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """Ten decibels off either way: as many codewords, in order, each said to be valid if
-        it is right; with little noise all are."""
+        """With Es/N0 given 10 dB too low or too high, each frame gives a codeword, and ldpc_valid
+        says whether it is right. With little noise all are right."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -393,7 +393,7 @@ class qa_symbols(unittest.TestCase):
         self.assertNotEqual(right, wrong)
 
     def test_symbols_to_bbframes(self):
-        """One block from symbols to descrambled BBFRAMEs."""
+        """One block decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
         chain = (gpufec.bch_encoder(*code, packed_input=False, packed_output=False),
@@ -455,7 +455,7 @@ class qa_symbols(unittest.TestCase):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
     def test_receiver_of_dvbs2x(self):
-        """Receives packets of gr-dtv's whole transmitter, by constellation; one MODCOD is of S2."""
+        """Receives packets of gr-dtv's whole transmitter, in each constellation."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("8psk", "8PSK", "short", "26/45"),
             ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
@@ -513,7 +513,7 @@ class qa_symbols(unittest.TestCase):
                    ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),
                    ("16apsk", "short", "2/3", dtv.MOD_16APSK),
                    ("8apsk", "normal", "100/180", dtv.MOD_8APSK)]
-        of_s2 = {1: 4, 4: 18} # by XFECFRAME
+        of_s2 = {1: 4, 4: 18} # MODCODs of the frames of S2, which have tags XFECFRAME
         packets = transport_packets(150)
         units, cut = bits_of_units(packets), 0
         ends, symbols, tags = [0], [], []
@@ -552,7 +552,7 @@ class qa_symbols(unittest.TestCase):
                          (5, 1, 0, 0))
 
     def test_modcods_that_do_not_exist_are_refused(self):
-        """Errors name the parameter, for each standard."""
+        """Errors name the parameter and the values that are allowed."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),

@@ -85,7 +85,7 @@ def noise(count=60000):
     return np.random.default_rng(5).standard_normal(count).astype(np.float32)
 
 
-# Each entry is name: (values, arguments, words that the verdict must contain).
+# The functions wrong_*() return {name: (values, arguments, words of the verdict)}.
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)
@@ -361,7 +361,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
     def test_ScaledAmplitudes_Decode(self):
-        """The tool scales amplitudes as its warning says."""
+        """The factor that the tool's warning names makes amplitudes LLRs in nats."""
         short = ("dvbs2", "short", "1/2")
         values, es_n0 = llrs(short, -1.6)
         code = dict(zip(("standard", "frame_size", "rate"), short))
@@ -424,7 +424,7 @@ class qa_verdicts(unittest.TestCase):
         book = [[0, 0, 1, 1], [1, 0, 1, 0]]
         block = gpufec.gpu_sync_map(book * 20, q=2, n=4, frame_symbols=20, frame_items=0,
                                     mode="framed")
-        items = np.zeros(30 * 400, np.uint8) # five times as many as a frame has
+        items = np.zeros(30 * 400, np.uint8) # 400 items per tag are five times a frame's
         tags = [gr.tag_utils.python_to_tag((at, pmt.intern("packet_len"), pmt.from_long(400)))
                 for at in range(0, len(items), 400)]
         top = gr.top_block()
@@ -434,7 +434,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
     def test_IncompleteLastFrames_AreTold(self):
-        """The report is a warning if nothing is decoded, otherwise information."""
+        """The log message is a warning if nothing is decoded, else information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
         received = gpufec.sync_encode(gpufec.random_bits(400), **book)
         code = ("dvbs2", "short", "1/2")

@@ -66,13 +66,11 @@ class qa_zeromq(unittest.TestCase):
         waiting = threading.Event()
         for _ in range(2400):
             if kill_at is not None and top.book.next_out >= kill_at:
-                # The dead worker holds the packets that are sent but not held by the
-                # other worker.
+                # Packets that were sent to this worker and not answered are lost with it.
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # The last frames are still on their way to the sink when the ledger has
-            # finished.
+            # When the ledger has finished, the last frames may not have reached the sink.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
@@ -122,7 +120,7 @@ class qa_zeromq(unittest.TestCase):
 
         def start_worker():
             start()
-            for message in bad: # answers, before and among the right ones
+            for message in bad: # wrong answers, before and among the right ones
                 self.book._post(pmt.intern("bits"), message)
 
         dealer = self.example.dealer

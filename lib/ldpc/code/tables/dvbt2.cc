@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Addresses of the codes of DVB-T2 that DVB-S2 has not, EN 302 755 annex A; written by
+/* Addresses of the codes that only DVB-T2 has, ETSI EN 302 755 annex A; written by
  * scripts/make_structured_ldpc_tables.py. */
 
 #include "tables.h"

@@ -413,7 +413,7 @@ const std::uint16_t graph_2[] = {
     0, 0, 0, 0
 };
 
-// AR4JA: of 26 permutations
+// AR4JA: theta of 26 permutations
 const std::uint8_t theta[] = {
     3, 0, 1, 2, 2, 3, 0, 1, 0, 1, 2, 0, 2, 3, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 2, 3
 };
@@ -467,7 +467,7 @@ const std::uint16_t c2_shifts[] = {
     260, 478, 215, 420, 282, 481, 48, 396, 193, 445, 273, 430, 302, 451, 96, 379, 191,
     386, 244, 467, 364, 470, 51, 382, 192, 414
 };
-// which generators have odd weight: bit j for parity block j
+// Whether the generators have odd weight: bit j for parity block j
 const std::uint8_t c2_odd[] = {
     0, 0, 0, 0, 2, 3, 1, 2, 1, 3, 3, 2, 2, 3
 };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The address tables of the DVB-S2 LDPC codes. */
+/* Tables of the standards' LDPC codes: addresses of DVB codes, shifts of others. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_TABLES_TABLES_H
 #define INCLUDED_GPUFEC_LDPC_CODE_TABLES_TABLES_H
@@ -45,15 +45,15 @@ struct nr_table {
 };
 nr_table nr_graph(unsigned graph);
 
-//! Return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2), for permutation k from 0 and
-//! size 0 (M = 128) to 6 (M = 8192).
+//! Returns an entry of AR4JA's tables (CCSDS 131.0-B, 7.4.2) for permutation \p k, from
+//! 0, quarter 0 to 3 of it, and size 0 (M = 128) to 6 (M = 8192).
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
 //! Returns shift i (0 or 1) of a block of C2.
 unsigned c2_shift(unsigned row, unsigned column, unsigned i);
-//! Whether each message bit of a column block has an odd number of parity bits in a
-//! block.
+//! Returns whether the generator of C2 adds each message bit of a column block to an odd
+//! number of parity bits in a parity block.
 bool c2_is_odd(unsigned column, unsigned parity);
 
 } // namespace gr::gpufec::ldpc

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""The blocks as GNU Radio Companion sees them: loaded, drawn, refused, generated, run."""
+"""Tests of the blocks in GNU Radio Companion: loaded, drawn, refused, generated, run."""
 
 import ast
 import builtins
@@ -25,8 +25,7 @@ ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
 
 EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
-# Fields that are not parameters of make(), and parameters of make() without a field. The
-# labels of the fields explain them.
+# Fields that select parameters of make() but are none, by block.
 CODEBOOK = {"codebook_kind", "seed", "marker", "code_file"}
 ONLY_FIELDS = {
     "gpufec_gpu_sync_map": CODEBOOK | {"priors"}, "gpufec_sync_encoder": CODEBOOK,
@@ -43,7 +42,7 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Yields each block with each of its parameters."""
+    """Returns pairs of a block and its parameters: codes for both blocks, decoders for one."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 
@@ -123,7 +122,7 @@ class qa_grc(qa_grc_case.grc_case):
                              "171 without 0o is decimal")
 
     def test_signs_are_asked_for_in_words(self):
-        """The first option is the default."""
+        """The options say what a positive value means; the first one is the default."""
         for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
                              ("gpufec_gpu_sync_map", "0")):
             options = self.platform.blocks[key].parameters_data
@@ -133,7 +132,8 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
     def stands_for(self, preset):
-        """Returns a line of the list of codes: "DVB-S/T 3/4: K=7, 171 133, punctured 101,110"."""
+        """Returns a preset's line in the list of codes, such as "DVB-S/T 3/4: K=7, 171 133,
+        punctured 101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
             f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
         if preset.puncturing:
@@ -157,7 +157,7 @@ class qa_grc(qa_grc_case.grc_case):
                                             for label in labels), name[1])
 
     def test_Checks_UseFieldsAndNoModule(self):
-        """Checks report errors in words even if the module cannot be imported."""
+        """Checks use fields only, so that they work even if the module cannot be imported."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key:
                 known = {p["id"] for p in block_class.parameters_data} | set(dir(builtins))
@@ -178,8 +178,8 @@ class qa_grc(qa_grc_case.grc_case):
                         yield key, field
 
     def test_Label_NamesItsParameter(self):
-        """A label names its parameter in words, as "LLR scale (steps per nat)" names
-        llr_scale, or in addition to them."""
+        """A label names its parameter: by its words, as "LLR scale (steps per nat)" names
+        llr_scale, or in parentheses after them."""
         def name(label):
             return re.sub(r"\W+", "_", re.sub("[/']", "", label.lower())).strip("_")
 
@@ -193,7 +193,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 150)
 
     def test_DefaultOfZeroOrBelow_IsExplainedByItsOption(self):
-        """Labels give units, except for indices, drifts and an error rate."""
+        """The option of a default of 0 or less says what it means. Indices, drifts and a
+        probability, whose 0 means itself, are excluded."""
         count = 0
         for key, field in self.fields():
             default = str(field.get("default", ""))
@@ -202,7 +203,7 @@ class qa_grc(qa_grc_case.grc_case):
                 continue
             with self.subTest(key, field=field["id"]):
                 if field["id"] == "frame_bits" and "channel" not in key:
-                    self.assertIn("streaming", field["hide"]) # hidden where it is 0
+                    self.assertIn("streaming", field["hide"]) # the field is hidden if it is 0
                     continue
                 self.assertIn(default, field["options"])
                 label = field["option_labels"][field["options"].index(default)]
@@ -217,7 +218,7 @@ class qa_grc(qa_grc_case.grc_case):
 
     def test_a_code_of_frames_asks_for_their_bits(self):
         graph, block = self.graph(DECODER, preset="lte")
-        message, = block.get_error_messages() # and no second one
+        message, = block.get_error_messages() # there is one message only
         self.assertIn("Frame bits: this code comes in frames", message)
 
     def test_presets_are_those_of_the_module(self):
@@ -260,7 +261,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
 
     def arguments(self, block):
-        """The keyword arguments of the call that make renders to, as they are written."""
+        """Returns the keyword arguments of the call that `make` renders to, as source text."""
         call = ast.parse(block.templates.render("make").strip(), mode="eval").body
         self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
         self.assertEqual(call.args, [])
@@ -287,20 +288,20 @@ class qa_grc(qa_grc_case.grc_case):
                              ONLY_FIELDS.get(block.key, set()))
 
     def test_fields_reach_their_parameters(self):
-        """Each field's value is that of the parameter of its name, in the form of its type,
-        given as a constant or as a variable."""
+        """The value of each field reaches the parameter of its name, as an option of the field or
+        as a variable."""
         for declared, block in self.headers_and_blocks():
             for name in OWN_CODE.keys() & block.params.keys():
                 block.params[name].set_value(OWN_CODE[name])
             for p in declared.members["make"].parameters:
-                if p.name == "standard" and "code_file" in block.params: # which says "file"
+                if p.name == "standard" and "code_file" in block.params: # the field has "file" too
                     continue
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
                 for value in field.options if field.is_enum() else ["some_variable"]:
                     field.set_value(value)
-                    # GNU Radio Companion's rewrite() does the same if there is such a
-                    # variable.
+                    # GNU Radio Companion's rewrite() clears these flags if the variable
+                    # exists.
                     field._stringify_flag = field._lisitify_flag = False
                     found = self.arguments(block)[p.name]
                     if field.is_enum() and "string" in p.type:
@@ -320,7 +321,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertEqual(len(call.args), len(setter.parameters))
 
     def test_Callbacks_PassTheFieldOfTheirSetter(self):
-        """set_p_delete() is called with the variable of the field p_delete only."""
+        """Each setter, such as set_p_delete(), is called with its own field's variable."""
         count = 0
         for _, block in self.headers_and_blocks():
             fields = {name.replace("set_", "", 1): name for name in re.findall(
@@ -338,8 +339,7 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 12)
 
     def test_Bounds_AreThoseOfEveryBlock(self):
-        """Fields that several blocks share are invalid beyond their bounds, but valid
-        at them."""
+        """Fields that several blocks share are valid at their bounds and invalid beyond them."""
         bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
                   "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
                   "isi": ("-1 255", "-2 256"), "max_iterations": ("1 1000", "0 1001"),
@@ -493,8 +493,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(block.params["device"].hide, "all")
 
     def sync_graph(self, code, **decoder):
-        """Zeros are encoded, sent through the channel and decoded, with priors if
-        requested."""
+        """Returns a flowgraph that encodes zeros, sends them through the channel and decodes
+        them, with priors if requested, and its decoder."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")
@@ -571,7 +571,7 @@ class qa_grc(qa_grc_case.grc_case):
                 ({}, dict(exclusion="0")), ({}, dict(mn_min="1")), ({}, dict(slots="0")),
                 ({}, dict(threads="0")), ({}, dict(lookahead="-1")),
                 (dict(alphabet="1"), {}), (dict(alphabet="17"), {}),
-                (dict(alphabet="4"), {}), # not of these codebooks
+                (dict(alphabet="4"), {}), # this kind of codebook has an alphabet of 2
                 ({}, dict(receiver="lattice")), ({}, dict(state_threshold="1e-9")),
                 ({}, dict(form="corridor", state_threshold="1")),
                 ({}, dict(form="corridor", lattice_threshold="-1")),
@@ -584,7 +584,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
                 encoder, = [b for b in graph.blocks if b.key == "gpufec_sync_encoder"]
-                if code and not decoder: # what is wrong is the code
+                if code and not decoder: # the error is in the code
                     self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
     def test_synchronisation_parameters_and_callbacks(self):

@@ -27,7 +27,7 @@ LDPC_DECODER = "gpufec_gpu_ldpc_dvbs2"
 class grc_case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        Messages.MESSENGERS_LIST.clear() # it would ask for a throttle each time
+        Messages.MESSENGERS_LIST.clear() # otherwise each graph causes a message about throttles
         preferences = gr.prefs()
         cls.platform = Platform(
             name="GNU Radio Companion", prefs=preferences, version=gr.version(),
@@ -38,7 +38,7 @@ class grc_case(unittest.TestCase):
         cls.platform.build_library([DEFINITIONS] + theirs)
 
     def graph(self, key, **parameters):
-        """A flow graph in which the block stands between a source and a sink."""
+        """Returns a flowgraph with the block between a source and a sink, and the block."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")
@@ -67,7 +67,7 @@ class grc_case(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def headers_and_blocks(self):
-        """Yields the declarations of each block's header, and the block."""
+        """Yields the declaration of each block in its header, and the block."""
         graph = self.platform.make_flow_graph()
         for declared in support.declared().values():
             if declared.is_block:

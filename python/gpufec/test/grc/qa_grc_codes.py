@@ -17,11 +17,11 @@ import qa_grc_case
 import qa_support as support
 from qa_grc_case import DEFINITIONS, LDPC_DECODER
 
-# Choices in addition to those of all standards; they are wrong for most standards.
+# Values that are tried besides those of the standards.
 WRONG_SIZES = ["", "usual", "long", "64800", "vl-snr", "bg1", "bg1 z1", "bg1 z17", "bg1 z02",
                "bg1z384", "bg3 z384", "bg2 z385"]
 WRONG_RATES = ["", "0.5", "1/7", "2/4", "1/2 ", "22/23", "22/67", "10/11", "10/51", "22/024"]
-# Invalid codes that were once accepted, and the words that the error must contain.
+# Invalid codes, and a pattern of the error message.
 WRONG_LDPC = [
     (dict(standard="wifi"), "Frame.*: 648, 1296 or 1944 with Wi-Fi"),
     (dict(standard="wifi", frame_size="648", rate="9/10"),
@@ -56,7 +56,7 @@ def refused(call, *arguments, **parameters):
 
 class qa_grc_codes(qa_grc_case.grc_case):
     def test_ldpc_codes(self):
-        """Codes may come from the list or a constant; other values are refused."""
+        """Values may be options of the list or constants; other values are refused."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
                       dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
@@ -78,7 +78,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
     def checker(self, key, **parameters):
-        """Returns a function that says whether parameters draw the block red."""
+        """Returns a function that says whether the block is red with given parameters."""
         graph = self.platform.make_flow_graph()
         block = graph.new_block(key)
         for name, value in parameters.items():
@@ -112,7 +112,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # of MODCODs
+        del blocks["gpufec_dvbs2_fec_receiver"] # another test covers its MODCODs
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -129,8 +129,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     count += list(found.values()).count(False)
                     with self.subTest(key, standard=standard, frame_size=size):
                         self.assertEqual(found, expected)
-            # Standards: DVB-S2, S2X and T2; then also C2, AR4JA, Wi-Fi, and both graphs
-            # of NR.
+            # Numbers of codes: of DVB-S2, S2X and T2; and of S2, S2X, T2, C2, AR4JA, Wi-Fi
+            # and both graphs of NR.
             self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
                              21 + 64 + 15 + 1 + 9 + 12 + 51 * (44 + 40))
 
@@ -183,7 +183,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
 
     def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
         key = "variable_gpufec_ldpc_decoder_def"
-        logging.disable(logging.ERROR) # each error would log a traceback
+        logging.disable(logging.ERROR) # suppresses a traceback for each error
         self.addCleanup(logging.disable, logging.NOTSET)
         for parameters in [p for p, _ in WRONG_LDPC] + [
                 dict(), dict(standard="nr", frame_size="bg2 z64", rate="10/20"),
@@ -202,8 +202,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertEqual(message, "")
 
     def test_FrameAndRate_OfferWhatTheCodesHave(self):
-        """The lists are complete except for NR, whose graphs have only some rates and
-        lifting sizes."""
+        """The lists have all frame sizes and rates, except for NR, of which they have some."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
         for key in [key for key, _ in self.code_blocks()] + [ldpc]:
             drawn = self.options(key)
@@ -250,7 +249,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
             decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
                                                          rate=rate, **code)
             with self.subTest(**code):
-                if False in red.values(): # set_code() tries all rates on one decoder
+                if False in red.values(): # a decoder can be made, and set_code() tries all rates
                     made = decoder(min(red, key=red.get))
                     found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
                 else:
@@ -258,8 +257,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(found, red)
                 self.assertEqual({rate: decoder_is_red(**code, rate=rate) for rate in red}, red)
             count += list(red.values()).count(False)
-        # Normal and short frames: the MODCODs of EN 302 307-1, table 12, in both standards, and
-        # those of EN 302 307-2 except VL-SNR.
+        # Normal and short frames have the MODCODs of EN 302 307-1, table 12, in both standards,
+        # and in S2X those of EN 302 307-2 except VL-SNR.
         self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
 
 

@@ -22,7 +22,7 @@ from qa_sync_map_case import (KEY, SMALL, SMALL_BOOK, decoder, encode, framed_so
 class qa_sync_map(unittest.TestCase):
 
     def chain(self, mode, p, frames, book, code, **parameters):
-        """Returns the symbols sent and decoded, and the tags."""
+        """Returns the sent and the decoded symbols, and the tags."""
         sent = random_symbols(frames * code["frame_symbols"], code["q"], 7)
         frame_bits = code["n"] * code["frame_symbols"] if mode == "framed" else 0
         channel = gpufec.channel_bsid(p, p, 0.0, frame_bits=frame_bits, seed=3)
@@ -40,7 +40,7 @@ class qa_sync_map(unittest.TestCase):
         self.error_rates("cuda")
 
     def error_rates(self, backend):
-        """The known symbol error rates, n = 10, q = 32, N = 210."""
+        """Compares with known symbol error rates of codes with n = 10, q = 32, N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
         frames = 120
         for book, p, known in ((gpufec.codebook_davey_mackay(seed=1), 1e-2, 0.0713),
@@ -138,7 +138,7 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The result is exact if the limit cuts nothing off, and inexact otherwise."""
+        """The result is exact if no path exceeds a cap or threshold, and otherwise is not."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):
@@ -157,12 +157,12 @@ class qa_sync_map(unittest.TestCase):
                 self.assertGreater(np.abs(posteriors(**corridor, **more) - exact).max(),
                                    0.01)
         if not support.SIMULATED:
-            with self.assertRaises(RuntimeError): # on the CPU only
+            with self.assertRaises(RuntimeError): # only the CPU supports this receiver
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
     def test_boundary_priors(self):
-        """Priors of the drift at both ends, with frames that begin and end with such drifts."""
+        """The result is the weighted sum of those of frames that begin and end with each drift."""
         _, frames = small_frames(20, 0.05)
 
         def weighted(frames, **parameters):
@@ -256,7 +256,7 @@ class qa_sync_map(unittest.TestCase):
             np.testing.assert_allclose(same, plain, atol=1e-6)
 
     def test_dead_trellis(self):
-        """Nothing can be inserted, deleted or flipped, and yet bits are wrong."""
+        """A frame that no message explains, because the channel has no errors, is not valid."""
         symbols, frames = small_frames(3, 0.0)
         frames[1] = 1 - frames[1]
         book = np.zeros((20, 6), np.uint8)

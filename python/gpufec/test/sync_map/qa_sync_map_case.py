@@ -61,7 +61,7 @@ def encode(symbols, book=SMALL_BOOK, code=SMALL):
 
 
 def framed_source(frames, extra=()):
-    """A source of frames of bits with length tags; extra tags are added unchanged."""
+    """Returns a source of frames of bits with length tags, and with the extra tags."""
     at = np.cumsum([0] + [len(f) for f in frames])
     tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f)))
             for o, f in zip(at, frames) if len(f)]
@@ -70,7 +70,7 @@ def framed_source(frames, extra=()):
 
 def tagged_source(items, tags):
     if items.dtype in (np.uint8, np.float32):
-        return support.vector_source(items, tags) # many tags take it less time
+        return support.vector_source(items, tags) # this source is faster with many tags
     return support.array_source(items, tags=tags)
 
 

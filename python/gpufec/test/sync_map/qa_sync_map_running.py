@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Synchronisation in flowgraphs that run: tags, lengths, restarts, latency, setters."""
+"""Tests of running flowgraphs with gpu_sync_map: tags, restarts, latency, setters."""
 
 import time
 import unittest
@@ -16,7 +16,7 @@ import qa_support as support
 from qa_sync_map_case import (KEY, decoder, encode, framed_source, random_symbols, run, sink,
                               small_frames, tagged_source, values)
 
-PATIENCE = 120.0 # seconds in which a condition must come true, even on a busy machine
+PATIENCE = 120.0 # seconds within which a condition must become true, even on a busy machine
 
 
 def wait_until(condition):
@@ -108,7 +108,7 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
     def test_length_tags_of_a_stream_say_nothing(self):
-        """Items outside frames are dropped, whatever they contain."""
+        """Stream mode ignores length tags, also those whose value is no number, without warning."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
@@ -198,7 +198,7 @@ class qa_sync_map_running(unittest.TestCase):
                 results.append(run(framed_source(parts), block)[0][:190])
             np.testing.assert_array_equal(results[0], results[2])
             np.testing.assert_array_equal(results[0], results[1])
-        # Decodes with and without priors, one after the other.
+        # One block decodes with and without priors in turn.
         block = decoder()
         plain, _ = run(framed_source(frames), block)
         same, _ = run(framed_source(frames), block, priors=np.ones(800))
@@ -253,8 +253,8 @@ class qa_sync_map_running(unittest.TestCase):
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_a_block_sleeps_while_its_device_works(self):
-        """The input of frames and streams is borrowed, so that it cannot be consumed
-        meanwhile."""
+        """While a device works, the block uses little processor time, although its borrowed input
+        cannot be consumed."""
         code = dict(q=32, n=10, frame_symbols=210)
         book = gpufec.codebook_random(10, 32, 210, 4)
         for mode in dict(frame_items=2100), dict(mode="stream", length_tag=""):
@@ -273,7 +273,7 @@ class qa_sync_map_running(unittest.TestCase):
                 self.assertLess(own, 0.2 * all_threads)
 
     def test_the_channel_changes_while_running(self):
-        """Frames that the first channel cannot explain, and the second can."""
+        """Frames with a deletion are valid once p_delete is above 0."""
         symbols, frames = small_frames(30, 0.0)
         block = decoder(0.0)
         out, tags = run(framed_source(frames), block)

@@ -6,8 +6,8 @@
 
 """Tests of several devices, failing devices, and input that is read in place in the ring.
 
-Runs with the simulated devices of lib/viterbi/simulated_cuda.cc, or with real ones, of
-which none fails.
+Runs with the simulated devices of lib/testing/simulated_device.h, or with real ones. Only
+simulated devices fail.
 """
 
 import time
@@ -22,7 +22,7 @@ from qa_support import SIMULATED, failure, output_of_process
 from qa_viterbi_running import eventually, gated_source
 
 NO_CUDA = support.cuda_missing()
-D, L = 128, 48 # of a code of rate 1/2: a block needs 2 (D + L) values
+D, L = 128, 48 # stages; with a code of rate 1/2, a parallel block needs 2 (D + L) values
 
 
 def device_count():

@@ -96,7 +96,7 @@ class qa_viterbi_lock(unittest.TestCase):
                     lock_constellation="qpsk", lock_presets=DVB))
                 (_, lock), = support.tags_of(tags, LOCK)
                 self.assertEqual(lock["preset"], preset)
-                if preset != "dvb_5_6" or not rotation: # invariant to 90 degrees
+                if preset != "dvb_5_6" or not rotation: # no rotation by 90 degrees can be seen
                     self.assertEqual((lock["rotation"], lock["swapped"]),
                                      (rotation, swapped))
                     self.assertIsNotNone(found(bits, output))
@@ -111,7 +111,7 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_frames(self):
-        """Terminated frames may begin at any value; their known ends reveal the sign."""
+        """Terminated frames may begin at any value. The zeros at their ends reveal the sign."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)

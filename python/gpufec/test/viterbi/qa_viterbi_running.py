@@ -15,7 +15,7 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 
-PATIENCE = 20.0 # seconds in which a condition must come true
+PATIENCE = 20.0 # seconds within which a condition must become true
 
 
 class gated_source(gr.sync_block):
@@ -92,7 +92,7 @@ class qa_viterbi_running(unittest.TestCase):
             graph.stop()
             graph.wait()
 
-            # The same block in another graph knows nothing of the first.
+            # The same block in another flowgraph has no data of the first one.
             output, _ = support.run(support.vector_source(self.items[:8000]), decoder)
             expected, _ = support.decode(self.items[:8000], decode_length=64,
                                          termination=termination, frame_bits=frame_bits)
@@ -236,7 +236,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
     def test_a_new_scale_takes_effect(self):
-        """A scale so small that every value becomes an erasure, and back."""
+        """A scale that makes every value an erasure takes effect, and so does the old one again."""
         values = support.soft_values(support.encode(self.bits), "float")
         source = gated_source(values)
         sink = blocks.vector_sink_b()

@@ -13,7 +13,7 @@ from gnuradio import blocks, fec, gpufec, gr
 
 import qa_support as support
 
-# Batches of 128 stages, so that three of them are a short test.
+# Parameters of batches of 128 stages, so that a test with several batches is short.
 SMALL = dict(decode_length=32, overlap=42, batch=4)
 PUNCTURED = "101,110"
 
@@ -126,7 +126,7 @@ class qa_viterbi_stream(unittest.TestCase):
         values = support.soft_values(support.encode(bits), "float")
         expected = np.packbits(bits)
         values[::9] = np.nan                       # erasures
-        values[5::40] *= np.float32(np.inf)        # certain
+        values[5::40] *= np.float32(np.inf)        # infinities, which saturate
         values[7::40] *= np.float32(1e30)
         output, _ = support.decode(values, soft_input="float")
         np.testing.assert_array_equal(output[:-2], expected[:-2])
@@ -162,7 +162,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_gr_fec_encoder(self):
-        """Decodes gr-fec's encoder with gr-fec's sign, the default: positive means bit 1."""
+        """Decodes the output of gr-fec's encoder with gr-fec's sign: positive means bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()

@@ -80,7 +80,7 @@ class qa_viterbi_tags(unittest.TestCase):
             self.check_marks(items, stage // 8, packed_output=True, **parameters)
 
     def test_an_incomplete_frame_has_no_tags(self):
-        items = np.ones(2 * 52 + 30, np.int8) # frames of 20 bits with tail
+        items = np.ones(2 * 52 + 30, np.int8) # two frames of 20 bits with tail, and a part
         output, tags = support.decode(items, tags=marks(len(items)), frame_bits=20,
                                       termination="terminated")
         found = support.tags_of(tags, "mark")
@@ -110,7 +110,7 @@ class qa_viterbi_tags(unittest.TestCase):
         self.assertEqual(found, [(0, 2997 // 8)])
 
     def test_lengths_of_frames(self):
-        items = 52 # 20 bits and 6 of the tail
+        items = 52 # two values for each of 20 bits and of 6 bits of the tail
         found, total = self.lengths([(items * f, items) for f in range(10)], 520,
                                     termination="terminated", frame_bits=20)
         self.assertEqual(found, [(3 * f, 3) for f in range(10)])
