@@ -289,9 +289,10 @@ std::vector<kernel_case> unstructured_cases()
     cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
     cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
     cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
-    // The next of these codes has checks of many degrees and punctured bits.
+    // The others have checks of many degrees, NR also punctured bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
-    cases.push_back(standard_case(make, "dvbs2x", "short", "4/15", false));
+    cases.push_back(standard_case(make, "dvbs2x", "short", "4/15"));
+    cases.push_back(standard_case(make, "nr", "bg1 z384", "1/3", false));
     return cases;
 }
 
