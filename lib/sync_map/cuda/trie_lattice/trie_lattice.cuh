@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form on CUDA with tries of codewords that meet in the middle. A thread holds
- * C drifts, a frame is some adjacent lanes, a warp has as many frames as fit. All frames
- * of a warp are at the same index, so its lanes share the codebook.
+ * C drifts, a frame occupies a few adjacent lanes, and a warp decodes as many frames as
+ * fit. All frames of a warp are at the same index, so its lanes share the codebook.
  *
  * With D_b for a channel symbol b and I for the insertions, forward is the sum over the
  * words of I·D(x₉) … I·D(x₀), applied to I·α. Backward, with drifts counted from the
@@ -31,7 +31,7 @@ struct warp_memory {
     {
         extern __shared__ double shared[];
         const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-        // Few frames spread over all multiprocessors.
+        // Numbers warps so that few frames are spread over all multiprocessors.
         warp = number * gridDim.x + blockIdx.x;
         rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
         partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;
