@@ -276,8 +276,7 @@ struct trie_warp {
         } while ((word & trie_word::ending) == ending);
     }
 
-    // ---- the second trie: bits 9 and 8 in sweep(), 7 and 6 in merge(), 5, 4 in leaf()
-    // --
+    // ---- the second trie: bits 9, 8 in sweep(), 7, 6 in merge(), 5, 4 in leaf() ----
 
     template <bool Back>
     __device__ void leaf(std::uint32_t ending, const row& from_alpha, row& to)
