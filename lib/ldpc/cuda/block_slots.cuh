@@ -39,7 +39,8 @@ __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 __device__ inline unsigned take_slot(const block_arguments& a)
 {
     unsigned i = blockIdx.x;
-    if (gridDim.x > a.slots) { // the slot of the last block here is free, most likely
+    // The slot of the last block on this multiprocessor is probably free.
+    if (gridDim.x > a.slots) {
 #ifdef __CUDA_ARCH__
         asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
 #endif

@@ -121,10 +121,11 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // A layer has a row for each word: both magnitudes, whose lowest bits and sign bit
-    // are free; the posterior; and the signs of many edges. The signs of few edges are in
-    // the free bits: eight below the first magnitude, four below the second, where the
-    // place of min1 is lowest, and one above each.
+    // A layer has one row per word of the record: both magnitudes, whose lowest bits and
+    // sign bit are free; the posterior; and, if there are many edges, their signs. The
+    // signs of few edges are in the free bits: eight in the low bits of the first
+    // magnitude, four in those of the second above the place of min1, and one in the sign
+    // bit of each.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
     static constexpr unsigned own_words = 1; // from one thread to the next
@@ -138,7 +139,7 @@ struct record<Edges, false, Pitch> {
     static constexpr unsigned above = narrow ? Edges - below_first - below_second : 0;
     static constexpr std::uint32_t signless = kept_bits & ~sign;
 
-    // Returns the kept part of a magnitude, with the sign of the product.
+    // Returns the stored part of a magnitude, with the sign bit of \p product.
     __device__ static float message(float magnitude, std::uint32_t product)
     {
         return value_of(select_bits(signless, bits(magnitude), product & sign));
@@ -194,7 +195,7 @@ struct record<Edges, false, Pitch> {
             row(3, signs);
         }
     }
-    // Takes the sign of the last edge in the lowest bit.
+    // The lowest bit of \p all_signs is the sign of the last edge.
     __device__ void set(float to_all,
                         float to_min1,
                         unsigned min1_at,
