@@ -24,7 +24,7 @@ constexpr int longest_word = 256;      // largest n, with rows in local memory
 template <class Lattice, class Metric>
 struct corridor_memory {
     //! Codebook, frame_symbols × q × words_per_word. Kernels with N rows in registers
-    //! read a word's bits, of which the last is bit N − 1. Those with N = 0 read four
+    //! read a word's bits; the last symbol is bit N − 1. Kernels with N = 0 read four
     //! bits per symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;

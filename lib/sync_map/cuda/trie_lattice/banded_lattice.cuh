@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     }
 }
 
-// What is stored beside α for each of the outputs + 1 boundaries of a frame.
+// Data stored beside α for each of the outputs + 1 boundaries of a frame.
 struct band_boundary {
     float escaped;         // bound on the weight of paths that have left, scaled as α
     std::int32_t exponent; // of α's scale

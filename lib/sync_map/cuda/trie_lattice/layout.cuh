@@ -25,7 +25,7 @@ struct trie_word {
     static constexpr unsigned outer_shift = 15, number_shift = 18;
 };
 
-//! Weights. Those of a sent bit are relative to that of its deletion.
+//! Weights of insertions and of a sent bit; the latter are relative to its deletion.
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
