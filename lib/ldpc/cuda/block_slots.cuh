@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers that the thread blocks of a persistent_grid share. */
+/* Helpers of the kernels that a persistent_grid launches. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH

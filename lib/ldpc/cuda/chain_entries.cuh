@@ -92,8 +92,9 @@ struct chain_thread {
     }
 };
 
-// In chain_table's order of a layer's edges: those up to \c shared are in shared memory,
-// and those from \c early on may be read before the preceding layer is written.
+// Two indices in chain_table's order of a layer's edges. The posteriors of the edges
+// before \c shared are in shared memory. Those of the edges from \c early on may be read
+// before the preceding layer is written.
 struct edge_places {
     unsigned shared, early;
 };
@@ -114,7 +115,7 @@ struct chain_entry {
         return __uint_as_float(word[edge_words * e + 1]);
     }
     __device__ std::uint32_t head() const { return word[edge_words * MessageEdges]; }
-    // Returns chain_table's counts of edges; unknown with two checks per word.
+    // Returns the layer's edge_places, which entries for two checks per word do not have.
     __device__ edge_places places() const
     {
         const auto x = word[edge_words * MessageEdges + 1];

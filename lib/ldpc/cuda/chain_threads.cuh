@@ -78,7 +78,7 @@ public:
     {
         make_barriers();
     }
-    //! Whether there is a check j. A thread without one does what the others do, with
+    //! Returns whether the thread has a check. A thread without one runs the same code on
     //! memory of its own.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
@@ -183,7 +183,7 @@ private:
         __shared__ std::uint64_t objects[barriers];
         return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
     }
-    mutable std::uint32_t d_waited = 0; // waits at each barrier, modulo two
+    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo two
 #else
     template <unsigned Threads>
     __device__ static void sync(std::uint32_t barrier)

@@ -16,7 +16,8 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// The bits of each check, and the edges of each bit, which are places of messages.
+// The Tanner graph: the bits of each check, and the indices of the messages on the edges
+// of each bit.
 struct graph {
     const std::uint32_t* check_begin;
     const std::uint32_t* check_bits;

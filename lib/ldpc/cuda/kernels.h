@@ -61,9 +61,9 @@ class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
-    //! Whether shared memory was large enough for the plan's fastest kernel.
+    //! Returns whether shared memory is large enough for the plan's fastest kernel.
     virtual bool fits_shared_memory() const { return true; }
-    //! Bytes of scratch memory that a launch of up to \p codewords needs.
+    //! Returns the bytes of scratch memory that a launch of up to \p codewords needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,

@@ -27,9 +27,9 @@ constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 
 struct device_layer {
-    std::uint32_t first_edge; // index in the table
+    std::uint32_t first_edge; // index in code_tables::edges
     std::uint32_t checks;
-    std::uint32_t degree; // the largest
+    std::uint32_t degree; // of the check with most edges
     std::uint32_t rounds;
 };
 
@@ -105,7 +105,7 @@ private:
         const auto* const channel =
             reinterpret_cast<const message*>(d_frames.input + frame.input);
         for (std::uint32_t i = threadIdx.x; i < d_code.n; i += blockDim.x) {
-            d_posterior[i] = Values::add(channel[i], 0); // 0 for a float −0
+            d_posterior[i] = Values::add(channel[i], 0); // turns a float −0 into 0
         }
         __syncthreads();
         std::uint32_t i = 1;

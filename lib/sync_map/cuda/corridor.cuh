@@ -18,7 +18,7 @@
 namespace gr::gpufec::sync_map {
 
 constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
-constexpr int longest_word = 256;      // largest n, with rows in local memory
+constexpr int longest_word = 256;      // channel symbols, with rows in local memory
 
 //! Arguments of the kernels of the corridor form, for the frames of one pass.
 template <class Lattice, class Metric>
@@ -322,7 +322,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64
+    double* const scratch = shared; // 64 values
     Metric* current = reinterpret_cast<Metric*>(shared + 64);
     Metric* next = current + g.window;
     const unsigned frame = blockIdx.x;
@@ -435,7 +435,7 @@ __global__ void corridor_posteriors(const sync_geometry g,
                                     unsigned items_bytes)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64
+    double* const scratch = shared; // 64 values
     Metric* const alpha = reinterpret_cast<Metric*>(shared + 64);
     Metric* const beta = alpha + g.window;
     Metric* const parts = beta + g.window; // warps × q

@@ -93,7 +93,7 @@ __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
 //! Unpacks eight values of 4 bits, the first in the high nibble of the first byte.
 __device__ inline uint2 unpacked(std::uint32_t word)
 {
-    // Extends the values in the high nibbles of four bytes to whole bytes.
+    // Extends the values in the high nibbles of four bytes to whole bytes; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
         // 0xf0 in the bytes of negative values

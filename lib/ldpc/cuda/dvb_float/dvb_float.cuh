@@ -79,7 +79,8 @@ public:
     }
     __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
-        // Fetches ahead at the end read past the last layer. Slots are whole cache lines.
+        // At the end, kernels fetch ahead past the last layer. Slots are whole cache
+        // lines.
         return (std::size_t(check_record::layer_words) * (t.q + depth) + wrap_words +
                 (External ? t.message_bits - t.shared_groups * group +
                                 block_threads::spare_words
@@ -107,7 +108,7 @@ public:
         }
         d_flags = next;
         next += flag_words + block_threads::spare_words;
-        if (d_threads.number == 0) { // state that no other block uses
+        if (d_threads.number == 0) { // takes state that no other block uses
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
@@ -202,7 +203,8 @@ private:
     // Loads the parity bits into the records through shared memory, because threads need
     // them in another order.
     __device__ void load_parity(const channel_value* channel);
-    // Begins the records of the chain with the channel values of its parity bits.
+    // Writes the chain's first records: the channel values of its parity bits, and no
+    // messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
     // Loads channel values as floats; place(i) is the destination from value i on.
@@ -243,7 +245,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Calls use() likewise; \p outside is the record's place in device memory.
+    // Does the same; \p outside is the place that the record has in device memory.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {
@@ -436,7 +438,7 @@ private:
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
     std::uint32_t* d_flags;           // the block's slot; the count of violated checks
-    bit_place d_before, d_after;      // posteriors of the bits before and after the chain
+    bit_place d_before, d_after;      // the bit before the chain, the chain's last bit
     std::uint32_t* d_state;
     // The thread's records from the chain's first layer on: in d_state, and in shared
     // memory.

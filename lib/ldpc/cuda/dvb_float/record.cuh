@@ -37,7 +37,7 @@ struct record<Edges, true, Pitch> {
     // in words.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
-    // Words from one thread to the next.
+    // Distance in words between the records of adjacent threads.
     static constexpr unsigned own_words = sizeof(vector) / 4;
     static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
@@ -47,7 +47,7 @@ struct record<Edges, true, Pitch> {
 
     struct unpacked {
         float first, step, place; // place: the edge with min1, in its unit, in low bits
-        std::uint32_t signs;      // from the top down
+        std::uint32_t signs;      // that of edge 0 is the highest bit
 
         __device__ float message(unsigned e) const
         {
@@ -128,7 +128,7 @@ struct record<Edges, false, Pitch> {
     // bit of each.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
-    static constexpr unsigned own_words = 1; // from one thread to the next
+    static constexpr unsigned own_words = 1; // distance between adjacent threads
     static constexpr unsigned layer_words = rows * Pitch;
     static constexpr unsigned place_bits = narrow ? 4 : 5;
     static constexpr unsigned below_first = !narrow ? 0 : Edges < 8 ? Edges : 8;
@@ -155,7 +155,7 @@ struct record<Edges, false, Pitch> {
             if constexpr (!narrow) {
                 return signed_by(value_of(magnitude), signs << (32 - Edges + e));
             }
-            // The low bits of s must be 0.
+            // The low bits of s are 0, because they become those of the message.
             const auto s =
                 e < below_first ? first << (32 - below_first + e)
                 : e < below_first + below_second

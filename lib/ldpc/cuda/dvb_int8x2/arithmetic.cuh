@@ -17,7 +17,7 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// Least major compute capability of the kernels for two codewords per word.
+// Lowest major compute capability for the kernels with two codewords per word.
 constexpr int first_capability = 8;
 
 constexpr unsigned group = chain_table::group;

@@ -122,7 +122,7 @@ public:
     }
     __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
-        // Fetches ahead at the end read past the last layer.
+        // At the end, kernels fetch ahead past the last layer.
         return std::size_t(layer_words) * (t.q + distance) +
                (SharedParity ? 0 : parity_words(t.q)) + wrap_words +
                (External ? t.message_bits - t.shared_groups * group +
@@ -170,7 +170,7 @@ private:
         d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
-            d_flags[0] = take_slot(d_args); // state that no other block uses
+            d_flags[0] = take_slot(d_args); // takes state that no other block uses
         }
         if constexpr (SharedTable) {
             d_entries = next;
@@ -347,7 +347,7 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, less the bias
+        half2 message; // message to the bit before from its own check, minus the bias
         parity* at;    // place of the bit before
         parity* own;   // place of this layer's parity bit
         unsigned layer;
@@ -585,7 +585,7 @@ private:
     // Posteriors of the last layer's parity bits, that of thread j − 1 at j; behind them
     // those of the bits between the first chain and the second.
     std::uint32_t* d_wrap;
-    // In d_wrap: the bit before the chain, and its last bit.
+    // The places in d_wrap of the bit before the chain and of the chain's last bit.
     std::uint32_t *d_before, *d_after;
     std::uint32_t* d_state;
     std::uint32_t* d_external;

@@ -19,7 +19,9 @@ template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
     static constexpr unsigned words = parts + 1;
-    std::uint32_t word[words]; // the last: first magnitude of both, second of both
+    // The bytes of the last word are the first magnitudes of both halves, then the
+    // second.
+    std::uint32_t word[words];
 
     // The bits of up to four edges fit in a byte per codeword. The decisions are then in
     // the word of the magnitudes, which need six bits each.

@@ -12,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A kernel and its requirements of memory.
+// A kernel and the memory that it needs.
 struct dvb_int8x2_variant {
     void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;
@@ -88,7 +88,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 }
 #else
 
-// Returns the variant for checks of up to \p edges edges, in regular layers too.
+// Returns a variant for layers of up to \p edges edges. It is also used for regular
+// layers that have no variant of their own.
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {

@@ -124,7 +124,7 @@ __global__ void find_scale(symbol_arguments a)
     for (unsigned k = 0; k < per_thread; ++k) {
         own += classes[first + k];
     }
-    unsigned before = own; // inclusive of its own until below
+    unsigned before = own; // includes `own` until it is subtracted below
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         const unsigned lower = __shfl_up_sync(~0u, before, distance);
         before += lane >= distance ? lower : 0;
@@ -340,7 +340,7 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Columns begin at whole vectors, and none extends beyond the frame.
+    // Whether the columns begin at whole vectors and end within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;
@@ -442,7 +442,8 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// Returns the blocks per frame, for four symbols per thread of the longest frame.
+// Returns the number of blocks per frame, so that each thread has four symbols of the
+// longest frame, but at most max_blocks.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;

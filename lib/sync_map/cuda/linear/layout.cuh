@@ -81,9 +81,9 @@ struct linear_layout {
 // Shared memory of a block. Rows are in the order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
-    double* scratch;   // 64
+    double* scratch;   // 64 values
     Metric* alpha;     // of a boundary, and of the one before while it is copied
-    Metric* posterior; // q
+    Metric* posterior; // L(D), q values
     Row* current;      // metrics that a sweep starts from
     Row* partial;      // sums over the words of each warp: warps × stride
     Row* waiting;      // outputs of each warp, not yet summed over its lanes

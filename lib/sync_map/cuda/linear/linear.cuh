@@ -8,10 +8,11 @@
  * lane needs n registers for any window. Outputs are summed over the lanes in chunks.
  *
  * Both recursions are the same sweep and run the same instructions, because few
- * instructions fit in a multiprocessor's caches. Let S_t send or delete symbol t, and I
- * insert any number of symbols. The forward recursion applies I, S₀, I, S₁, …, I, Sₙ₋₁ in
- * this order, and the backward recursion is the transpose. Forward rows are stored as
- * I·α, and backward drifts are counted from the window's end. Then row t is in both
+ * instructions fit in a multiprocessor's caches. The operator S_t sends or deletes symbol
+ * t, and the operator I inserts any number of symbols. The forward recursion applies I,
+ * S₀, I, S₁, …, I, Sₙ₋₁ in this order, and the backward recursion is the transpose.
+ * Forward rows are stored as I·α, and backward drifts are counted from the window's end.
+ * Then row t is in both
  *   x_t(k−t) = Q·x_{t−1}(k−t) + Pd·x_{t−1}(k−t+1) + c·x_t(k−t−1),
  * where Q is the weight of the item, Pd that of a deletion and c that of an insertion.
  * L(D) is the sum of I·α times row n before its insertions. */

@@ -245,13 +245,14 @@ __global__ void __launch_bounds__(2 * chain_threads)
                    sync_status* status)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared;                                 // 64
-    Metric* const largest = reinterpret_cast<Metric*>(shared + 64); // of each warp
+    double* const scratch = shared;                                 // 64 values
+    Metric* const largest = reinterpret_cast<Metric*>(shared + 64); // a maximum per warp
     const unsigned half = threadIdx.x / chain_threads, W = g.window;
     const unsigned m = threadIdx.x % chain_threads;
     Metric* const row = reinterpret_cast<Metric*>(shared + 128) + half * W;
     Metric* const lambda = reinterpret_cast<Metric*>(shared + 128) + 2 * W;
-    auto* const most = reinterpret_cast<std::int32_t*>(lambda + W); // of each segment
+    // The largest exponent of each segment's matrix.
+    auto* const most = reinterpret_cast<std::int32_t*>(lambda + W);
     const bool back = half == 1, there = m < W;
     const unsigned terms = there ? W : 0;
     const unsigned frame = blockIdx.x;

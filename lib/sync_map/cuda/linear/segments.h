@@ -18,7 +18,7 @@ class segments_plan
 {
 public:
     virtual ~segments_plan() = default;
-    //! Returns whether \p frames are few enough.
+    //! Returns whether \p frames are few enough to be cut into segments.
     virtual bool take(std::size_t frames) const = 0;
     virtual std::size_t work_bytes(std::size_t frames) const = 0;
     virtual void launch(const sync_geometry& g,

@@ -39,9 +39,9 @@ struct frames_again {
  * This β gives their weight over these indices, in which they follow words of the code.
  */
 struct band_ends {
-    std::uint32_t from; // first of these indices; 0: the band holds all ends, no β here
-    float* metrics;     // per frame: window
-    std::int32_t* exponents; // per frame: of the scale
+    std::uint32_t from;      // first of these indices; 0: unused, the band holds all ends
+    float* metrics;          // per frame: window
+    std::int32_t* exponents; // per frame: that of the scale of its metrics
 
     __device__ float* of(const sync_geometry& g, unsigned frame) const
     {

@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Bits of a codeword.
+//! Number of bits of a codeword.
 constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
@@ -29,7 +29,7 @@ struct trie_word {
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
-    Row insertion[C + 1]; //!< its powers from 0
+    Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of rows, a power of two
     double log_size;
     double log_index; //!< logarithm of the factor that an index leaves out

@@ -244,7 +244,8 @@ struct trie_warp {
         ++next_word;
     }
 
-    // Stores this lane's part of L(D), or keeps the largest.
+    // Stores this lane's part of L(D). If the lane has a whole frame and symbols are
+    // output, only keeps the largest L(D).
     __device__ void meet(Row L, std::uint32_t of)
     {
         if (!alone || g.output != sync_output::symbols) {
