@@ -84,7 +84,7 @@ TEST(sync_channel, DriftProbability_IsAccurateAndSumsToOne)
 
 TEST(sync_channel, PublishedChannels_HavePublishedDriftLimits)
 {
-    // The papers use N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
+    // Briffa (2014) uses N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
     EXPECT_EQ(drift_limits(bsid_model(1e-3, 1e-3), 8400, 1e-10),
               (drift_range{ -28, 28 }));
     const bsid_model poor(0.1, 0.1);
