@@ -93,7 +93,7 @@ struct chain_thread {
 };
 
 // Two indices in chain_table's order of a layer's edges. The posteriors of the edges
-// before \c shared are in shared memory. Those of the edges from \c early on may be read
+// before \c shared are in shared memory. The posteriors from edge \c early on may be read
 // before the preceding layer is written.
 struct edge_places {
     unsigned shared, early;

@@ -293,7 +293,7 @@ TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
 }
 
 // This test takes minutes and is run by hand with --gtest_also_run_disabled_tests
-// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE. The recorded properties are in
+// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE. Results of such runs are in
 // bench/results/sync/sync-stream-bound.json.
 TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
 {

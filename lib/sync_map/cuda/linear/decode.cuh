@@ -15,7 +15,8 @@ namespace gr::gpufec::sync_map {
  * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
  * from the current row; `last` is the weight of an insertion after the last symbol. It
  * stores the sum of row n over the words in `to`, or adds it unless `first`. If `weigh`,
- * it returns the lane's L(D), the sum over the drifts of row n times `alpha`. */
+ * it returns the lane's L(D), the sum over the drifts of `alpha` times row n before its
+ * insertions. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const linear_layout& l,
