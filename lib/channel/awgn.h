@@ -17,8 +17,10 @@ namespace gr::gpufec {
 /*!
  * \brief Chooses one of 256 values with given probabilities.
  *
- * Walker's alias method (Electronics Letters 10, 1974, p. 127) needs one random number
- * and one table entry per draw for any distribution. Probabilities are exact to 1e-16.
+ * The alias method (A. J. Walker: "New fast method for generating discrete random numbers
+ * with arbitrary frequency distributions", Electronics Letters 10, 1974, p. 127) needs
+ * one random number and one table entry per draw for any distribution. Probabilities are
+ * exact to 1e-16.
  */
 class discrete_distribution
 {
@@ -56,16 +58,16 @@ private:
  * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. The noise of
  * coded bit n depends on the seed and n alone. Quantised outputs are drawn from the exact
  * distribution of the quantised sum, with one random number and one table look-up per
- * value. This is about ten times faster than rounding a Gaussian sample, and exact in the
- * tails. Float and quantised outputs of one seed have different noise.
+ * value. Unlike a rounded Gaussian sample, this needs no logarithm or root and is exact
+ * in the tails. Float and quantised outputs of one seed have different noise.
  */
 class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;
-    //! Amplitude of 4-bit values (±7) at int8_amplitude. The BER of K=7 rate 1/2 at 2 and
-    //! 3.5 dB is flat from 4 to 4.8 and rises by a quarter at 3.2: smaller steps are too
-    //! coarse for the noise, larger values are clipped.
+    //! Amplitude of 4-bit values (±7) at int8_amplitude. With a smaller amplitude the
+    //! steps would be too coarse for the noise, and with a larger one more values would
+    //! be clipped.
     static constexpr double packed4_amplitude = 4.4;
 
     /*!

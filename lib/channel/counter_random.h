@@ -15,8 +15,8 @@ namespace gr::gpufec {
 /*!
  * \brief SplitMix64 with random access by index.
  *
- * Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014, who
- * tested it with DieHarder and TestU01's BigCrush.
+ * G. L. Steele, D. Lea, C. H. Flood: "Fast splittable pseudorandom number generators",
+ * OOPSLA 2014. The authors tested it with the suites DieHarder and TestU01.
  */
 class counter_random
 {

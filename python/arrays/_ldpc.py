@@ -105,7 +105,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         early_stop : stop once all checks are satisfied; else always make max_iterations
         output : "message", the k bits of each message; "codeword", the n bits of each codeword;
             "llr", n posterior LLRs per frame; "extrinsic", n extrinsic LLRs per frame, which are
-            the posterior LLRs less the channel values, and 0 for bits that are not sent. LLRs
+            the posterior LLRs minus the channel values, and 0 for bits that are not sent. LLRs
             are int8, limited to ±127, with the sign of values.
         packed_output : eight bits per byte, the first most significant, each frame padded to a
             byte; else one bit per byte. LLRs are not affected.

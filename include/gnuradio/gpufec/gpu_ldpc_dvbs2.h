@@ -52,7 +52,7 @@ namespace gr::gpufec {
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
  * each position of the code in its order, sent or not: posterior LLRs after the last
- * iteration, or extrinsic LLRs, which are the posterior LLRs less the channel values (in
+ * iteration, or extrinsic LLRs, which are the posterior LLRs minus the channel values (in
  * the decoder's steps and limits: 48 nats at rate 1/2; 0 for bits not sent). They have
  * \p llr_scale steps per nat and the sign of the input, are rounded and saturate at ±127.
  *

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of message_rule.h on a device, one value per thread. Nothing is
- * contracted, so that floats are the same as on the CPU. */
+/* The arithmetic of message_rule.h on a device, one value per thread. Products and sums
+ * are fused only where that is exact, so that floats are the same as on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
@@ -12,14 +12,14 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Magnitudes of the messages to the edge with min1, and to all others.
+// Magnitudes of a check's messages, to the edge with min1 and to all others.
 template <class Value>
 struct message_magnitudes {
     Value to_min1, to_all;
 };
 
-// Returns the float magnitudes of a check, from its three minima and twice its offsets,
-// before they are stored with fewer bits.
+// Returns the float magnitudes of a check's messages before they are stored with fewer
+// bits, from the check's three minima and twice its offsets.
 __device__ inline message_magnitudes<float>
 check_to_variable_without_stored_floats(float min1,
                                         float min2,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers that the thread blocks of a persistent_grid share. */
+/* Helpers of the kernels that a persistent_grid launches. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_BLOCK_SLOTS_CUH
@@ -39,7 +39,8 @@ __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 __device__ inline unsigned take_slot(const block_arguments& a)
 {
     unsigned i = blockIdx.x;
-    if (gridDim.x > a.slots) { // the slot of the last block here is free, most likely
+    // The slot of the last block on this multiprocessor is probably free.
+    if (gridDim.x > a.slots) {
 #ifdef __CUDA_ARCH__
         asm volatile("mov.u32 %0, %%smid;" : "=r"(i));
 #endif

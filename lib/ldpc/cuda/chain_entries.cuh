@@ -14,14 +14,15 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Returns a block's shared memory, which begins with posteriors.
+// Returns the shared memory of a block. It begins with posteriors.
 __device__ inline std::uint32_t* shared_words()
 {
     extern __shared__ uint4 shared_memory[];
     return reinterpret_cast<std::uint32_t*>(shared_memory);
 }
-// Reads and writes words of shared memory by address, as instructions take it; a pointer
-// needs an addition. Without a cluster, addresses are below 2^23.
+// Reads and writes words of shared memory by the address that instructions take; a
+// pointer would need an addition. Without a cluster, addresses are below 2^23, so that
+// they can be denormal floats (chain_table).
 __device__ inline std::uint32_t get_shared(std::uint32_t address)
 {
 #ifdef __CUDA_ARCH__
@@ -66,8 +67,8 @@ __device__ inline std::uint32_t shared_address(const std::uint32_t* word)
     return shared_begin() + 4 * std::uint32_t(word - shared_words());
 }
 
-// A thread's index, and the address of its posterior in group 0 at shift 0, in units of
-// the smallest float. A thread without a check uses the word \p spare for all edges.
+// A thread's index as a float, and the address of its posterior in group 0 at shift 0 as
+// a denormal float. A thread without a check uses the word \p spare for all edges.
 template <bool SomeSpare>
 struct chain_thread {
     float j, address, factor;
@@ -91,8 +92,9 @@ struct chain_thread {
     }
 };
 
-// In chain_table's order of a layer's edges: those up to \c shared are in shared memory,
-// and those from \c early on may be read before the preceding layer is written.
+// Two indices in chain_table's order of a layer's edges. The posteriors of the edges
+// before \c shared are in shared memory. The posteriors from edge \c early on may be read
+// before the preceding layer is written.
 struct edge_places {
     unsigned shared, early;
 };
@@ -113,7 +115,7 @@ struct chain_entry {
         return __uint_as_float(word[edge_words * e + 1]);
     }
     __device__ std::uint32_t head() const { return word[edge_words * MessageEdges]; }
-    // Returns chain_table's counts of edges; unknown with two checks per word.
+    // Returns the layer's edge_places, which entries for two checks per word do not have.
     __device__ edge_places places() const
     {
         const auto x = word[edge_words * MessageEdges + 1];
@@ -143,8 +145,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, 16 * 0x1p-149f, swapped));
     }
 
-    // Returns the words of a copy of all layers, and of the empty one behind them, which
-    // kernels read.
+    // Returns the number of words of a copy of all layers and of the empty entry after
+    // them, which kernels read ahead.
     __host__ __device__ static constexpr unsigned copy_words(unsigned q)
     {
         return (q + 1) * words;
@@ -234,7 +236,7 @@ public:
                               : early;
 #endif
     }
-    // Reads the posterior of edge e, if it may be read early.
+    // Returns the posterior of edge e if it may be read early, else 0.
     __device__ std::uint32_t
     get_early(std::uint32_t address, unsigned e, const edge_places& at) const
     {
@@ -283,8 +285,8 @@ private:
     const std::uintptr_t d_base;
 };
 
-// Calls use(i, x) for each layer from \p first to \p end, with x from load(i, x), which
-// ran ahead while earlier layers were used.
+// Calls load(i, x) and use(i, x) for each layer from \p first to before \p end. Loads run
+// ahead while earlier layers are used, also past the end.
 template <class Loaded, unsigned Together, class Load, class Use>
 __device__ void each_loaded_ahead(unsigned first, unsigned end, Load&& load, Use&& use)
 {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The threads of a block that decodes codes with a parity chain, and their barriers. A
- * thread does one or two checks of a layer; each of two chains of layers has threads of
- * its own. */
+ * thread updates one or two checks of each layer. If a code has two chains of layers,
+ * each has threads of its own. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
@@ -26,8 +26,8 @@ struct layer_flags {
           last_of_phase(head & chain_table::last_of_phase)
     {
     }
-    // Reads the flags from signs and top exponent bits of halves: two flags with one
-    // instruction, where the compiler needs three for one bit that a warp shares.
+    // Reads the flags as signs and highest exponent bits of two 16-bit floats. This takes
+    // one instruction for two flags, where the compiler needs three for one flag.
     __device__ static layer_flags of_halves(std::uint32_t head)
     {
         layer_flags f(head);
@@ -78,7 +78,7 @@ public:
     {
         make_barriers();
     }
-    //! Whether there is a check j. A thread without one does what the others do, with
+    //! Returns whether the thread has a check. A thread without one runs the same code on
     //! memory of its own.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
@@ -101,8 +101,9 @@ public:
             wait_for_chain();
         }
     }
-    //! Tells the other chain that the posteriors of a layer are written. Parity bits may
-    //! follow, because the other chain uses them phases later.
+    //! Tells the other chain that the posteriors of a layer's message bits are written.
+    //! Its parity bits may be written later, because the other chain uses them phases
+    //! later.
     __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -182,7 +183,7 @@ private:
         __shared__ std::uint64_t objects[barriers];
         return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
     }
-    mutable std::uint32_t d_waited = 0; // waits at each barrier, modulo two
+    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo two
 #else
     template <unsigned Threads>
     __device__ static void sync(std::uint32_t barrier)

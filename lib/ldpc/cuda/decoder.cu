@@ -23,11 +23,11 @@ struct ldpc_slot : cuda::device_slot {
     {
         output.clear();
     }
-    cuda::event decoded; // kernels are done, copies to the host may not be
+    cuda::event decoded; // recorded after the kernels, before the copies to the host
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
-    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format; // borrowed input
+    std::unique_ptr<cuda::buffer<std::uint8_t>> caller_format; // input to be converted
 };
 
 class cuda_ldpc : public cuda::device_decoder<job, ldpc_slot>
@@ -139,8 +139,8 @@ private:
         d_codes[run.code]->launch(frames, stop, d_scratch->get(), s.queue.get());
     }
 
-    // Makes the tables of a code when it is first used, and scratch memory for it, before
-    // the first kernel of a batch, which may use the scratch memory.
+    // Makes the launch plan of a code when it is first used, and larger scratch memory if
+    // the plan needs it. Called before a batch's first kernel is launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -154,16 +154,17 @@ private:
                                        d_device);
         const auto bytes = launch->scratch_bytes(d_limits.work_items);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            // The old memory stays until the new one exists, because prepared codes use
-            // it. It stays longer if kernels in flight may use it. Nothing waits for
-            // those: they might never end.
+            // The old memory stays until the new one exists, so that prepared codes have
+            // scratch memory if the allocation fails. It stays longer if kernels in
+            // flight may use it. Nothing waits for these kernels, because they might
+            // never end.
             const bool unused = !d_scratch || idle();
             if (unused) {
                 d_outgrown.clear();
             }
             cuda::need_memory(bytes);
             auto larger = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
-            larger->clear(); // fetches ahead read memory that was never written
+            larger->clear(); // kernels read ahead into words that they have not written
             if (!unused) {
                 d_outgrown.push_back(std::move(d_scratch));
             }
@@ -195,8 +196,8 @@ private:
 
 } // namespace
 
-// Returns whole waves of two blocks per multiprocessor, as far as the memory to pin
-// allows.
+// Returns a number of codewords that fits the memory to pin and, if possible, is a
+// multiple of a wave. In a wave, each multiprocessor has one block with two codewords.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);
@@ -206,14 +207,15 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    const std::size_t wave = 2 * multiprocessors; // codewords, two per block
+    const std::size_t wave = 2 * multiprocessors; // codewords
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
     const auto capacity = fit(cuda::page_locked_bytes);
     if (capacity >= wave) {
         return capacity / wave * wave;
     }
-    // More than half a wave takes as long as a whole one. Symbols need more memory than
-    // LLRs, and a ring of borrowed input may have 256 MB.
+    // A batch of half a wave or more takes as long as a whole wave. So it is a whole
+    // wave, which may take up to twice the memory to pin. Symbols take more memory than
+    // LLRs; they may take 224 MiB, because a ring of borrowed input may have 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum for any code after Feltrin's thesis, in one kernel for check nodes and
- * one for variable nodes. Codewords are interleaved; a thread updates a node of a
- * codeword. */
+/* Flooding min-sum for any code after Feltrin's thesis, with one kernel for check
+ * nodes and one for variable nodes. Codewords are interleaved; a thread updates one node
+ * of one codeword. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -16,7 +16,8 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// The bits of each check, and the edges of each bit, which are places of messages.
+// The Tanner graph: the bits of each check, and the indices of the messages on the edges
+// of each bit.
 struct graph {
     const std::uint32_t* check_begin;
     const std::uint32_t* check_bits;
@@ -54,7 +55,7 @@ __global__ void begin(graph g, device_frames frames, batch<Values> b)
     }
     const auto* const from = reinterpret_cast<const typename Values::message*>(
         frames.input + frames.table[w].input);
-    const auto x = typename Values::message(Values::add(from[bit], 0)); // 0 for −0
+    const auto x = typename Values::message(Values::add(from[bit], 0)); // turns −0 into 0
     const auto at = std::size_t(bit) * b.width + w;
     b.channel[at] = x;
     b.posteriors[at] = x;
@@ -120,7 +121,7 @@ __global__ void count_violated(graph g, batch<Values> b)
     }
 }
 
-// Stops codewords that satisfy every check, or all.
+// Stops the codewords that satisfy every check, or all codewords if \p last.
 template <class Values>
 __global__ void
 judge(device_frames frames, batch<Values> b, std::uint32_t iteration, bool last)

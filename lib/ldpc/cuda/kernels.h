@@ -17,9 +17,9 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one run, in device memory.
+//! The codewords of one run of a batch, which have the same code, in device memory.
 struct device_frames {
-    const frame_place* table; //!< its frames
+    const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
     const std::uint8_t* input; //!< the table's offsets count from here
     std::uint8_t* output;
@@ -61,9 +61,9 @@ class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
-    //! Whether shared memory was large enough for the plan's fastest kernel.
+    //! Returns whether shared memory is large enough for the plan's fastest kernel.
     virtual bool fits_shared_memory() const { return true; }
-    //! Bytes of scratch memory that a launch of up to \p codewords needs.
+    //! Returns the bytes of scratch memory that a launch of up to \p codewords needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,
@@ -71,15 +71,15 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! Returns the first plan below that does not decline the code. \p soft: with LLR output.
+//! Returns the first plan below that accepts the code. \p soft: with LLR output.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
                                               bool soft,
                                               ldpc_schedule schedule,
                                               int device);
 
-// The makers decline with nullptr where code or device do not suit their kernels; the
-// last two take every code.
+// These functions return nullptr if their kernels do not suit the code or the device. The
+// last two accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8 it puts two checks of a codeword in a
 //! word while each codeword has a multiprocessor, and two codewords for larger batches;
@@ -87,19 +87,20 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
-//! Returns the int8 plan for those codes with two codewords per block.
+//! Returns the int8 plan for DVB-S2 codes with two codewords per block.
 std::unique_ptr<launch_plan> make_dvb_int8x2_plan(const ldpc_code& code,
                                                   const message_rule& rule,
                                                   bool soft,
                                                   int device);
 
-//! Returns the int8 plan with one codeword per block and two of its checks per word.
+//! Returns the int8 plan for DVB-S2 codes with one codeword per block and two of its
+//! checks per word.
 std::unique_ptr<launch_plan> make_two_checks_per_word_plan(const ldpc_code& code,
                                                            const message_rule& rule,
                                                            bool soft,
                                                            int device);
 
-//! Returns the int16 or float plan with one codeword per block.
+//! Returns the int16 or float plan for DVB-S2 codes with one codeword per block.
 std::unique_ptr<launch_plan> make_dvb_float_plan(const ldpc_code& code,
                                                  const message_rule& rule,
                                                  bool soft,

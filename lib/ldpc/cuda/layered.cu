@@ -4,9 +4,9 @@
 /* Layered min-sum for any code and precision: a thread block decodes one codeword, with
  * one thread per check of a layer. Posteriors are in shared memory if they fit, messages
  * in device memory. The kernel waits for memory most of the time, so that its speed
- * depends on the threads that a multiprocessor holds. Codes with checks of few bits and
- * without deferred edges therefore have kernels that need fewer registers, in blocks of
- * the size that fits best. */
+ * depends on the number of threads that a multiprocessor holds. Codes with checks of few
+ * bits and without deferred edges therefore have kernels that need fewer registers, with
+ * the thread block size that gives most threads. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -18,7 +18,8 @@ namespace device {
 namespace {
 
 constexpr unsigned max_threads = 512;
-// Threads of kernels for any check; a layer with rounds has 360 checks, one per thread.
+// Threads per block of the kernels for checks of any size. A layer with deferred edges
+// has 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
 constexpr unsigned any_check = 32; // bits per check that fit in registers
 constexpr std::uint32_t nothing = ~0u;
@@ -26,14 +27,15 @@ constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 
 struct device_layer {
-    std::uint32_t first_edge; // index in the table
+    std::uint32_t first_edge; // index in code_tables::edges
     std::uint32_t checks;
-    std::uint32_t degree; // the largest
+    std::uint32_t degree; // of the check with most edges
     std::uint32_t rounds;
 };
 
-/* The edges of a layer, as bit and round: edge e of all its checks is contiguous, with
- * \c nothing where a check has fewer edges than others. Messages have the same order. */
+/* Tables of a code. An edge is its bit and, from round_shift on, its round. In a layer
+ * the first edges of all checks come first, then the second ones and so on, with \c
+ * nothing where a check has fewer edges than others. Messages have the same order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;
@@ -42,7 +44,7 @@ struct code_tables {
     std::uint32_t n;
 };
 
-// The number of places for changes by deferred edges.
+// Number of posteriors in a block's scratch memory for changes by deferred edges.
 template <unsigned MostBits>
 constexpr unsigned changes = MostBits == any_check ? any_check_threads * 32 : 0;
 
@@ -53,7 +55,8 @@ struct scratch_view {
     bool posteriors_in_shared;
 };
 
-// A block's decoder, for checks of at most MostBits bits; any_check means any.
+// The decoder of a thread block, for checks of at most MostBits bits, or of any number if
+// MostBits is any_check.
 template <class Values, unsigned MostBits>
 class layered_kernel
 {
@@ -102,7 +105,7 @@ private:
         const auto* const channel =
             reinterpret_cast<const message*>(d_frames.input + frame.input);
         for (std::uint32_t i = threadIdx.x; i < d_code.n; i += blockDim.x) {
-            d_posterior[i] = Values::add(channel[i], 0); // 0 for a float −0
+            d_posterior[i] = Values::add(channel[i], 0); // turns a float −0 into 0
         }
         __syncthreads();
         std::uint32_t i = 1;
@@ -229,7 +232,8 @@ private:
         return h;
     }
 
-    // Updates a layer that has bits more than once, with at most one check per thread.
+    // Updates a layer in which bits occur more than once, with at most one check per
+    // thread.
     __device__ void do_shared_layer(const device_layer& l, bool first)
     {
         const unsigned c = threadIdx.x;
@@ -336,7 +340,7 @@ private:
     const stopping& d_stop;
     std::uint32_t* d_flags; // index of the frame; the count of violated checks
     message* d_message;
-    posterior* d_change; // changes by deferred edges, by place in the check
+    posterior* d_change; // changes by deferred edges: [edge of the check][check]
     posterior* d_posterior;
 };
 

@@ -16,7 +16,7 @@ namespace device {
 struct block_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state;       // the slots
+    std::uint32_t* state;       // memory of the slots
     std::uint32_t* taken;       // a flag per slot, 1 while a block uses it
     std::uint32_t slots;        // number of slots
     std::uint32_t slots_per_sm; // per multiprocessor
@@ -37,11 +37,12 @@ protected:
     {
     }
 
-    //! Returns the resident blocks of the device.
+    //! Returns the number of blocks that are resident on the device at a time.
     unsigned blocks() const { return d_blocks; }
     unsigned multiprocessors() const { return d_blocks / d_per_sm; }
 
-    //! Returns the scratch bytes for \p codewords, with \p words per slot.
+    //! Returns the bytes of scratch memory for \p codewords, with \p words words per
+    //! slot.
     std::size_t scratch_for(std::size_t codewords, std::size_t words) const
     {
         const auto slots = slots_for(codewords);

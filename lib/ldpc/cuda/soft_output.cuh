@@ -15,7 +15,7 @@ namespace device {
 class soft_writer
 {
 public:
-    //! Makes a writer for posteriors in which a step is \p unit.
+    //! Makes a writer. \p unit: the value of one step in the posteriors.
     __device__ soft_writer(const device_frames& frames,
                            const frame_place& place,
                            const stopping& stop,
@@ -28,8 +28,7 @@ public:
     {
     }
 
-    //! Returns the output byte for a posterior, in units; channel values are of type \p
-    //! T.
+    //! Returns the output byte for a posterior. \tparam T type of the channel values
     template <class T>
     __device__ std::uint32_t byte(unsigned position, float posterior) const
     {

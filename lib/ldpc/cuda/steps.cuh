@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of a channel value on a device, as in input_format. */
+/* Quantisation of a channel value on a device, by the rule of stream/input_format.h. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_STEPS_CUH

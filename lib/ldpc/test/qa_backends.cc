@@ -419,7 +419,7 @@ TEST(ldpc_cpu, CheckWithoutBits_IsSatisfied)
     }
 }
 
-TEST(device, CheckWithoutBits_IsSatisfied)
+TEST(ldpc_cuda, CheckWithoutBits_IsSatisfied)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -492,7 +492,7 @@ TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
     }
 }
 
-TEST(device, EveryDvbS2Code_EqualsCpu)
+TEST(ldpc_cuda, EveryDvbS2Code_EqualsCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -507,7 +507,7 @@ TEST(device, EveryDvbS2Code_EqualsCpu)
     }
 }
 
-TEST(device, LargeBatch_EqualsCpu)
+TEST(ldpc_cuda, LargeBatch_EqualsCpu)
 {
     SKIP_WITHOUT_CUDA();
     if (small_scale()) {
@@ -533,7 +533,7 @@ TEST(device, LargeBatch_EqualsCpu)
     }
 }
 
-TEST(device, UnstructuredCodes_EqualCpu)
+TEST(ldpc_cuda, UnstructuredCodes_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -546,7 +546,7 @@ TEST(device, UnstructuredCodes_EqualCpu)
     }
 }
 
-TEST(device, StructuredCodes_EqualCpu)
+TEST(ldpc_cuda, StructuredCodes_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -560,7 +560,7 @@ TEST(device, StructuredCodes_EqualCpu)
     }
 }
 
-TEST(device, Flooding_EqualsModel)
+TEST(ldpc_cuda, Flooding_EqualsModel)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {
@@ -579,7 +579,7 @@ TEST(device, Flooding_EqualsModel)
     }
 }
 
-TEST(device, ExtremeValues_EqualCpu)
+TEST(ldpc_cuda, ExtremeValues_EqualCpu)
 {
     SKIP_WITHOUT_CUDA();
     for (const auto precision : precisions) {

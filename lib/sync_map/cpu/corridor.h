@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The papers' form of the decoder, on the CPU: explicit branch metrics for limited drift
- * changes, stored for a whole frame or computed twice. */
+/* The decoder of Briffa (2014) on the CPU, the corridor form: explicit branch metrics for
+ * limited drift changes, stored for a whole frame or computed twice. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H

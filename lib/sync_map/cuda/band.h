@@ -4,14 +4,15 @@
 /* Bound on the weight that a frame loses when it is decoded in a band of a few drifts
  * about its path. The bound needs only values that the decoder computes.
  *
- * The weight of all paths that leave the band is summed over the index where they first
- * leave and the index where they last return. Up to the first and from the last on, α and
- * β of the band weigh them. In between they may follow any word, even one outside the
- * code: the sum over all 2^n words needs no items, since an item matches one value of a
- * bit or the other. So a scalar beside α bounds the weight of the paths that have left,
- * and β of each boundary says what they weigh once they are back. Where a frame may end
- * outside the band, paths need not return: then β of all drifts before the last indices
- * weighs them wherever they are. */
+ * The lost weight is that of all paths that leave the band. It is summed over the index
+ * in which a path first leaves and the index in which it last returns. Before the first
+ * and after the last, the path is in the band, whose α and β give its weight. In between
+ * it may follow any word, even one outside the code. The sum over all 2^n words does not
+ * depend on the items, because an item matches one value of a bit and not the other. So
+ * one scalar beside α bounds the weight of the paths that have left, and β of each
+ * boundary gives the weight of those that return. Where a frame may end outside the band,
+ * paths need not return. Then β of all drifts, computed for the last indices, gives their
+ * weight wherever they are. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
@@ -25,12 +26,13 @@ namespace gr::gpufec::sync_map {
 class band_bound
 {
 public:
-    //! Lower limit of all weights, so that floats that underflow do not change the bound.
+    //! Lower limit of all weights, so that an underflow does not make the bound too
+    //! small.
     static constexpr double least = 1e-30;
 
-    /*! Takes weights relative to that of a deletion where a bit is sent. \p sent: weight
-     * of a bit sent and received, summed over its values. \p drifts: width of the band.
-     */
+    /*! Weights of a sent bit are relative to that of its deletion. \p sent: weight of a
+     * bit that is received, summed over both of its values. \p n: bits per word.
+     * \p drifts: width of the band. */
     band_bound(double insertion, double sent, unsigned n, unsigned drifts)
         : d_insertion(insertion), d_sent(sent), d_n(n), d_drifts(drifts)
     {
@@ -41,7 +43,7 @@ public:
         }
         enter.assign(drifts, least);
         for (unsigned t = 0; t < n; ++t) {
-            // Paths outside at row t weigh this part of those outside at the index' end.
+            // Weight of the paths outside at row t, relative to that at the index's end.
             const double part = std::pow(step, double(t) - n) / (1 - insertion);
             std::vector<double> above(drifts), below(drifts);
             above[drifts - 1] = 2;
@@ -56,14 +58,16 @@ public:
 
     //! Largest factor by which an index multiplies the weight of all paths.
     double growth;
-    //! Weight, at an index' end, of the paths that leave from each drift before it.
+    //! For each drift at the beginning of an index, the weight at its end of the paths
+    //! that leave the band within the index.
     std::vector<double> leave;
-    //! Part of all paths outside that is back at each drift by an index' end.
+    //! For each drift at the end of an index, the part of the weight outside the band
+    //! that has returned there within the index.
     std::vector<double> enter;
 
-    /*! Returns how many insertions and deletions a frame of so many symbols may have for
-     * its loss to be at most \p lost. \p likely: weight of a received bit, relative to
-     * one of them. */
+    /*! Returns how many insertions and deletions a frame of \p symbols may have if it is
+     * to lose at most \p lost of its weight. \p likely: weight of a received bit,
+     * relative to that of an insertion or a deletion, whichever is rarer. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;
@@ -79,7 +83,7 @@ private:
             x[m] += d_insertion * x[m - 1];
         }
     }
-    // Returns the weight that leaves.
+    // Sends or deletes one bit. Returns the weight that leaves the band.
     double send(std::vector<double>& x) const
     {
         const double left = 2 * x[0];
@@ -88,7 +92,7 @@ private:
         }
         return left;
     }
-    // Advances within the band from row t to the index' end.
+    // Advances the metrics within the band from row t to the end of the index.
     void go_on(std::vector<double>& x, unsigned t) const
     {
         for (; t < d_n; ++t) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kernel that matches each frame of a batch with the one before it at their boundary. */
+/* Kernel that compares α and β of adjacent frames of a batch at their common boundary. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BOUNDARY_MATCHES_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BOUNDARY_MATCHES_CUH
@@ -11,10 +11,10 @@
 
 namespace gr::gpufec::sync_map {
 
-constexpr unsigned boundary_match_threads =
-    128; // of a block, boundary_match_parts for each boundary
+// Threads of a block. Each boundary has boundary_match_parts of them.
+constexpr unsigned boundary_match_threads = 128;
 
-// Sums over boundary_match_parts lanes; all lanes of a warp make the same calls.
+// Sums over boundary_match_parts lanes. All lanes of a warp must call it.
 template <class Real>
 struct sum_over_lanes {
     template <class Term, unsigned Sums>
@@ -43,8 +43,8 @@ struct sum_over_lanes {
     }
 };
 
-// Matches frame f with the one before it, for all frames but the first, where both
-// searched.
+// Compares each frame but the first with the one before it, if the beginnings of both
+// were searched.
 template <class Real>
 __global__ void __launch_bounds__(boundary_match_threads)
     compare_boundary_matches(const sync_geometry g,

@@ -2,7 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Common parts of the CUDA kernels of both forms: the geometry of a batch, sums over a
- * block, and the output of a frame's posteriors. One block decodes a frame. */
+ * block that decodes a frame, and the output of a frame's posteriors.
+ *
+ * Notation: index i is the position of a message symbol in a frame, and boundary i lies
+ * before it. D is a value of a message symbol and the number of its word; L(D) is its
+ * posterior before normalisation. α and β are the forward and backward metrics of the
+ * drifts in the window at a boundary. A row holds the metrics of all drifts after some of
+ * a word's symbols. An item is what was received for one channel symbol. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
@@ -13,19 +19,20 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A setup as kernels see it.
+//! The values of a setup that kernels use, and the number of frames of a batch.
 struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
-    std::int32_t change_first, change_last; // corridor form
+    std::int32_t change_first, change_last; //!< drift changes per index, corridor form
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
     unsigned positive_bit; //!< value of a bit whose LLR is positive
     std::uint32_t symbol_bytes;
-    std::size_t input_bytes, start_at, end_at, priors_at, items_at; // of a frame
+    //! Sizes of a frame's input and output, and offsets of arrays in them.
+    std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
-    // Weights, relative to the largest transmission weight; the log of the factor left
-    // out.
+    //! Weights relative to the largest transmission weight, and the logarithm of the
+    //! factor that this leaves out of a frame's weight.
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
 
@@ -37,7 +44,7 @@ struct all_frames {
     __device__ unsigned operator[](unsigned k) const { return k; }
 };
 
-//! Frames on a list that the device wrote; none if it has more than \p most.
+//! The frames on a list that a kernel wrote, or no frames if it has more than \p most.
 struct listed_frames {
     const std::uint32_t *frames, *count;
     std::uint32_t most;
@@ -49,7 +56,7 @@ struct listed_frames {
     __device__ unsigned operator[](unsigned k) const { return frames[k]; }
 };
 
-//! Condition to decode all frames: such a list has more than \p most.
+//! Condition for decoding all frames of a batch: a kernel's list has more than \p most.
 struct if_many_listed {
     const std::uint32_t* count = nullptr; //!< nullptr: no condition
     std::uint32_t most = 0;
@@ -57,7 +64,7 @@ struct if_many_listed {
     __device__ bool operator()() const { return !count || *count > most; }
 };
 
-// Prefetches data that is read much later.
+// Prefetches data into the L2 cache.
 inline __device__ void prefetch([[maybe_unused]] const void* from)
 {
 #ifdef __CUDA_ARCH__
@@ -65,7 +72,7 @@ inline __device__ void prefetch([[maybe_unused]] const void* from)
 #endif
 }
 
-// A frame's input, valid if it can be decoded.
+// The input of a frame. It is valid if the frame can be decoded.
 struct frame_input {
     __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)
         : data(batch + g.input_bytes * frame),
@@ -74,19 +81,20 @@ struct frame_input {
     {
     }
 
-    //! Uses items outside a frame's input.
+    //! Takes items that are not part of a frame's input, with a header of their own.
     __device__ frame_input(const std::byte* items, const frame_header& where)
         : data(items), header(where), valid(true)
     {
     }
 
-    // Returns the received position of the window's drift number m at boundary i.
+    // Returns the position of the received item at boundary i and the window's drift m.
     __device__ std::int64_t position(const sync_geometry& g, unsigned i, int m) const
     {
         return std::int64_t(header.origin) + header.first + std::int64_t(g.n) * i + m;
     }
 
-    // Returns a boundary's metric, 0 where the drift lies beyond the received items.
+    // Returns the metric of the window's drift m at boundary i, from the row at row_at of
+    // the input; 0 if the drift lies beyond the received items.
     __device__ double
     boundary(const sync_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
     {
@@ -116,7 +124,7 @@ struct item_weights {
     std::uint32_t match_symbol;
 };
 
-// The geometry's weights, in a lattice's type.
+// The weights of sync_geometry in the number type of a lattice.
 template <class Row>
 struct row_weights {
     __host__ __device__ explicit row_weights(const sync_geometry& g)
@@ -152,10 +160,10 @@ __device__ item_weights<Real> weigh_item(const sync_geometry& g,
     return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
 }
 
-// Branch metric of an item of likelihoods, by the symbol sent.
+// Branch metric of an item that consists of one likelihood per symbol.
 template <class Real>
 struct likelihood_weights {
-    const float* of; // each symbol; nullptr: the same for all
+    const float* of; // likelihoods; nullptr: every symbol has the metric `least`
     Real factor, least;
 
     __device__ Real operator()(unsigned symbol) const
@@ -246,7 +254,7 @@ struct lane_sums {
             use);
     }
 
-    // Weights the lanes as well; weights(lane) returns those of four lanes.
+    // As above, with a weight for each lane; weights(lane) returns those of four lanes.
     template <class Weights, class Use>
     __device__ void take(unsigned count, Weights&& weights, Use&& use) const
     {
@@ -262,7 +270,7 @@ struct lane_sums {
                     use(row, x);
                 }
             } else {
-                // A lane sums a quarter of a row.
+                // For few rows, each lane sums a quarter of one.
                 const unsigned row = begin + min(lane / 4, rest - 1);
                 Row x = sum<8>(row, lane % 4 * 8, weights);
                 x += __shfl_xor_sync(full_warp, x, 1);
@@ -294,7 +302,7 @@ private:
     }
 };
 
-// Orders a block's accesses to shared memory.
+// Waits for all threads of a block. A block of one warp needs no barrier.
 inline __device__ void block_sync()
 {
     if (blockDim.x == 32) {
@@ -408,7 +416,8 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     return warp_argmax(best, at);
 }
 
-// Scale of a row of metrics. Powers of two round nothing; their exponents add up.
+// Product of the factors by which rows of metrics were divided. These are powers of two,
+// so that scaling does not round.
 struct row_scale {
     long long exponent = 0;
     bool alive = true; // no row was all zeros
@@ -437,8 +446,8 @@ inline __device__ void write_symbol(const sync_geometry& g, unsigned D, std::byt
     }
 }
 
-// Writes message symbol i of a frame from its unnormalised weights L(D) in shared memory.
-// Every thread of the block calls it; L may be overwritten.
+// Writes the output of message symbol i from L(D) in shared memory, which may be
+// overwritten. Every thread of the block must call it.
 template <class Metric>
 __device__ void emit_symbol(const sync_geometry& g,
                             const frame_input& in,
@@ -492,7 +501,7 @@ __device__ void emit_symbol(const sync_geometry& g,
     }
 }
 
-// Writes message symbol i from a block of one warp; lane D has L(D). \p memory: q values.
+// Does the same for a block of one warp, whose lane D has L(D). \p memory: q values.
 template <class Metric>
 __device__ void emit_symbol_of_warp(const sync_geometry& g,
                                     const frame_input& in,

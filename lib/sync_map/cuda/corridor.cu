@@ -108,11 +108,13 @@ private:
     struct kernels {
         void (*branches)(const sync_geometry, const memory, unsigned);
         void (*posteriors)(const sync_geometry, const memory, unsigned, unsigned);
-        std::size_t (*branch_bytes)(const sync_geometry&); // of a warp
-        std::size_t (*items_bytes)(const sync_geometry&);  // of a warp, for posteriors
+        // Bytes of shared memory of a warp, for branch metrics and for posteriors.
+        std::size_t (*branch_bytes)(const sync_geometry&);
+        std::size_t (*items_bytes)(const sync_geometry&);
     };
 
-    // Returns the number of rows in registers for a code, 0 for rows in local memory.
+    // Returns the number of lattice rows that the kernel for a code has in registers, or
+    // 0 if it has them in local memory.
     static unsigned lattice_rows([[maybe_unused]] const sync_code& code)
     {
 #ifndef GPUFEC_FEW_KERNELS
@@ -157,7 +159,7 @@ private:
         return setup::round_up(64 * sizeof(double) +
                                2 * d_geometry.window * sizeof(Metric));
     }
-    std::size_t sums_shared() const // of the posterior kernel, all warps
+    std::size_t sums_shared() const // L(D) of each warp of the posterior kernel
     {
         return setup::round_up(d_warps * d_geometry.q * sizeof(Metric));
     }

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The corridor form of the papers on CUDA: branch metrics of all indices in parallel, the
- * recursions over boundaries with a block per frame, and the posteriors of all indices in
- * parallel.
+/* The decoder of Briffa (2014) on CUDA, the corridor form: branch metrics of all indices
+ * in parallel, the recursions over boundaries with a block per frame, and the posteriors
+ * of all indices in parallel.
  *
  * α and β need only a branch metric's sum over the words, which is kept for both. The
  * branch metrics themselves are kept for the posteriors (global storage) or computed
@@ -18,13 +18,14 @@
 namespace gr::gpufec::sync_map {
 
 constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
-constexpr int longest_word = 256; // channel symbols per word, where rows are in memory
+constexpr int longest_word = 256;      // channel symbols, with rows in local memory
 
 //! Arguments of the kernels of the corridor form, for the frames of one pass.
 template <class Lattice, class Metric>
 struct corridor_memory {
-    //! frame_symbols × q × words_per_word: bits, the last of them bit N − 1; or, for
-    //! N = 0, four bits per symbol.
+    //! Codebook, frame_symbols × q × words_per_word. Kernels with N rows in registers
+    //! read a word's bits; the last symbol is bit N − 1. Kernels with N = 0 read four
+    //! bits per symbol.
     const std::uint32_t* words;
     std::uint32_t words_per_word;
     double* prior_sums;   //!< frames × outputs
@@ -58,7 +59,8 @@ struct corridor_memory {
     }
 };
 
-/* Shared memory of a warp: the items that a batch of neighbouring start drifts meets. */
+/* Shared memory of a warp: the items that the lattices of a batch of adjacent start
+ * drifts read. */
 template <int N, class Lattice>
 struct corridor_items {
     std::int32_t* symbol;   // for bits a mask: all ones for a 1
@@ -84,7 +86,7 @@ struct corridor_items {
         symbol = reinterpret_cast<std::int32_t*>(other + count(g, batch));
     }
 
-    // Reads the items; item k is the one at drift m plus k.
+    // Reads the items. Item k is the one at boundary i and drift number m + k.
     __device__ void fill(const sync_geometry& g,
                          const row_weights<Lattice>& weights,
                          const frame_input& in,
@@ -107,9 +109,9 @@ struct corridor_items {
     }
 };
 
-/* The lattice of a lane's word from one start drift. A row lags one step behind the row
- * above, so in step k, with k items received, every row meets the same item, number
- * \p first + k − 1.
+/* The lattice of a lane's word from one start drift. Row t has the states after t
+ * symbols. Step k computes all rows with k items received, so every row reads the same
+ * item, number \p first + k − 1.
  *
  * Words are bits in registers, N of them at most; shorter words leave the first rows
  * unused. */
@@ -159,7 +161,7 @@ struct corridor_lattice {
             const auto one = items.symbol[first + k - 1];
             const Lattice if_one = Clean ? Lattice(1) : items.match[first + k - 1];
             const Lattice if_zero = Clean ? Lattice(0) : items.other[first + k - 1];
-            // Rows within the corridor.
+            // Rows whose drift change is within the corridor.
             const int lowest = max(0, k - g.change_last + unused);
             const int highest = min(N, k - g.change_first + unused);
             const std::uint32_t active = (2u << highest) - (1u << min(lowest, 31));
@@ -184,7 +186,7 @@ struct corridor_lattice {
     }
 };
 
-// Lattice for any alphabet and number of symbols, with rows in local memory.
+// Lattice for any alphabet and up to longest_word symbols, with rows in local memory.
 template <class Lattice>
 struct corridor_lattice<0, Lattice> {
     template <class Sink>
@@ -250,8 +252,8 @@ std::size_t branch_warp_bytes(const sync_geometry& g)
            batch * changes * lane_sums<Metric>::stride * sizeof(Metric);
 }
 
-// Computes branch metrics and their sums. Block x: index; block y: frame. A warp takes a
-// few neighbouring start drifts.
+// Computes branch metrics and their sums over the words. Block x: index; block y: frame.
+// A warp takes a few adjacent start drifts at a time.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_branches(const sync_geometry g,
                                   const corridor_memory<Lattice, Metric> memory,
@@ -320,7 +322,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64
+    double* const scratch = shared; // 64 values
     Metric* current = reinterpret_cast<Metric*>(shared + 64);
     Metric* next = current + g.window;
     const unsigned frame = blockIdx.x;
@@ -332,7 +334,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
     if (!in.valid) {
         return emit_unknown(g, out, memory.status[frame]);
     }
-    // Scales next, stores it and makes it the current row.
+    // Scales the next row, stores it, and makes it the current row.
     const auto advance = [&](Metric* to, row_scale& scales) {
         Metric part = 0;
         __syncthreads();
@@ -425,8 +427,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
 
 constexpr unsigned posterior_batch = 8; // start drifts whose items a warp reads at once
 
-// Computes posteriors. Block x: index; block y: frame. A warp takes every so many start
-// drifts.
+// Computes posteriors. Block x: index; block y: frame. The warps share the start drifts.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_posteriors(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory,
@@ -434,7 +435,7 @@ __global__ void corridor_posteriors(const sync_geometry g,
                                     unsigned items_bytes)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64
+    double* const scratch = shared; // 64 values
     Metric* const alpha = reinterpret_cast<Metric*>(shared + 64);
     Metric* const beta = alpha + g.window;
     Metric* const parts = beta + g.window; // warps × q

@@ -35,7 +35,7 @@ struct sync_slot : device_slot {
     buffer<std::byte> input, output;
     buffer<sync_status> status;
     buffer<std::byte> work;
-    buffer<std::byte> found; // decodable frames, made from the input
+    buffer<std::byte> found; // frames of a stream or placed frames, copied from the input
 };
 
 class cuda_sync : public device_decoder<job, sync_slot>
@@ -66,8 +66,8 @@ public:
     bool reserve_conversion_buffers() noexcept override { return true; }
 
 private:
-    // Uploads the metrics of the start of placed frames, and of their end where it is
-    // set.
+    // Uploads the drift metrics at the start of placed frames, and those at their end if
+    // they are set.
     static buffer<double> ends_of(const setup& setup)
     {
         std::vector<double> ends;
@@ -188,14 +188,16 @@ private:
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
-    // Frames that are carried over one after the other gain nothing from large batches.
+    // Without a search, a frame of a stream begins with the metrics of the one before, so
+    // frames are decoded one after the other. Large batches then gain nothing.
     if (s.symbols > s.outputs && !s.search) {
         return 64;
     }
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A few frames more than whole rounds take one round more.
+    // A batch is whole rounds of the frames that a device decodes at once, because a few
+    // frames more would take another round.
     const auto round = frames_of_a_round(s, device);
     return round <= by_host ? by_host / round * round : by_host;
 }

@@ -17,7 +17,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the geometry of a setup, without a number of frames.
+//! Returns the geometry of a setup; its number of frames is 0.
 sync_geometry make_geometry(const setup& setup);
 
 inline cuda::buffer<std::uint32_t> upload(const std::vector<std::uint32_t>& words)
@@ -41,7 +41,7 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-// Consecutive arrays in one allocation.
+// Carves consecutive arrays from one allocation, or counts their bytes if it has none.
 class carver
 {
 public:
@@ -92,10 +92,10 @@ public:
 template <class Real>
 std::unique_ptr<linear_fallback> make_linear_fallback(const setup& setup, int device);
 
-//! Returns the first of the plans below that takes a setup.
+//! Returns the first of the plans below that accepts a setup.
 std::unique_ptr<launch_plan> make_launch_plan(const setup& setup, int device);
 
-// The makers decline with nullptr where a setup or a device does not suit their kernels.
+// These functions return nullptr if their kernels do not suit a setup or a device.
 
 //! Linear form, words of ten bits in float: tries in a band of drifts.
 std::unique_ptr<launch_plan> make_banded_lattice_plan(const setup& setup, int device);
@@ -115,7 +115,8 @@ std::unique_ptr<launch_plan> make_linear_plan(const setup& setup, int device);
 template <class Lattice, class Metric>
 std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int device);
 
-//! Returns the number of frames that a device decodes at once with tries, else 1.
+//! Returns the number of frames that a device decodes at once with the trie lattice, or 1
+//! if a setup does not use it.
 std::size_t frames_of_a_round(const setup& setup, int device);
 
 //! Launch plan of the search for the beginnings of a stream's frames.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reference decoders for tests of the fast ones: enumeration of all messages, the
- * corridor recursion of the papers, and the linear form. */
+ * corridor recursion of Briffa (2014), and the linear form. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
@@ -52,7 +52,8 @@ struct map_result {
 //! Enumerates all q^symbols messages, for very small problems.
 map_result enumeration(const map_problem& p);
 
-//! Runs the papers' recursion with branch metrics for drift changes \p change per symbol.
+//! Runs the recursion of Briffa (2014), with branch metrics for drift changes \p change
+//! per symbol.
 map_result corridor(const map_problem& p, drift_range change);
 
 //! Runs corridor() in floating point of 50 decimal digits.

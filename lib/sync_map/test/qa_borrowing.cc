@@ -117,7 +117,7 @@ decode_borrowed_frames(const sync_options& options,
     return out;
 }
 
-TEST(sync_decoder_borrowing, frames_are_decoded_as_if_they_were_pushed)
+TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
 {
     auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
     data.received[7].resize(1);
@@ -161,7 +161,7 @@ TEST(sync_decoder_borrowing, frames_are_decoded_as_if_they_were_pushed)
     }
 }
 
-TEST(sync_decoder_borrowing, streams_are_decoded_as_if_they_were_pushed)
+TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
 {
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
     auto items = joined(data);
@@ -206,7 +206,7 @@ TEST(sync_decoder_borrowing, streams_are_decoded_as_if_they_were_pushed)
     }
 }
 
-TEST(sync_decoder_borrowing, another_channel_takes_over_while_frames_are_borrowed)
+TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
 {
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 12);
     auto o = small_batches(data.options, 3, 2);

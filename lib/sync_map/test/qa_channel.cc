@@ -26,7 +26,7 @@ std::string refusal(Action&& action)
     return "";
 }
 
-TEST(sync_channel, parameters_are_refused_by_name)
+TEST(sync_channel, BadParameter_IsRefusedByName)
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     EXPECT_NE(refusal([&] { bsid_model(-0.1, 0); }).find("p_insert is -0.1"),
@@ -64,7 +64,7 @@ double exact_log_drift(const bsid_model& c, int T, int m)
     return double(log(sum));
 }
 
-TEST(sync_channel, drift_probabilities_are_stable)
+TEST(sync_channel, DriftProbability_IsAccurateAndSumsToOne)
 {
     for (const auto& c : { bsid_model(0.01, 0.02), bsid_model(0.2, 0.1) }) {
         for (const int m : { -40, -7, 0, 1, 12, 60 }) {
@@ -82,9 +82,9 @@ TEST(sync_channel, drift_probabilities_are_stable)
     EXPECT_NEAR(bsid_model(0, 0.5).log_drift_probability(2, -1), std::log(0.5), 1e-15);
 }
 
-TEST(sync_channel, limits_of_the_papers)
+TEST(sync_channel, PublishedChannels_HavePublishedDriftLimits)
 {
-    // The papers use N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
+    // Briffa (2014) uses N = 840, n = 10, p = 1e-3 and N = 210, n = 10, p = 0.1.
     EXPECT_EQ(drift_limits(bsid_model(1e-3, 1e-3), 8400, 1e-10),
               (drift_range{ -28, 28 }));
     const bsid_model poor(0.1, 0.1);
@@ -93,7 +93,7 @@ TEST(sync_channel, limits_of_the_papers)
     EXPECT_EQ(change.size(), 29u);
 }
 
-TEST(sync_channel, limits_of_the_vectors)
+TEST(sync_channel, Vectors_HaveExpectedDriftLimits)
 {
     const auto all = read_sync_vectors({ "ref_" });
     if (all.empty()) {
@@ -109,7 +109,7 @@ TEST(sync_channel, limits_of_the_vectors)
     }
 }
 
-TEST(sync_channel, limits_reach_small_exclusions_and_priors)
+TEST(sync_channel, SmallExclusionOrPrior_WidensDriftLimits)
 {
     const bsid_model c(0.01, 0.01);
     auto previous = drift_limits(c, 1000, 1e-3);
@@ -135,7 +135,7 @@ TEST(sync_channel, limits_reach_small_exclusions_and_priors)
               std::string::npos);
 }
 
-TEST(sync_channel, so_many_insertions_that_it_never_ends_are_refused)
+TEST(sync_channel, ExcessiveInsertions_AreRefused)
 {
     const double most = std::nextafter(1, 0);
     EXPECT_EQ(refusal([&] { bsid_model(most, 0); }),
@@ -157,7 +157,7 @@ TEST(sync_channel, so_many_insertions_that_it_never_ends_are_refused)
     EXPECT_LT(out.size(), 200000u);
 }
 
-TEST(sync_channel, the_longest_frames_have_their_limits_soon)
+TEST(sync_channel, LongestFrames_HaveDriftLimitsSoon)
 {
     const auto symbols = 2 * sync_code::max_frame_bits;
     const auto range = drift_limits(bsid_model(0.3, 0.3), symbols, 1e-15);
@@ -173,7 +173,7 @@ TEST(sync_channel, the_longest_frames_have_their_limits_soon)
               std::string::npos);
 }
 
-TEST(sync_channel, priors_of_any_scale_and_length)
+TEST(sync_channel, PriorOfAnyScale_GivesSameLimits)
 {
     const bsid_model c(0.01, 0.01);
     const auto plain = drift_limits(c, 1000, 1e-10, { -1, { 1, 2 } });
@@ -192,7 +192,7 @@ TEST(sync_channel, priors_of_any_scale_and_length)
               std::string::npos);
 }
 
-TEST(sync_channel, what_is_received_follows_the_model)
+TEST(sync_channel, SimulatedChannel_FollowsModel)
 {
     const bsid_model model(0.05, 0.1, 0.2, 4);
     bsid_channel channel(model, 1);
@@ -218,7 +218,7 @@ TEST(sync_channel, what_is_received_follows_the_model)
               bsid_channel(model, 7).send({ 0, 1, 2, 3, 0, 1, 2, 3 }));
 }
 
-TEST(sync_code, refuses_by_name)
+TEST(sync_code, BadCodebook_IsRefusedByName)
 {
     const auto make = [](unsigned n, unsigned q, unsigned N, auto words) {
         return refusal([&] { sync_code(n, q, N, words); });
@@ -247,7 +247,7 @@ TEST(sync_code, refuses_by_name)
     EXPECT_NE(ambiguous.find("index 1"), std::string::npos) << ambiguous;
 }
 
-TEST(sync_code, helpers_make_what_they_say)
+TEST(sync_code, GeneratedCodebooks_HaveDocumentedWords)
 {
     const auto sparse = codebook_davey_mackay(10, 32, 50, 1);
     for (unsigned i = 0; i < 50; ++i) {
@@ -285,7 +285,7 @@ TEST(sync_code, helpers_make_what_they_say)
     EXPECT_EQ(codebook_random(1, 16, 3, 9, 16).alphabet(), 16u);
 }
 
-TEST(sync_code, reads_a_file)
+TEST(sync_code, CodebookFile_IsRead)
 {
     const auto path = testing::TempDir() + "gpufec_codebook.txt";
     std::ofstream(path) << "# index 0\n0 0 1\n010 # D = 1\n111\n100\n";
@@ -300,7 +300,7 @@ TEST(sync_code, reads_a_file)
         std::string::npos);
 }
 
-TEST(sync_code, files_that_are_none_are_refused_soon)
+TEST(sync_code, FileWithoutCodebook_IsRefusedSoon)
 {
     const auto of = [](const std::string& path, unsigned frame_symbols) {
         return refusal([&] { sync_code::from_file(path, 3, 2, frame_symbols); });
@@ -324,7 +324,7 @@ TEST(sync_code, files_that_are_none_are_refused_soon)
     std::remove(path.c_str());
 }
 
-TEST(sync_encoder, meets_the_vectors)
+TEST(sync_encoder, Vectors_EncodeAsExpected)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {

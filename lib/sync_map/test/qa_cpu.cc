@@ -44,7 +44,7 @@ decoder_maker on_cpu(const std::string& variant = "")
     };
 }
 
-TEST(sync_cpu, linear_form_meets_the_vectors)
+TEST(sync_cpu, LinearForm_DecodesVectors)
 {
     const unsigned copies = 19; // one full group of lanes and a part of another
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
@@ -66,7 +66,7 @@ TEST(sync_cpu, linear_form_meets_the_vectors)
     }
 }
 
-TEST(sync_cpu, corridor_form_meets_the_vectors)
+TEST(sync_cpu, CorridorForm_DecodesVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
@@ -90,7 +90,7 @@ TEST(sync_cpu, corridor_form_meets_the_vectors)
     }
 }
 
-TEST(sync_cpu, receivers_and_thresholds_approach_the_reference)
+TEST(sync_cpu, ReceiversAndThresholds_ApproachReference)
 {
     const auto data =
         random_frames(codebook_random(6, 8, 12, 4), bsid_model(0.03, 0.04, 0.01), 5);
@@ -114,7 +114,7 @@ TEST(sync_cpu, receivers_and_thresholds_approach_the_reference)
     EXPECT_GT(difference_to_reference(data, o, on_cpu()), 1e-13);
 }
 
-TEST(sync_cpu, alphabets_words_and_lengths_of_any_kind)
+TEST(sync_cpu, AwkwardCodesAndChannels_EqualReference)
 {
     for (const auto& c : awkward_cases()) {
         for (const auto precision :
@@ -157,7 +157,7 @@ std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
     return alpha;
 }
 
-TEST(sync_cpu, alpha_is_carried_as_the_reference_does)
+TEST(sync_cpu, CarriedAlpha_EqualsReference)
 {
     for (const auto& c : awkward_cases()) {
         auto data = random_frames(c.code, c.channel, 3);
@@ -220,7 +220,7 @@ std::vector<double> alpha_amid_bits(const sync_code& code,
     return carried;
 }
 
-TEST(sync_cpu, alpha_is_carried_alike_whether_wrong_bits_cannot_be_or_hardly_are)
+TEST(sync_cpu, CarriedAlpha_IsContinuousAtNoSubstitutions)
 {
     for (unsigned n = 1; n <= 12; ++n) {
         for (const unsigned q : { 2u, 5u, 16u, 17u, 40u }) {
@@ -245,7 +245,7 @@ TEST(sync_cpu, alpha_is_carried_alike_whether_wrong_bits_cannot_be_or_hardly_are
     }
 }
 
-TEST(sync_cpu, more_drifts_than_the_papers_could_do)
+TEST(sync_cpu, WindowAbove1024Drifts_EqualsReference)
 {
     auto data = random_frames(codebook_random(10, 2, 1400, 1), { 0.2, 0.2, 0 }, 1);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
@@ -253,14 +253,14 @@ TEST(sync_cpu, more_drifts_than_the_papers_could_do)
     EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-6);
 }
 
-TEST(sync_cpu, priors_soft_values_and_boundary_priors)
+TEST(sync_cpu, PriorsAndSoftInput_EqualReference)
 {
     for (const auto form : { sync_form::linear, sync_form::corridor }) {
         check_priors_and_soft_values(form, on_cpu());
     }
 }
 
-TEST(sync_cpu, likelihoods_of_symbols)
+TEST(sync_cpu, SymbolLikelihoods_EqualReference)
 {
     for (const auto form : { sync_form::linear, sync_form::corridor }) {
         for (const auto precision : { sync_precision::float64,
@@ -280,7 +280,7 @@ TEST(sync_cpu, likelihoods_of_symbols)
 
 // Soft bits get the same weights as equivalent likelihoods, the format of larger
 // alphabets.
-TEST(sync_cpu, likelihoods_of_two_symbols_are_probabilities)
+TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);
     auto& o = bits.options;
@@ -306,9 +306,9 @@ TEST(sync_cpu, likelihoods_of_two_symbols_are_probabilities)
     }
 }
 
-TEST(sync_cpu, outputs_follow_the_posteriors) { check_outputs(on_cpu()); }
+TEST(sync_cpu, Outputs_FollowPosteriors) { check_outputs(on_cpu()); }
 
-TEST(sync_cpu, workers_allocate_nothing)
+TEST(sync_cpu, Workers_DoNotAllocate)
 {
     is_worker = false;
     unsigned before = allocations_of_workers;
@@ -332,7 +332,7 @@ TEST(sync_cpu, workers_allocate_nothing)
     EXPECT_EQ(allocations_of_workers - before, 0u);
 }
 
-TEST(sync_cpu, the_longest_words_are_decoded)
+TEST(sync_cpu, LongestWords_Decode)
 {
     const auto n = sync_code::max_n;
     auto data = random_frames(codebook_random(n, 4, 2, 4), { 1e-4, 1e-4, 0 }, 1);
@@ -340,7 +340,7 @@ TEST(sync_cpu, the_longest_words_are_decoded)
     EXPECT_LE(difference_to_reference(data, data.options, on_cpu()), 1e-8);
 }
 
-TEST(sync_cpu, the_largest_frames_and_codebooks_are_decoded)
+TEST(sync_cpu, LargestFramesAndCodebooks_Decode)
 {
     static_assert(sync_code::max_frame_bits == 4096 * 256 && sync_code::max_q == 65536);
     for (const auto& code : { codebook_random(4096, 2, 256, 4),
@@ -357,7 +357,7 @@ TEST(sync_cpu, the_largest_frames_and_codebooks_are_decoded)
     }
 }
 
-TEST(sync_cpu, impossible_frames_are_uniform_and_not_valid)
+TEST(sync_cpu, ImpossibleFrame_IsUniformAndNotValid)
 {
     check_impossible_frames(on_cpu());
 }

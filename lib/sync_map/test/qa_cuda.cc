@@ -13,7 +13,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST_F(sync_cuda, linear_form_meets_the_vectors)
+TEST_F(sync_cuda, LinearForm_DecodesVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
@@ -30,7 +30,7 @@ TEST_F(sync_cuda, linear_form_meets_the_vectors)
     }
 }
 
-TEST_F(sync_cuda, corridor_form_meets_the_vectors)
+TEST_F(sync_cuda, CorridorForm_DecodesVectors)
 {
     const auto all = vectors();
     if (all.empty()) {
@@ -52,7 +52,7 @@ TEST_F(sync_cuda, corridor_form_meets_the_vectors)
     }
 }
 
-TEST_F(sync_cuda, words_of_every_length_with_rows_in_registers)
+TEST_F(sync_cuda, WordsOfEveryLength_EqualReference)
 {
     for (unsigned n = 2; n <= 20; ++n) {
         for (const unsigned q : { 2u, 4u, 23u, 32u, 33u, 300u }) {
@@ -69,7 +69,7 @@ TEST_F(sync_cuda, words_of_every_length_with_rows_in_registers)
     }
 }
 
-TEST_F(sync_cuda, symbols_of_every_length_with_rows_in_registers)
+TEST_F(sync_cuda, SymbolWordsOfEveryLength_EqualReference)
 {
     in_turn kind(3);
     for (const unsigned alphabet : { 3u, 4u, 16u }) {
@@ -99,7 +99,7 @@ TEST_F(sync_cuda, symbols_of_every_length_with_rows_in_registers)
     }
 }
 
-TEST_F(sync_cuda, likelihoods_of_symbols)
+TEST_F(sync_cuda, SymbolLikelihoods_EqualReference)
 {
     in_turn kind(3);
     for (const unsigned alphabet : { 3u, 4u, 7u, 16u }) {
@@ -122,7 +122,7 @@ TEST_F(sync_cuda, likelihoods_of_symbols)
 }
 
 // The weights exceed the shared memory of a multiprocessor.
-TEST_F(sync_cuda, windows_too_wide_for_the_weights_of_all_symbols)
+TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
 {
     auto data =
         random_frames(codebook_random(10, 3, 2, 4, 16), { 0.02, 0.03, 0.01, 16 }, 2);
@@ -132,7 +132,7 @@ TEST_F(sync_cuda, windows_too_wide_for_the_weights_of_all_symbols)
     check_against_reference(data, data.options, make, 1e-10);
 }
 
-TEST_F(sync_cuda, alphabets_words_and_lengths_of_any_kind)
+TEST_F(sync_cuda, AwkwardCodesAndChannels_EqualReference)
 {
     in_turn kind(3);
     for (const auto& c : awkward_cases()) {
@@ -151,14 +151,14 @@ TEST_F(sync_cuda, alphabets_words_and_lengths_of_any_kind)
     }
 }
 
-TEST_F(sync_cuda, priors_soft_values_and_boundary_priors)
+TEST_F(sync_cuda, PriorsAndSoftInput_EqualReference)
 {
     for (const auto form : { sync_form::linear, sync_form::corridor }) {
         check_priors_and_soft_values(form, make, small_scale() ? 3 : 21);
     }
 }
 
-TEST_F(sync_cuda, priors_of_bits)
+TEST_F(sync_cuda, PriorsOfBits_EqualReference)
 {
     auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.03, 0.04, 0.01 }, 9);
     std::mt19937_64 random(5);
@@ -176,14 +176,11 @@ TEST_F(sync_cuda, priors_of_bits)
     }
 }
 
-TEST_F(sync_cuda, outputs_follow_the_posteriors) { check_outputs(make); }
+TEST_F(sync_cuda, Outputs_FollowPosteriors) { check_outputs(make); }
 
-TEST_F(sync_cuda, impossible_frames_are_uniform_and_not_valid)
-{
-    check_impossible_frames(make);
-}
+TEST_F(sync_cuda, ImpossibleFrame_IsUniformAndNotValid) { check_impossible_frames(make); }
 
-TEST_F(sync_cuda, windows_beyond_a_thousand_drifts)
+TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 {
     if (small_scale()) {
         GTEST_SKIP() << "not at small scale";
@@ -197,7 +194,7 @@ TEST_F(sync_cuda, windows_beyond_a_thousand_drifts)
 
 // Decoders of different codes launch the same kernels with different sizes of shared
 // memory.
-TEST_F(sync_cuda, decoders_of_wide_and_narrow_windows)
+TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
 {
     auto narrow =
         random_frames(codebook_random(6, 8, 3, 4), { 0.01, 0.01, 0 }, 1).options;
@@ -222,7 +219,7 @@ TEST_F(sync_cuda, decoders_of_wide_and_narrow_windows)
 }
 
 // After wait_idle() the memory that a device writes may be freed or moved to other pages.
-TEST_F(sync_cuda, batches_that_wait_for_admission_are_decoded_before_a_device_is_idle)
+TEST_F(sync_cuda, BatchesAwaitingAdmission_DecodeBeforeDeviceIsIdle)
 {
     const auto data = random_frames(codebook_random(10, 16, 8, 4), { 0.01, 0.01, 0 }, 1);
     const auto setup = make_setup(data.options);
@@ -257,7 +254,7 @@ TEST_F(sync_cuda, batches_that_wait_for_admission_are_decoded_before_a_device_is
     EXPECT_FALSE(valid());
 }
 
-TEST_F(sync_cuda, what_the_cpu_alone_has_is_refused)
+TEST_F(sync_cuda, CpuOnlyOptions_AreRefused)
 {
     auto data = random_frames(codebook_random(4, 4, 5, 4), { 0.1, 0.1, 0 }, 1);
     data.options.form = sync_form::corridor;

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(by,
                                                                       : "frames";
                          });
 
-TEST_P(sync_cuda_ten_bits, meet_the_vectors)
+TEST_P(sync_cuda_ten_bits, Vectors_Decode)
 {
     auto all = vectors();
     all.erase(std::remove_if(all.begin(),
@@ -90,7 +90,7 @@ TEST_P(sync_cuda_ten_bits, meet_the_vectors)
 
 // Windows occupy one lane or many, and insertions cross to the next lane in every way.
 // Some channels fall back to other kernels.
-TEST_P(sync_cuda_ten_bits, codes_and_channels_of_any_kind)
+TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
 {
     const bsid_model channels[] = {
         { 1e-3, 1e-3, 0 },    { 1e-4, 1e-3, 0.01 }, { 0.012, 0.02, 0 },
@@ -124,7 +124,7 @@ TEST_P(sync_cuda_ten_bits, codes_and_channels_of_any_kind)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
+TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
 {
     auto data =
         random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, count(21, 7));
@@ -160,7 +160,7 @@ TEST_P(sync_cuda_ten_bits, erasures_bursts_and_boundary_priors)
 }
 
 // Some windows fit one warp per frame; others are too wide for that.
-TEST_P(sync_cuda_ten_bits, windows_of_many_drifts)
+TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 {
     auto data =
         random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, count(9, 1));
@@ -176,7 +176,7 @@ TEST_P(sync_cuda_ten_bits, windows_of_many_drifts)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, outputs_follow_the_posteriors)
+TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
 {
     auto data =
         random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, count(30, 4));
@@ -221,7 +221,7 @@ TEST_P(sync_cuda_ten_bits, outputs_follow_the_posteriors)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, frames_and_streams_are_those_of_the_cpu)
+TEST_P(sync_cuda_ten_bits, FramesAndStreams_EqualCpu)
 {
     const unsigned frames = small_scale() ? 6 : 40;
     const auto data =
@@ -290,7 +290,7 @@ protected:
     }
 };
 
-TEST_F(sync_cuda_banded_lattice, frames_of_few_events_need_no_more)
+TEST_F(sync_cuda_banded_lattice, FewEvents_NeedNoMoreDrifts)
 {
     for (const auto& code :
          { codebook_random(10, 16, 90, 4), codebook_davey_mackay(10, 32, 90, 4) }) {
@@ -305,7 +305,7 @@ TEST_F(sync_cuda_banded_lattice, frames_of_few_events_need_no_more)
 }
 
 // Some frames need more drifts than the band has. Their wrong results must not be kept.
-TEST_F(sync_cuda_banded_lattice, no_frame_is_kept_that_loses_something)
+TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
 {
     const auto code = codebook_random(10, 16, 40, 4);
     unsigned enough = 0, frames = 0;
@@ -330,7 +330,7 @@ TEST_F(sync_cuda_banded_lattice, no_frame_is_kept_that_loses_something)
 
 // Paths leave the band and return, also within a word, or leave it for good. Other frames
 // are erased, noise, too long, too short or empty.
-TEST_F(sync_cuda_banded_lattice, bursts_are_decoded_with_all_drifts)
+TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
     std::mt19937_64 random(3);
@@ -386,7 +386,7 @@ TEST_F(sync_cuda_banded_lattice, bursts_are_decoded_with_all_drifts)
     check_against_reference(data, data.options, make, 1e-6);
 }
 
-TEST_F(sync_cuda_banded_lattice, ends_that_are_known_in_part)
+TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 12);
     auto& o = data.options;
@@ -407,7 +407,7 @@ TEST_F(sync_cuda_banded_lattice, ends_that_are_known_in_part)
 
 // A path that leaves the band before an open end need not return. The kernel must detect
 // this case too.
-TEST_F(sync_cuda_banded_lattice, bursts_before_open_ends_are_decoded_with_all_drifts)
+TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 24);
     auto& o = data.options;
@@ -430,7 +430,7 @@ TEST_F(sync_cuda_banded_lattice, bursts_before_open_ends_are_decoded_with_all_dr
     check_against_reference(data, o, make, 1e-6);
 }
 
-TEST(band_bound, allows_more_events_than_most_frames_have)
+TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
 {
     const double likely = 0.998 / 1e-3;
     const auto allowed = [&](unsigned drifts) {
@@ -442,7 +442,7 @@ TEST(band_bound, allows_more_events_than_most_frames_have)
 }
 
 // The last indices use β of all drifts.
-TEST_F(sync_cuda_banded_lattice, open_ends_need_no_more_for_most_frames)
+TEST_F(sync_cuda_banded_lattice, OpenEnds_SeldomNeedMoreDrifts)
 {
     for (const int reach : { 5, 8, 11 }) {
         auto data = frames_of(codebook_davey_mackay(10, 32, 210, 4),
@@ -458,7 +458,7 @@ TEST_F(sync_cuda_banded_lattice, open_ends_need_no_more_for_most_frames)
     }
 }
 
-TEST_F(sync_cuda_banded_lattice, what_is_put_out_follows_the_posteriors)
+TEST_F(sync_cuda_banded_lattice, Outputs_FollowPosteriors)
 {
     auto data = frames_of(codebook_random(10, 64, 90, 4), { 1e-3, 1e-3, 0 }, 6);
     auto& o = data.options;

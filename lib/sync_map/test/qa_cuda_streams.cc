@@ -12,7 +12,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
+TEST_F(sync_cuda, TwoDecodersOnOneDevice_EqualCpu)
 {
     const unsigned frames = small_scale() ? 8 : 40;
     const auto data =
@@ -38,7 +38,7 @@ TEST_F(sync_cuda, frames_and_streams_through_two_decoders_are_those_of_the_cpu)
 }
 
 // Searching frames have kernels of their own.
-TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
+TEST_F(sync_cuda, FrameSearch_EqualsCpu)
 {
     const unsigned frames = small_scale() ? 5 : 40, N = small_scale() ? 24 : 100;
     for (const auto& code : { codebook_random(10, 40, N, 4),
@@ -69,7 +69,7 @@ TEST_F(sync_cuda, frames_are_found_as_by_the_cpu)
 }
 
 // On bad channels attempts narrow their windows once they have located the frame.
-TEST_F(sync_cuda, frames_are_found_in_windows_that_narrow)
+TEST_F(sync_cuda, NarrowingSearch_EqualsCpu)
 {
     const unsigned N = 100, frames = small_scale() ? 6 : 60;
     for (const auto& code : { codebook_random(10, 8, N, 4),
@@ -96,7 +96,7 @@ TEST_F(sync_cuda, frames_are_found_in_windows_that_narrow)
     }
 }
 
-TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
+TEST_F(sync_cuda, SymbolLikelihoodsInFramesAndStreams_EqualCpu)
 {
     const unsigned N = small_scale() ? 24 : 100;
     for (const auto& code : { codebook_random(10, 40, N, 4, 4),
@@ -124,7 +124,7 @@ TEST_F(sync_cuda, likelihoods_in_frames_and_streams_are_those_of_the_cpu)
 
 // The items are in the slot or are borrowed. The end of the frame is known or has a
 // prior.
-TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
+TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 {
     const unsigned frames = small_scale() ? 5 : 60;
     auto data = random_frames(codebook_random(10, 8, 24, 4), { 1e-2, 1e-2 }, frames);
@@ -207,7 +207,7 @@ TEST_F(sync_cuda, placed_frames_are_decoded_as_whole_ones)
 
 // Both backends must agree to the last bit, so that results do not depend on where a
 // batch begins. The warm-up is too short, so that frames differ at their boundaries.
-TEST_F(sync_cuda, boundary_matches_are_compared_as_on_the_host)
+TEST_F(sync_cuda, BoundaryMatches_EqualHost)
 {
     const unsigned frames = small_scale() ? 12 : 150;
     const auto data =

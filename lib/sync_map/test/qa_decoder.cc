@@ -62,7 +62,7 @@ void check_against_whole_stream(const sync_code& code,
         << channel.p_substitute();
 }
 
-TEST(sync_decoder_stream, agrees_with_the_whole_stream)
+TEST(sync_decoder_stream, Frames_DecodeAsWholeStream)
 {
     check_against_whole_stream(codebook_random(6, 4, 5, 4), { 0.02, 0.03, 0.01 });
     check_against_whole_stream(codebook_random(7, 4, 1, 4), { 0.02, 0.02, 0 });
@@ -71,7 +71,7 @@ TEST(sync_decoder_stream, agrees_with_the_whole_stream)
         codebook_random(5, 6, 9, 5, 4), { 0.02, 0.02, 0.02, 4 }, true);
 }
 
-TEST(sync_decoder_stream, channels_that_lack_an_event)
+TEST(sync_decoder_stream, ChannelWithoutOneEvent_DecodesAsWholeStream)
 {
     const auto code = codebook_random(6, 4, 5, 4);
     check_against_whole_stream(code, { 0, 0.03, 0.01 });
@@ -82,7 +82,7 @@ TEST(sync_decoder_stream, channels_that_lack_an_event)
     check_against_whole_stream(code, { 0.02, 0.02, 1 });
 }
 
-TEST(sync_decoder_stream, output_does_not_depend_on_how_it_is_pushed)
+TEST(sync_decoder_stream, PiecesOfAnySize_GiveSameOutput)
 {
     const auto data =
         random_frames(codebook_davey_mackay(10, 32, 20, 4), { 0.01, 0.01, 0 }, 30);
@@ -97,7 +97,7 @@ TEST(sync_decoder_stream, output_does_not_depend_on_how_it_is_pushed)
     EXPECT_EQ(whole.begins, pieces.begins);
 }
 
-TEST(sync_decoder_stream, errs_as_seldom_as_framed_decoding)
+TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         const unsigned frames = 60;
@@ -145,7 +145,7 @@ TEST(sync_decoder_stream, errs_as_seldom_as_framed_decoding)
     }
 }
 
-TEST(sync_decoder_stream, finds_the_first_frame)
+TEST(sync_decoder_stream, FirstFrame_IsFound)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.01, 0.01);
@@ -169,7 +169,7 @@ TEST(sync_decoder_stream, finds_the_first_frame)
     EXPECT_GE(found, 99u);
 }
 
-TEST(sync_decoder_stream, acquires_the_earliest_frame)
+TEST(sync_decoder_stream, EarliestFrame_IsAcquired)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.005, 0.005);
@@ -193,7 +193,7 @@ TEST(sync_decoder_stream, acquires_the_earliest_frame)
     }
 }
 
-TEST(sync_decoder_stream, the_longest_acquisition_does_not_stall)
+TEST(sync_decoder_stream, LongestAcquisition_DoesNotStall)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const bsid_model channel(0.005, 0.005);
@@ -214,7 +214,7 @@ TEST(sync_decoder_stream, the_longest_acquisition_does_not_stall)
     EXPECT_TRUE(decoded.locked[0]);
 }
 
-TEST(sync_decoder_stream, says_when_it_has_lost_the_frames)
+TEST(sync_decoder_stream, LostFrames_AreReported)
 {
     const auto code = codebook_davey_mackay(10, 32, 40, 4);
     const auto data = random_frames(code, { 0.005, 0.005, 0 }, 6);
@@ -234,7 +234,7 @@ TEST(sync_decoder_stream, says_when_it_has_lost_the_frames)
     }
 }
 
-TEST(sync_decoder_frames, come_out_in_order_with_their_own_results)
+TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 50);
     auto& o = data.options;
@@ -269,7 +269,7 @@ TEST(sync_decoder_frames, come_out_in_order_with_their_own_results)
     }
 }
 
-TEST(sync_decoder_frames, a_partial_batch_goes_when_it_is_due)
+TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 1);
     data.options.where = backend::cpu;
@@ -285,7 +285,7 @@ TEST(sync_decoder_frames, a_partial_batch_goes_when_it_is_due)
     EXPECT_EQ(f.status.valid, 1u);
 }
 
-TEST(sync_decoder_frames, the_channel_can_change)
+TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
 {
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 2);
     auto& o = data.options;
@@ -307,7 +307,7 @@ TEST(sync_decoder_frames, the_channel_can_change)
     EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
-TEST(sync_decoder_frames, a_channel_that_cannot_be_decoded_is_refused_at_once)
+TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
 {
     auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
     data.options.where = backend::cpu;
@@ -316,7 +316,7 @@ TEST(sync_decoder_frames, a_channel_that_cannot_be_decoded_is_refused_at_once)
     EXPECT_TRUE(decoder.push_frame(data.received[0].data(), data.received[0].size()));
 }
 
-TEST(sync_simulation, deviation_is_that_of_frames)
+TEST(sync_simulation, Deviation_IsThatOfFrames)
 {
     error_counts counts;
     EXPECT_EQ(counts.symbol_error_rate(), 0);
@@ -328,7 +328,7 @@ TEST(sync_simulation, deviation_is_that_of_frames)
     EXPECT_DOUBLE_EQ(counts.deviation(), 0.2); // the frames have rates 0 and 0.4
 }
 
-TEST(sync_simulation, frames_are_the_same_each_time)
+TEST(sync_simulation, RepeatedSimulation_GivesSameFrames)
 {
     const sync_options o(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 });
     const frame_source source(o, 1), same(o, 1), other(o, 2);
@@ -381,7 +381,7 @@ std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
     return { wrong, locked };
 }
 
-TEST(sync_decoder_stream, inverted_markers_tell_where_frames_begin)
+TEST(sync_decoder_stream, InvertedMarkers_LocateFrames)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         auto data = random_frames(codebook_marker(8, 120, "011"), { p, p }, 60);

@@ -11,7 +11,7 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-TEST(sync_decoder_options, are_refused_by_name)
+TEST(sync_decoder_options, BadOption_IsRefusedByName)
 {
     const sync_options good(codebook_random(4, 6, 5, 4), { 0.1, 0.1, 0 });
     const auto refusal = [&](auto&& change) {
@@ -109,7 +109,7 @@ TEST(sync_decoder_options, are_refused_by_name)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // If little memory is available, making a decoder either works or is refused with the
 // name of the buffer that is too large.
-TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
+TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
 {
     using o = sync_options;
     const auto words = codebook_random(sync_code::max_n, 2, 8, 4);
@@ -161,7 +161,7 @@ TEST(sync_decoder_options, pairs_of_maxima_are_made_or_refused_by_name)
 }
 #endif
 
-TEST(sync_decoder_frames, memory_that_there_is_not_is_refused_by_name)
+TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
 {
     sync_options o(codebook_random(12, 1024, 100, 4), { 0.01, 0.01, 0 });
     o.where = backend::cpu;
@@ -181,7 +181,7 @@ TEST(sync_decoder_frames, memory_that_there_is_not_is_refused_by_name)
     }
 }
 
-TEST(sync_decoder_stream, long_look_ahead_of_long_words_fits)
+TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
 {
     // The items of a frame exceed 32 bits as a product of unchecked sizes.
     sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });

@@ -168,7 +168,7 @@ protected:
     }
 };
 
-TEST_P(sync_reads, follow_the_rule_of_the_reference)
+TEST_P(sync_reads, Reads_EqualReference)
 {
     for (const unsigned R : { 2u, 3u, 5u }) {
         for (const unsigned passes : { 1u, 2u, 3u }) {
@@ -185,7 +185,7 @@ TEST_P(sync_reads, follow_the_rule_of_the_reference)
         make(codebook_random(3, 20, 8, 5, 4), { 0.05, 0.04, 0.03, 4 }, 5, 3), 1e-9);
 }
 
-TEST_P(sync_reads, many_that_agree_lose_nothing_to_the_range_of_floats)
+TEST_P(sync_reads, ManyAgreeingReads_StayInRangeOfFloats)
 {
     auto data = make(codebook_random(10, 16, 12, 4), { 1e-3, 1e-3, 1e-3 }, 2, 60);
     check_against_reference(data, 1e-9);
@@ -193,7 +193,7 @@ TEST_P(sync_reads, many_that_agree_lose_nothing_to_the_range_of_floats)
     check_against_reference(data, 1e-5);
 }
 
-TEST_P(sync_reads, one_is_what_the_ordinary_decoder_gives)
+TEST_P(sync_reads, OneRead_EqualsOrdinaryDecoder)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 30, 1);
     data.received[7].resize(3); // this frame cannot be decoded
@@ -219,7 +219,7 @@ TEST_P(sync_reads, one_is_what_the_ordinary_decoder_gives)
     }
 }
 
-TEST_P(sync_reads, output_does_not_depend_on_batches)
+TEST_P(sync_reads, BatchesOfAnySize_GiveSameOutput)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.03, 0.03, 0.01 }, 41, 3);
     data.options.batch = 41;
@@ -235,7 +235,7 @@ TEST_P(sync_reads, output_does_not_depend_on_batches)
     EXPECT_EQ(decode<double>(data).values, one.values);
 }
 
-TEST_P(sync_reads, give_every_output)
+TEST_P(sync_reads, EveryOutput_FollowsPosteriors)
 {
     auto data = make(codebook_random(7, 8, 10, 4), { 0.03, 0.03, 0.01 }, 6, 3);
     add_priors(data);
@@ -280,7 +280,7 @@ TEST_P(sync_reads, give_every_output)
     }
 }
 
-TEST_P(sync_reads, that_come_later_have_their_probability_given_those_before)
+TEST_P(sync_reads, LaterReads_HaveConditionalProbability)
 {
     auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 2);
     const auto twice = decode<double>(data);
@@ -311,7 +311,7 @@ TEST_P(sync_reads, that_come_later_have_their_probability_given_those_before)
     }
 }
 
-TEST_P(sync_reads, may_be_soft)
+TEST_P(sync_reads, SoftReads_DecodeAsHardReads)
 {
     auto data = make(codebook_random(6, 8, 12, 4), { 0.03, 0.04, 0.02 }, 5, 3);
     const auto hard = decode<double>(data);
@@ -327,7 +327,7 @@ TEST_P(sync_reads, may_be_soft)
     }
 }
 
-TEST_P(sync_reads, may_be_likelihoods)
+TEST_P(sync_reads, LikelihoodReads_DecodeAsHardReads)
 {
     auto data = make(codebook_random(5, 8, 12, 4, 4), { 0.03, 0.04, 0.02, 4 }, 5, 3);
     const auto hard = decode<double>(data);
@@ -348,7 +348,7 @@ TEST_P(sync_reads, may_be_likelihoods)
     }
 }
 
-TEST_P(sync_reads, that_cannot_be_decoded_count_as_not_received)
+TEST_P(sync_reads, UndecodableReads_CountAsNotReceived)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 6, 3);
     auto fewer = data;
@@ -381,7 +381,7 @@ TEST_P(sync_reads, that_cannot_be_decoded_count_as_not_received)
     EXPECT_TRUE(none.statuses[2].valid);
 }
 
-TEST_P(sync_reads, that_a_last_frame_lacks_count_as_not_received)
+TEST_P(sync_reads, MissingReadsOfLastFrame_CountAsNotReceived)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 3, 3);
     auto shorter = data;
@@ -390,7 +390,7 @@ TEST_P(sync_reads, that_a_last_frame_lacks_count_as_not_received)
     EXPECT_EQ(decode<double>(shorter).values, decode<double>(data).values);
 }
 
-TEST_P(sync_reads, come_out_when_they_are_flushed)
+TEST_P(sync_reads, FlushedReads_Leave)
 {
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 2, 4);
     data.options.batch = 100;
@@ -412,7 +412,7 @@ TEST_P(sync_reads, come_out_when_they_are_flushed)
     EXPECT_EQ(decode_with<double>(decoder, data).values, decode<double>(data).values);
 }
 
-TEST_P(sync_reads, more_err_less)
+TEST_P(sync_reads, MoreReads_ErrLess)
 {
     std::vector<double> rates;
     for (const unsigned R : { 1u, 2u, 4u }) {
@@ -458,7 +458,7 @@ double gap(const test_reads& data, unsigned* other_decisions = nullptr)
     return sum / (data.frames * data.options.code.frame_symbols());
 }
 
-TEST_P(sync_reads, are_close_to_all_of_them_together)
+TEST_P(sync_reads, SeparateReads_ApproachJointDecoding)
 {
     auto data = make(codebook_random(4, 4, 3, 4), { 0.03, 0.03, 0.02 }, 200, 3);
     unsigned other = 0;
@@ -477,7 +477,7 @@ TEST_P(sync_reads, are_close_to_all_of_them_together)
 }
 
 // If the symbols are independent given a read, the rule is exact.
-TEST_P(sync_reads, are_exact_where_symbols_do_not_depend_on_each_other)
+TEST_P(sync_reads, IndependentSymbols_DecodeExactly)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);
     EXPECT_LE(gap(data), 1e-7);
@@ -488,7 +488,7 @@ TEST_P(sync_reads, are_exact_where_symbols_do_not_depend_on_each_other)
 INSTANTIATE_TEST_SUITE_P(cpu, sync_reads, testing::Values(backend::cpu));
 INSTANTIATE_TEST_SUITE_P(cuda, sync_reads, testing::Values(backend::cuda));
 
-TEST(sync_reads_options, that_make_no_sense_are_refused_by_name)
+TEST(sync_reads_options, BadOption_IsRefusedByName)
 {
     const auto good =
         random_reads(codebook_random(6, 8, 4, 4), { 0.01, 0.01 }, 0, 2).options;

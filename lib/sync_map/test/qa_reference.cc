@@ -24,7 +24,7 @@ void expect_close(const map_result& r, const test_vector& v, double tolerance)
     EXPECT_LE(largest_difference(r.drifts, v.drifts), tolerance) << v.name;
 }
 
-TEST(sync_reference, enumeration_meets_the_vectors)
+TEST(sync_reference, Enumeration_DecodesVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_" });
     if (all.empty()) {
@@ -37,7 +37,7 @@ TEST(sync_reference, enumeration_meets_the_vectors)
     }
 }
 
-TEST(sync_reference, corridor_and_linear_form_meet_the_vectors)
+TEST(sync_reference, CorridorAndLinearForm_DecodeVectors)
 {
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
@@ -53,7 +53,7 @@ TEST(sync_reference, corridor_and_linear_form_meet_the_vectors)
     }
 }
 
-TEST(sync_reference, multiprecision_agrees_with_double)
+TEST(sync_reference, Multiprecision_AgreesWithDouble)
 {
     const sync_code code = codebook_random(4, 5, 6, 11);
     const bsid_model channel(0.05, 0.08, 0.02);
@@ -89,7 +89,7 @@ double all_paths(const std::vector<std::uint8_t>& sent,
     return P;
 }
 
-TEST(sync_reference, enumeration_sums_every_path)
+TEST(sync_reference, Enumeration_SumsEveryPath)
 {
     for (const unsigned alphabet : { 2u, 3u }) {
         const auto code = codebook_random(2, 3, 2, 3, alphabet);
@@ -119,7 +119,7 @@ TEST(sync_reference, enumeration_sums_every_path)
     }
 }
 
-TEST(sync_reference, all_forms_agree_with_priors_soft_values_and_boundary_priors)
+TEST(sync_reference, PriorsAndSoftInput_DecodeAlikeInAllForms)
 {
     const auto code = codebook_random(3, 4, 3, 8);
     map_problem p{ code, bsid_model(0.1, 0.12, 0.03), { -12, 12 }, 3, 2, {}, {}, {}, {} };
@@ -144,7 +144,7 @@ TEST(sync_reference, all_forms_agree_with_priors_soft_values_and_boundary_priors
     }
 }
 
-TEST(sync_reference, a_dead_trellis_is_uniform_and_not_valid)
+TEST(sync_reference, ImpossibleFrame_IsUniformAndNotValid)
 {
     // Without insertions, deletions and flips, other bits have probability 0.
     const sync_code code(2, 2, 2, { 0, 0, 0, 1, 0, 0, 0, 1 });

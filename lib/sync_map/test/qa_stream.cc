@@ -238,7 +238,7 @@ measured check_against_sequential(const stream_case& c,
     return m;
 }
 
-TEST(sync_received_window, gives_what_was_pushed)
+TEST(sync_received_window, Window_GivesPushedItems)
 {
     constexpr std::size_t bytes = 4;
     std::mt19937 random(9);
@@ -265,7 +265,7 @@ TEST(sync_received_window, gives_what_was_pushed)
     }
 }
 
-TEST_P(sync_stream_search, agrees_with_the_sequential_rule)
+TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
 {
     const unsigned N = 210, frames = small_scale() ? 40 : 150;
     for (const auto& code : { codebook_davey_mackay(10, 32, N, 1),
@@ -292,9 +292,10 @@ TEST_P(sync_stream_search, agrees_with_the_sequential_rule)
     }
 }
 
-// Takes minutes. Run by hand with --gtest_also_run_disabled_tests
-// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE; the file has the records.
-TEST_P(sync_stream_search, DISABLED_agrees_with_the_sequential_rule_over_many_frames)
+// This test takes minutes and is run by hand with --gtest_also_run_disabled_tests
+// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE. Results of such runs are in
+// bench/results/sync/sync-stream-bound.json.
+TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
 {
     constexpr unsigned pieces = 50, at_once = 2000;
     for (const double p : { 1e-4, 1e-3, 1e-2, 0.1 }) {
@@ -344,7 +345,7 @@ std::size_t resident()
     return pages * std::size_t(sysconf(_SC_PAGESIZE));
 }
 
-TEST_P(sync_stream_search, DISABLED_noise_for_long_is_not_followed_and_takes_no_memory)
+TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
 {
     const stream_case c{ codebook_davey_mackay(10, 32, 210, 1), { 1e-2, 1e-2, 0 }, 0 };
     auto o = options_of(c, sync_precision::float32);
@@ -389,7 +390,7 @@ TEST_P(sync_stream_search, DISABLED_noise_for_long_is_not_followed_and_takes_no_
     RecordProperty("bytes at the end", std::to_string(late));
 }
 
-TEST_P(sync_stream_search, agrees_with_the_whole_stream)
+TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
 {
     for (const auto& c :
          { stream_case{ codebook_random(6, 4, 60, 4), { 0.01, 0.01, 0.01 }, 9 },
@@ -432,7 +433,7 @@ stream_case slow_case(unsigned frames)
     return { codebook_random(10, 32, 210, 1), { 0.1, 0.1, 0 }, frames };
 }
 
-TEST_P(sync_stream_search, frames_whose_boundary_matches_fail_are_decoded_again)
+TEST_P(sync_stream_search, FailedBoundaryMatches_CauseSecondDecoding)
 {
     const auto m = check_against_sequential(slow_case(small_scale() ? 30 : 100),
                                             sync_precision::float32);
@@ -442,7 +443,7 @@ TEST_P(sync_stream_search, frames_whose_boundary_matches_fail_are_decoded_again)
     EXPECT_LE(m.bound, 1e-5);
 }
 
-TEST_P(sync_stream_search, output_does_not_depend_on_batches)
+TEST_P(sync_stream_search, BatchesOfAnySize_GiveSameOutput)
 {
     const auto c = slow_case(small_scale() ? 16 : 40);
     const auto items = received(c);
@@ -462,7 +463,7 @@ TEST_P(sync_stream_search, output_does_not_depend_on_batches)
     }
 }
 
-TEST_P(sync_stream_search, an_end_anywhere_is_that_of_the_sequential_rule)
+TEST_P(sync_stream_search, StreamEndingAnywhere_FollowsSequentialRule)
 {
     const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 6 };
     const auto all = received(c);
@@ -535,7 +536,7 @@ void check_slips(unsigned slips, unsigned apart, int slip, double p)
     EXPECT_GE(seen, slips - slips / 20); // a few slips look like a burst of deletions
 }
 
-TEST_P(sync_stream_search, lock_is_regained_after_slips)
+TEST_P(sync_stream_search, Slips_AreFollowedByLock)
 {
     for (const double p : { 1e-3, 1e-2 }) {
         check_slips(small_scale() ? 10 : 100, 6, 60, p);
@@ -543,7 +544,7 @@ TEST_P(sync_stream_search, lock_is_regained_after_slips)
     }
 }
 
-TEST_P(sync_stream_search, noise_is_not_followed_and_frames_after_it_are)
+TEST_P(sync_stream_search, Noise_LosesLockUntilFramesFollow)
 {
     const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 40 };
     auto items = received(c);
@@ -576,7 +577,7 @@ TEST_P(sync_stream_search, noise_is_not_followed_and_frames_after_it_are)
               2 * std::int64_t(c.code.frame_bits()));
 }
 
-TEST_P(sync_stream_search, erasures_and_wrong_channels_end)
+TEST_P(sync_stream_search, ErasuresAndWrongChannel_DoNotStopStream)
 {
     const stream_case c{ codebook_random(10, 32, 60, 4), { 3e-2, 3e-2, 0.1 }, 60 };
     auto items = received(c);
@@ -590,7 +591,7 @@ TEST_P(sync_stream_search, erasures_and_wrong_channels_end)
     EXPECT_TRUE(out.locked.front() && out.locked.back());
 }
 
-TEST_P(sync_stream_search, one_codebook_at_all_indices_is_carried_and_said_once)
+TEST_P(sync_stream_search, SameCodebookAtAllIndices_IsCarriedAndReportedOnce)
 {
     const auto one = codebook_random(10, 32, 1, 4);
     std::vector<std::uint8_t> words;
@@ -609,7 +610,7 @@ TEST_P(sync_stream_search, one_codebook_at_all_indices_is_carried_and_said_once)
     EXPECT_EQ(said, 1u);
 }
 
-TEST_P(sync_stream_search, where_links_fail_frames_are_carried)
+TEST_P(sync_stream_search, FailedBoundaryMatches_CauseCarriedFrames)
 {
     // With p_substitute 0.5, items carry no information, so no beginning can be found.
     const stream_case c{ codebook_random(6, 4, 30, 4), { 0.02, 0.02, 0.5 }, 60 };
@@ -620,7 +621,7 @@ TEST_P(sync_stream_search, where_links_fail_frames_are_carried)
     EXPECT_NE(a.said.back().find("one is carried over to the next"), std::string::npos);
 }
 
-TEST_P(sync_stream_search, the_channel_can_change)
+TEST_P(sync_stream_search, ChannelChange_KeepsLock)
 {
     const stream_case c{ codebook_davey_mackay(10, 32, 40, 4), { 5e-3, 5e-3 }, 60 };
     const auto items = received(c);

@@ -14,7 +14,7 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-/* Arithmetic on two 16-bit path metrics in a word, one of each parallel block of a pair.
+/* Arithmetic on words of two 16-bit path metrics, one for each parallel block of a pair.
  * GPUs before Hopper have no instructions for the minimum of such pairs. */
 
 #if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900 && !defined(GPUFEC_WITHOUT_DPX)
@@ -33,8 +33,9 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
     return __vminu2(a, b);
 #else
-    // The minimum of two whole words is the minimum of their upper halves. Lower halves
-    // are shifted up by multiplication, because it uses another pipe than the minimum.
+    // The minimum of two whole words has the minimum of their upper halves as its upper
+    // half. The lower halves are shifted up by a multiplication, because that uses
+    // another pipe than the minimum.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }
@@ -44,18 +45,18 @@ __device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
     return __vmaxu2(a, b);
 }
 
-//! Returns min(a + b, c).
+//! Returns min(a + b, c) of both halves; sums wrap around.
 __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
-    return __viaddmin_u16x2(a, b, c); // one or two instructions (DPX)
+    return __viaddmin_u16x2(a, b, c); // a DPX instruction of Hopper
 #else
     return min2(add2(a, b), c);
 #endif
 }
 
-//! Returns min(a + b, c); no sum may exceed 16 bits.
+//! Returns min(a + b, c) of both halves; the caller guarantees that sums fit 16 bits.
 __device__ inline std::uint32_t
 add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -66,8 +67,8 @@ add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! Selects bytes of a and b like PTX's prmt; adding 8 to a byte number replicates the
-//! sign.
+//! PTX's prmt: nibble i of the selector chooses one of the eight bytes of a and b for
+//! byte i. With 8 added, the chosen byte's sign bit fills the byte.
 __device__ inline std::uint32_t
 permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
@@ -76,17 +77,17 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
     return d;
 }
 
-//! Returns the values of output r of both blocks from their word, as two signed values of
-//! 16 bits.
+//! Extracts the soft values of output r of both blocks from a prepared word
+//! (soft_words()), as two signed 16-bit values.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
     return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*
- * Writes decoded bits, which arrive strip by strip from the last to the first; the first
- * bit is most significant in its byte. Memory is written in whole sectors of 32 bytes,
- * because memory with error correction has to read sectors that are written in part.
+ * Writes decoded bits, which arrive strip by strip from the last to the first. The first
+ * bit of a byte is its most significant. Memory is written in whole sectors of 32 bytes,
+ * because a partial write makes ECC memory read the sector first.
  */
 class bit_writer
 {
@@ -96,7 +97,8 @@ public:
     {
     }
 
-    //! Adds the bits of stages from \p position on (may be negative), the first lowest.
+    //! Adds the bits of consecutive stages. The lowest bit is that of stage \p position,
+    //! counted from the first decoded bit. Negative stages are not written.
     __device__ void put(int position, std::uint32_t bits)
     {
         const int word = position >> 5;
@@ -138,7 +140,7 @@ private:
         }
     }
 
-    // Writes the collected words; fewer if fewer are left.
+    // Writes the collected words, at most \p left of them.
     __device__ void write(std::uint32_t* to, std::uint32_t left) const
     {
         if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -157,7 +159,7 @@ private:
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
-    // Bits of word d_word; the upper half holds bits of the next word.
+    // The lower half holds bits of word d_word, the upper half those of word d_word + 1.
     std::uint64_t d_bits = 0;
     int d_word;
     std::uint32_t d_sector[sector] = {}; // the word flushed last and those after it

@@ -30,7 +30,7 @@ struct viterbi_slot : device_slot {
     buffer<std::byte> input;
     buffer<std::uint32_t> soft, survivors;
     buffer<std::byte> output;
-    std::unique_ptr<buffer<float>> floats; // borrowed input before it is converted
+    std::unique_ptr<buffer<float>> floats; // float input before its conversion to int8
     std::unique_ptr<buffer<sign_error_counts>> error_counts; // allocated on first use
 };
 
@@ -59,7 +59,8 @@ public:
         return take(&viterbi_slot::floats, d_limits.input_bytes);
     }
 
-    //! Returns the device memory that a slot of \p blocks needs.
+    //! Returns the bytes of device memory of a slot for \p blocks parallel blocks,
+    //! without the buffers that are allocated on first use.
     static std::size_t
     device_bytes(const setup& setup, const launch_plan& plan, std::size_t blocks)
     {
@@ -172,12 +173,13 @@ private:
     const std::unique_ptr<launch_plan> d_launch;
 };
 
-// Returns the size of the pinned memory of all slots. Long blocks decode slowly even in
-// small batches, so they need larger batches to keep the bus busy with three slots. The
-// factor was measured.
+// Returns the bytes of pinned memory of all slots together. Long blocks decode slowly
+// even in small batches, so they need larger batches to keep the bus busy with three
+// slots. The factor gives K=7 at rate 3/4 160 MiB, as chosen in
+// docs/decisions/2026-11-23-copies-to-a-device.md.
 std::size_t host_bytes(const setup& s)
 {
-    // The short window is that of K=7 at rate 1/2.
+    // Stages in the default window of K=7 at rate 1/2.
     constexpr double short_window = 1152, most = 3;
     const auto longer = s.plan.window / short_window - 1;
     return std::size_t(page_locked_bytes * std::clamp(1 + 1.5 * longer, 1.0, most));
@@ -185,15 +187,15 @@ std::size_t host_bytes(const setup& s)
 
 } // namespace
 
-// Returns the number of blocks that fit both host_bytes() and a quarter of the device's
-// free memory.
+// Returns the number of parallel blocks per batch for which the slots fit both
+// host_bytes() and a quarter of the device's free memory.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
     const auto host = s.limits(batch_granularity(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
-    // If floats are borrowed, the caller's ring provides as much memory again.
+    // Borrowed floats stay in the caller's ring, so a slot may hold twice as many blocks.
     const auto by_host = host_bytes(s) / slots * (s.floats ? 2 : 1) /
                          (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto by_device =

@@ -19,7 +19,8 @@ namespace device {
 struct output_order {
     //! Index of the code's output that becomes the kernel's output r.
     std::uint8_t source[conv_code::max_outputs];
-    std::uint8_t inverted; //!< mask of the kernel's inverted outputs, the first highest
+    //! Mask of the kernel's inverted outputs: bit R−1−r is for output r of R.
+    std::uint8_t inverted;
 };
 
 //! The parallel blocks of a batch and the layout of their input; passed to kernels by
@@ -32,7 +33,8 @@ struct batch_geometry {
     bool packed4;
     std::uint32_t frame_input_bytes;
     std::uint32_t frame_output_bytes;
-    std::uint32_t pairs; //!< number of parallel blocks, rounded up to whole warps
+    //! Number of pairs of parallel blocks, rounded up to a multiple of 32 (a warp).
+    std::uint32_t pairs;
 
     //! Returns the window of block \p block of the batch and stores the index of its
     //! frame.
@@ -49,10 +51,10 @@ struct batch_geometry {
 };
 
 /*
- * Returns the words of a pair of blocks per stage in the layout of prepared soft values:
- * soft[(s · words + i) · pairs + pair] at stage s of the window. Word i holds the values
- * of the kernel's outputs 2i and 2i+1, each of the first block and then of the second,
- * none inverted.
+ * Returns the number of words that hold the prepared soft values of one stage of a pair
+ * of blocks. Word i of stage s is at soft[(s · words + i) · pairs + pair]. Its bytes
+ * hold, from the lowest: output 2i of the first and of the second block, then output 2i+1
+ * of both. The outputs are in the kernel's order, and none is inverted.
  */
 __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 {
@@ -67,13 +69,13 @@ struct device_buffers {
     std::byte* output;
 };
 
-//! A choice of kernels for a code, and their launch.
+//! The kernels chosen for a code, and their launch.
 class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
     virtual output_order order() const = 0;
-    //! Returns the survivor words of a pair of blocks.
+    //! Returns the number of survivor words per pair of blocks.
     virtual std::size_t survivor_words(const block_layout& plan) const = 0;
     virtual void launch(const batch_geometry& g,
                         const device_buffers& memory,
@@ -91,15 +93,15 @@ void launch_quantise(const job& job,
 //! Converts \p count bytes of offset binary to int8, in place.
 void launch_offset_binary(std::byte* values, std::size_t count, cudaStream_t stream);
 
-//! Rotates \p count values pair by pair, in place. If the count is odd, the last value's
-//! partner is erased.
+//! Applies a phase rotation to \p count values in place, pair by pair. An odd last value
+//! is paired with an erasure.
 void launch_rotation(const phase_rotation& t,
                      std::int8_t* values,
                      std::size_t count,
                      cudaStream_t stream);
 
-//! Computes a batch's sign error counts from its int8 values, after the rotation, and its
-//! decoded bits.
+//! Computes a batch's sign error counts from its decoded bits and its int8 values, to
+//! which the phase rotation has been applied.
 void launch_sign_error_counts(const check_plan& plan,
                               std::uint32_t decode_length,
                               const job& job,

@@ -8,8 +8,9 @@
  * branch metrics per stage and group (the paper's α, β, γ, θ). A thread decodes two
  * parallel blocks, and a thread block 32 pairs; path metrics are in shared memory. Unlike
  * in the paper, the low bits of path metrics carry decisions, as on the CPU
- * (cpu/kernels.cc, which also proves the range). Every H stages they become survivors:
- * survivors[(strip · words + word) · pairs + pair], a half word per block. */
+ * (cpu/kernels.cc, which also proves the range). Every H stages, a strip, these decisions
+ * are moved to survivors[(strip · words + word) · pairs + pair], which holds a half word
+ * for each block of the pair. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
@@ -20,7 +21,7 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Returns the shared memory of the forward kernel.
+//! Returns the bytes of shared memory per thread block of the forward kernel.
 inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
 {
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
@@ -53,7 +54,8 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
 //! The branch metrics of a stage.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    //! Shifted soft values: branch metric of a 1 minus that of a 0.
+    //! For each output, the soft value: the branch metric of a 1 minus that of a 0. All
+    //! members are shifted left by H bits, the bits of the decisions.
     std::uint32_t value[R];
     std::uint32_t base; //!< branch metric of the all-zero word
 
@@ -64,7 +66,8 @@ struct stage_costs {
         for (unsigned r = 0; r < R; ++r) {
             const auto v = prepared_value(words[r / 2], r);
             base += __vmaxs2(__vsub2(0, v), 0) << H;
-            // The mask clears bits that the lower half would carry into the upper half.
+            // The mask clears the bits that the shift moves from the lower half into the
+            // upper half.
             value[r] = (v << H) & ~(((1u << H) - 1) << 16);
         }
     }
@@ -82,8 +85,8 @@ struct stage_costs {
 
 /*
  * Forward kernel: computes path metrics and survivors of 32 pairs of blocks per thread
- * block. Block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N, C: states of
- * the code and butterflies per warp, known to the compiler; 0, 0 for any code.
+ * block. Thread block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N, C:
+ * states of the code and butterflies per warp if known at compile time, else 0 and 0.
  */
 template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
@@ -100,7 +103,7 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // Stage t of a strip reads buffer t % 2. H is even, so the next strip starts with
     // buffer 0 too.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
-    // Smallest path metrics, a word per warp
+    // The smallest path metrics that each warp found in a strip, one word per warp.
     std::uint32_t* const least = shared + lane + 2 * states * 32;
     soft += pair;
     survivors += pair;
@@ -121,11 +124,13 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     __syncthreads();
 
     const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-    // During the first K−1 stages, the path metrics of unreachable states are clamped.
+    // The first strips of a frame, up to stage K−1, have unreachable states. There the
+    // path metrics are clamped to the range.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 
-    // If a warp has only one chunk, its path metrics stay in registers.
+    // For a code known at compile time a warp has one chunk, and the offsets of its
+    // butterflies stay in registers.
     std::uint32_t to_state[C ? C : 1];
 #pragma unroll
     for (unsigned i = 0; i != C; ++i) {
@@ -158,8 +163,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             const auto* const now = metrics(t);
             auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
-            // Subtracts the smallest path metric here, because it costs nothing at this
-            // point.
+            // Subtracts the smallest path metric of the last strip. All path metrics of a
+            // stage have the base in common, so one subtraction is enough.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);
@@ -219,7 +224,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     }
 }
 
-// Traceback kernel: one thread per parallel block, from state 0 at the window's end.
+// Traceback kernel: each thread traces back one parallel block from state 0 at the end of
+// its window.
 template <unsigned H>
 __global__ void __launch_bounds__(256)
     pbvd_traceback(const __grid_constant__ batch_geometry g,

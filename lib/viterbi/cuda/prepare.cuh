@@ -17,15 +17,17 @@ constexpr unsigned prepare_blocks = 64; // parallel blocks of a tile
 constexpr unsigned prepare_stages = 64; // stages of a tile
 
 /*
- * Returns the bytes of a block's row in the tile: its punctured soft values, from the
- * beginning of a puncturing period and of a word of the input on, then one erasure. It is
- * an odd number of words, so that a warp reads a column without bank conflicts.
+ * Returns the bytes of a row of the tile, which holds the soft values of one parallel
+ * block as they were sent. The row begins with the puncturing period of its first stage,
+ * or earlier, because input is copied in whole words. Its last byte is an erasure, the
+ * value of punctured outputs. It has an odd number of words, so that a warp reads a
+ * column without bank conflicts.
  */
 __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
 {
     const unsigned periods = (map.period - 1 + prepare_stages - 1) / map.period + 1;
     const unsigned sent = periods * map.values_per_period;
-    // Rows of tail-biting frames are already depunctured.
+    // Rows of tail-biting frames are depunctured when they are written.
     const unsigned all = prepare_stages * map.outputs;
     // The first word (or eight nibbles) may begin before the first value, and the last
     // word may end after the last value.
@@ -91,7 +93,7 @@ __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
 //! Unpacks eight values of 4 bits, the first in the high nibble of the first byte.
 __device__ inline uint2 unpacked(std::uint32_t word)
 {
-    // Values in the high nibbles of the bytes.
+    // Extends the values in the high nibbles of four bytes to whole bytes; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
         // 0xf0 in the bytes of negative values
@@ -103,8 +105,8 @@ __device__ inline uint2 unpacked(std::uint32_t word)
              value(__byte_perm(high, low, 0x7362)) };
 }
 
-// Copies punctured values into the tile, word by word. A warp loads several rows at a
-// time, to hide memory latency.
+// Copies values as they were sent into the tile, word by word. A warp loads several rows
+// at a time to hide memory latency.
 __device__ inline void prepare_sent_values(const batch_geometry& g,
                                            const prepare_row* from,
                                            std::uint8_t* rows,
@@ -203,9 +205,9 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 }
 
 /*
- * Prepares the soft values of a batch; missing values are erased. Outputs: the code's, or
- * 0 for any. Grid: (pairs / 32, tiles of stages). Dynamic shared memory:
- * prepare_shared_bytes().
+ * Prepares the soft values of a batch; missing values are erased. Outputs: number of the
+ * code's outputs, or 0 to take it from g. Grid: (pairs / 32, tiles per window). Dynamic
+ * shared memory: prepare_shared_bytes().
  */
 template <unsigned Outputs>
 __global__ void __launch_bounds__(prepare_threads)
@@ -214,8 +216,8 @@ __global__ void __launch_bounds__(prepare_threads)
             std::uint32_t* __restrict__ soft)
 {
     extern __shared__ std::uint32_t tile[];
-    // Position in a row of the value of (stage of the period, output), -1 if punctured;
-    // outputs in the kernel's order.
+    // For each stage of the puncturing period and each output, in the kernel's order: the
+    // index of its value among those of the period, or -1 if it is punctured.
     __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
     __shared__ prepare_row from[prepare_blocks];
 
@@ -231,7 +233,7 @@ __global__ void __launch_bounds__(prepare_threads)
         position[i] = circular ? source : g.map.position[i / R * R + source];
     }
 
-    // Rows hold the first blocks of all pairs, then the second blocks.
+    // The first 32 rows are the first blocks of the pairs, the others the second blocks.
     auto* const rows = reinterpret_cast<std::uint8_t*>(tile);
     if (threadIdx.x < prepare_blocks) {
         const unsigned r = threadIdx.x;
@@ -248,7 +250,7 @@ __global__ void __launch_bounds__(prepare_threads)
     }
     __syncthreads();
 
-    // A warp writes a few stages of all 32 pairs, a pair per lane.
+    // Each warp writes a few stages of the 32 pairs, one pair per lane.
     constexpr unsigned stages = prepare_stages / (prepare_threads / 32);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {

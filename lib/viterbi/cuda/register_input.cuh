@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft values of a thread in the register kernels, loaded four stages at a time: a word
- * holds two values of 16 bits, of the first and the second block of the pair. */
+/* Input of the register kernels. A thread loads the soft values of a pair of blocks four
+ * stages at a time and unpacks them to words of two 16-bit values, the first block's in
+ * the lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
@@ -12,8 +13,8 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Input that prepare() has written: from any format, in the kernel's order, not
-//! inverted.
+//! Soft values written by prepare(), with outputs in the kernel's order and not inverted.
+//! The format of the batch's input does not matter.
 template <unsigned R>
 class prepared_input
 {
@@ -147,13 +148,13 @@ private:
         return word;
     }
 
-    const signed char* d_row[2]; // the window's first value
+    const signed char* d_row[2]; // points to the window's first value
     // Number of values from the window's first value to the end of the input.
     std::int64_t d_count[2];
-    // Number of input values before the window's first value; negative: number of values
-    // missing from there on.
+    // Number of input values before the window's first value. If negative, so many values
+    // are missing at the window's beginning.
     int d_before[2];
-    unsigned d_select[2]; // selectors of the first output, at even and odd stages
+    unsigned d_select[2]; // selectors for permute() of output 0, at even and odd stages
     const int d_window;
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels with all path metrics in registers, for codes of standards: forward and
- * traceback kernels for many blocks, and a fused one for few. */
+/* The kernels with all path metrics in registers, for the codes of common standards: a
+ * forward and a traceback kernel for many parallel blocks, and a fused kernel for few. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 /*
- * Computes path metrics and survivors of a window, for the pair of a thread. Frames:
+ * Computes path metrics and survivors of the windows of a pair of blocks. Frames: whether
  * windows may start in state 0, which requires a test at each stage.
  */
 template <class Trellis, class Input, bool Frames, class Survivors>
@@ -38,8 +38,8 @@ __device__ inline void register_forward(const batch_geometry& g,
 
     const unsigned rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
     int stage = int(g.plan.window) - int(rounds * Trellis::round);
-    // Trellises of several lanes run with few warps, so values are loaded one round ahead
-    // to hide latency.
+    // A trellis of several lanes runs with few warps, so it loads values a whole round
+    // ahead to hide latency.
     constexpr unsigned depth = Trellis::lanes > 1 ? Trellis::strips : 1;
     typename Input::strip ahead[depth];
     repeat<depth>([&](auto index) {
@@ -74,7 +74,7 @@ template <class Trellis>
 class traced_path
 {
 public:
-    //! Nothing is written for a \p block past the last.
+    //! A \p block after the last of the batch has no bits and writes nothing.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(wide_threads)
     const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
     const std::uint32_t pair = thread >> LB;
     if (pair >= g.pairs) {
-        return; // whole warps
+        return; // Pairs are a multiple of 32, so whole warps return.
     }
     trellis_type trellis(thread % trellis_type::lanes, Input::inverted(g));
     const Input values(g, input, pair);
@@ -172,11 +172,12 @@ template <class Trellis>
 class survivor_ring
 {
 public:
-    static constexpr unsigned warps = Trellis::lanes; // forward warps of 32 pairs
+    // Number of warps of the forward kernel that 32 pairs occupy.
+    static constexpr unsigned warps = Trellis::lanes;
     static constexpr unsigned strip_words = Trellis::words * 32 * warps;
     static constexpr unsigned depth = 6; // strips
 
-    //! \p ring: depth × strip_words words of shared memory, for this warp.
+    //! \p ring: depth × strip_words words of shared memory that belong to this warp.
     __device__ survivor_ring(const batch_geometry& g,
                              const std::uint32_t* survivors,
                              std::uint32_t first_pair,
@@ -194,8 +195,8 @@ public:
         }
     }
 
-    //! Moves on to the next strip if any lane sets \p more; returns whether it did. All
-    //! lanes of the warp must call it.
+    //! Moves on to the previous strip in time if any lane sets \p more; returns whether
+    //! it did. All lanes of the warp must call this.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {
@@ -205,7 +206,7 @@ public:
         __pipeline_wait_prior(depth - 2);
         __syncwarp();
         d_current = d_current == depth - 1 ? 0 : d_current + 1;
-        // Reuses the memory of the previous strip, which no lane reads any more.
+        // Reuses the memory of the strip before, which no lane reads any more.
         copy_next();
         return true;
     }
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(32)
     second.finish();
 }
 
-//! Survivors of a thread block in shared memory: [strip][word][thread].
+//! Survivors of a thread in shared memory: [strip][word][thread of the thread block].
 struct shared_survivors {
     std::uint32_t* base; // first survivor word of the thread
     unsigned row;        // threads per thread block

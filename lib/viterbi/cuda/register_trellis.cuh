@@ -8,15 +8,16 @@
  * location rotl^T(s), and the two states of a butterfly differ in bit T of the location.
  * If that is a bit of the register index, the butterfly is within a thread; if it is a
  * bit of the lane, two lanes exchange their states and each computes one result. The
- * permutation costs nothing if the loop is unrolled until it is the identity again: a
- * round.
+ * permutation costs nothing if the loop is unrolled until it is the identity again. These
+ * stages are a round.
  *
  * Output words are linear in the state. So the lane's part of the state, like an inverted
  * output, only exchanges the branch metrics of a 0 and a 1. The low bits of path metrics
  * carry decisions as in cpu/kernels.cc, which proves the range; here H = 4.
  *
- * Survivors of a pair and strip are N/4 words: word i of lane l holds the decisions of
- * registers 4i … 4i+3, 4 bits each, those of the first block in the low half. */
+ * The survivors of a pair and a strip of H stages are N/4 words. Word i of lane l holds
+ * the decisions of registers 4i … 4i+3, 4 bits each, in the lower half those of the
+ * first block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
@@ -63,7 +64,8 @@ private:
     }
 };
 
-//! Calls \p action(0) … action(N−1), unrolled, each number a constant of its own type.
+//! Calls \p action(0) … action(N−1), unrolled. Each number is a std::integral_constant,
+//! so that the action can use it as a template argument.
 template <unsigned N, unsigned I = 0, class Action>
 __device__ inline void repeat(Action&& action)
 {
@@ -75,8 +77,8 @@ __device__ inline void repeat(Action&& action)
 
 /*
  * The path metrics of a pair of blocks, or a lane's part of them. Moves: a round is one
- * strip, after which the registers are moved back. Inverted: mask of inverted outputs,
- * the first highest; a trellis of several lanes takes it at run time instead.
+ * strip, after which path metrics are moved back to their registers. Inverted: mask of
+ * inverted outputs (output_order::inverted) if one lane has all states.
  */
 template <class Code, unsigned LB, bool Moves = false, unsigned Inverted = 0>
 class register_trellis
@@ -87,7 +89,7 @@ public:
     static constexpr unsigned lanes = 1u << LB;
     static constexpr unsigned registers = Code::states / lanes;
     static constexpr unsigned register_bits = memory - LB;
-    static constexpr unsigned words = registers / 4; // survivors per strip and thread
+    static constexpr unsigned words = registers / 4; // survivors, per strip and thread
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
@@ -107,11 +109,11 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: as Inverted, for several lanes.
+    //! \p inverted: mask of inverted outputs if several lanes share the states.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
-        // Mask of the outputs that this lane's part of the state inverts, per stage of a
-        // round.
+        // For each stage T modulo the memory, the mask of the outputs that this lane's
+        // part of the state or the code inverts.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
             unsigned flips = Code::word(rotated(at, memory - T), 0) ^ inverted;
@@ -181,7 +183,7 @@ public:
             repeat<registers>([&](auto index) {
                 constexpr unsigned r = decltype(index)::value;
                 constexpr unsigned state = rotated(r, memory - bit);
-                // The partner lane's state differs in the oldest bit.
+                // The partner lane holds the state that differs in the oldest bit, bit 0.
                 constexpr unsigned own = Code::word(state, 0),
                                    others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
@@ -191,7 +193,7 @@ public:
         }
     }
 
-    //! Ends a round: moves states back to their registers.
+    //! Ends a round: moves path metrics back to the registers of their states.
     __device__ void end_round()
     {
         if constexpr (Moves) {
@@ -207,7 +209,7 @@ public:
         }
     }
 
-    //! Moves the decisions of a strip into the survivors.
+    //! Moves the decisions of a strip from the path metrics to the survivors.
     template <class Survivors>
     __device__ void strip(const Survivors& to, unsigned index)
     {
@@ -239,7 +241,9 @@ public:
         }
     }
 
-    //! Subtracts the smallest path metric if the range may be exceeded, or if \p always.
+    //! Subtracts the smallest path metric if the next strip might exceed the range, or if
+    //! \p always. One path metric tells, because the others differ from it by at most the
+    //! spread.
     __device__ void bring_down(bool always)
     {
         constexpr unsigned B = 127 * R;
@@ -280,8 +284,8 @@ private:
         return d;
     }
 
-    // Computes branch metrics. Their index is the output word without the lane's part of
-    // the state, which only flips outputs.
+    // Computes the branch metrics of all output words. A word is that of the register's
+    // part of the state; the lane's part only flips outputs, which the metrics include.
     template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
@@ -301,8 +305,8 @@ private:
                 }
             }
         } else {
-            // The first branch metric is that of the word whose bits contradict all
-            // positive values.
+            // The first branch metric is that of the word that contradicts all positive
+            // soft values. Each other one is found from a word that differs in one bit.
             constexpr unsigned count = 1u << R, contradicted = count - 1 ^ Inverted;
             std::uint32_t sum = 0;
 #pragma unroll

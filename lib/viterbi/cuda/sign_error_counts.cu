@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sign error counts: a warp per check, which reads at most a quarter of the batch. */
+/* The kernel that counts sign errors: one warp per check of a lock, which reads the last
+ * 512 steps before it. */
 
 #include "kernels.h"
 #include <cuda_runtime.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// The bits and soft values of a batch, with the stream index of the first of each.
+// The decoded bits and soft values of a batch, with their first indices in the stream.
 struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;
@@ -24,9 +25,9 @@ struct count_arguments {
     sign_error_counts* to;
 };
 
-// Counts the signs of one step whose shift register begins with bit number `bit`. Returns
-// the number of values that are not erased in the lower half, and the number of wrong
-// signs in the upper half.
+// Encodes one step again and compares signs; bit number `bit` of the batch is the oldest
+// in the shift register. Returns the number of values that are not erased in the lower
+// half, and the number of wrong signs in the upper half.
 __device__ unsigned
 step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
 {

@@ -19,7 +19,7 @@ struct dvb_float_arguments : block_arguments {
     // In int16: a minimum m becomes span · (m · slope + floor, limited to 0 … 1),
     // rounded.
     float slope, floor, span;
-    bool filled; // some layers lack edges, which lead to a group of their own
+    bool filled; // missing edges of layers lead to a group of their own
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // table of edges of a chain_table
@@ -44,8 +44,8 @@ __device__ inline float signed_by(float x, std::uint32_t by)
 // 2^23: added to an integer, it moves the integer into the low bits of the float.
 constexpr float low_bits = 8388608;
 
-// Returns the int16 magnitude for a minimum, in low bits. The product is a multiple of
-// 1/16 with an error below 1e-4; values in the middle are rounded up.
+// Returns the int16 magnitude of a message for a minimum, in the low bits of the float.
+// The product is a multiple of 1/16 with an error below 1e-4; halves are rounded up.
 __device__ inline float integer_check_to_variable(float min1,
                                                   const dvb_float_arguments& a)
 {
@@ -85,8 +85,9 @@ struct two_minima {
     }
 };
 
-/* The three smallest magnitudes of several values, as integers: one instruction finds the
- * minimum or maximum of three, and the middle one is their sum less both. */
+/* The three smallest magnitudes of several values. They are compared as integers, because
+ * one instruction finds the minimum or maximum of three. The middle one of three is their
+ * sum minus both. */
 class three_minima
 {
     using magnitude = std::uint32_t;

@@ -48,7 +48,8 @@ public:
     }
 
 private:
-    float d_above, d_first, d_second; // the last two in low bits
+    // min1 + 1; magnitudes to all other edges and to min1, in low bits.
+    float d_above, d_first, d_second;
     float d_signed_first, d_signed_step;
     float d_place = low_bits;
     std::uint32_t d_signs = 0;

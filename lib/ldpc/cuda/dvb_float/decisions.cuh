@@ -54,8 +54,8 @@ __device__ inline unsigned
 layered_float_kernel<MessageEdges, Int16, Chains, External>::satisfied() const
 {
     float parity_before = get_bit(d_before);
-    // The first layer alone shows that many errors are left. Both chains make the same
-    // number of rounds.
+    // The first round tests one layer, which is enough while many errors are left. Both
+    // chains make the same number of rounds.
     const auto most = d_table.begins[1];
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;

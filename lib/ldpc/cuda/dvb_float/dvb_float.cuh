@@ -4,23 +4,23 @@
 /* Layered min-sum for the codes of DVB-S2 in int16, which a float holds exactly, and in
  * float. A thread block decodes one codeword.
  *
- * Thread j does check j·q + i in layer i. Shared memory holds the posteriors of the
+ * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
  * message bits. The parity bits form a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and after
  * check c + 1 it is stored. Only from the last layer to the first it passes to the
  * neighbouring thread. If a code has two chains of layers (chain_order.h), each is
- * followed by a group of threads. Messages are kept compressed: the two magnitudes of
- * each check, the edge with min1, and the signs. The records of the first layers are in
- * the free part of shared memory, the others in device memory and as far as possible in
- * the L2 cache.
+ * followed by a group of threads. The record of a check has its messages in compressed
+ * form: two magnitudes, the edge with min1, and the signs. The records of the first
+ * layers are in the free part of shared memory, the others in device memory and, as far
+ * as possible, in the L2 cache.
  *
- * The posteriors of groups that do not fit in shared memory are in device memory, and in
- * the L2 cache as far as possible (External). A thread reads those early that no thread
- * changes meanwhile (chain_table.h).
+ * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
+ * as far as possible (External). A thread reads them before the preceding layer is
+ * written if no thread changes them in it (chain_table.h).
  *
- * An edge that a layer lacks leads to a posterior that no sum changes. A barrier stands
- * only before a layer that uses bits of a group in use since the last barrier. All
- * threads wait at it if the other chain used those bits. */
+ * An edge that a layer lacks leads to a posterior so large that no message changes it. A
+ * barrier stands only before a layer that uses bits of a group in use since the last
+ * barrier. All threads wait at it if the other chain used those bits. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -53,11 +53,11 @@ class layered_float_kernel
     using entry = chain_entry<MessageEdges>;
     // The number of layers whose records are fetched ahead.
     static constexpr unsigned depth = 2;
-    // Records are prefetched into the L2 cache so many layers ahead, for codes with more
-    // records than it holds; 0: never.
+    // Number of layers by which records are prefetched into the L2 cache, for codes with
+    // more records than it holds (docs/decisions/2026-11-24-float-messages.md); 0: never.
     static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
-    // The places of short layers are found during the layer before, as far as registers
-    // suffice.
+    // The places of a layer's posteriors are found during the layer before, if enough
+    // registers are free.
     static constexpr bool ahead =
         MessageEdges <= 5 || (External && MessageEdges <= 9) || MessageEdges == 12;
 
@@ -79,7 +79,8 @@ public:
     }
     __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
-        // Fetches ahead at the end read past the last layer. Slots are whole cache lines.
+        // At the end, kernels fetch ahead past the last layer. Slots are whole cache
+        // lines.
         return (std::size_t(check_record::layer_words) * (t.q + depth) + wrap_words +
                 (External ? t.message_bits - t.shared_groups * group +
                                 block_threads::spare_words
@@ -107,7 +108,7 @@ public:
         }
         d_flags = next;
         next += flag_words + block_threads::spare_words;
-        if (d_threads.number == 0) { // state that no other block uses
+        if (d_threads.number == 0) { // takes state that no other block uses
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
@@ -118,8 +119,8 @@ public:
             next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        // Parity bits of the last layer, that of thread j − 1 at j; those between the
-        // chains.
+        // At index j, wrap has the last layer's parity bit of thread j − 1, and middle
+        // the parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
         // A thread without a check uses the word behind those of its chain.
@@ -138,8 +139,8 @@ public:
         }
     }
 
-    // All control flow depends on parameters and the block's index: where the compiler
-    // cannot tell that warps stay together, it guards every barrier and branch.
+    // All control flow depends on parameters and the block's index only. Otherwise the
+    // compiler would guard every barrier and branch, because warps might diverge.
     __device__ void run()
     {
         const frame_place frame = d_args.frames.table[blockIdx.x];
@@ -202,10 +203,11 @@ private:
     // Loads the parity bits into the records through shared memory, because threads need
     // them in another order.
     __device__ void load_parity(const channel_value* channel);
-    // Begins the records of the chain with the channel values of its parity bits.
+    // Writes the chain's first records: the channel values of its parity bits, and no
+    // messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
-    // Loads values as floats, those from the i-th on to place(i).
+    // Loads channel values as floats; place(i) is the destination from value i on.
     template <class Place>
     __device__ void
     load_values(const channel_value* channel, unsigned count, Place&& place) const;
@@ -243,7 +245,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Calls use() likewise; \p outside is the record's place in device memory.
+    // Does the same; \p outside is the place that the record has in device memory.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {
@@ -302,7 +304,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // only if External, like early
+        edge_places edges_at;              // set only if External, and so is early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
@@ -338,7 +340,7 @@ private:
     {
 #ifdef __CUDA_ARCH__
         static_assert(check_record::rows == 3);
-        // One statement, of which the compiler makes no branch.
+        // With one asm statement the compiler makes no branch.
         asm volatile("{\n"
                      ".reg .pred p;\n"
                      "setp.lt.u32 p, %1, %2;\n"
@@ -392,7 +394,7 @@ private:
         }
     }
 
-    // Writes the posteriors of a layer that has bits more than once.
+    // Writes the posteriors of a layer in which bits occur more than once.
     __device__ void
     write_shared_bits(std::uint32_t head,
                       const places& now,
@@ -436,7 +438,7 @@ private:
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
     std::uint32_t* d_flags;           // the block's slot; the count of violated checks
-    bit_place d_before, d_after;      // posteriors of the bits before and after the chain
+    bit_place d_before, d_after;      // the bit before the chain, the chain's last bit
     std::uint32_t* d_state;
     // The thread's records from the chain's first layer on: in d_state, and in shared
     // memory.

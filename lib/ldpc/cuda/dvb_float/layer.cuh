@@ -73,7 +73,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
         t[e + 1] = get_posterior(now.at[e], e, now.edges_at, now.early[e]);
     }
     if constexpr (ahead) {
-        static_assert(shared_table); // past the last layer, too
+        static_assert(shared_table); // has an entry past the last layer
         find(i + 1, next);
     }
     float deferred[max_deferred]; // old messages of deferred edges
@@ -155,7 +155,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
                 set_posterior(now.at[e], e, now.edges_at, sum(e));
             }
         }
-    } else { // no two are of one group
+    } else { // no two deferred edges lead to the same group
         float sums[max_deferred];
 #pragma unroll
         for (unsigned e = 0; e < max_deferred; ++e) {

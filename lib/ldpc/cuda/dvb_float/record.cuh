@@ -37,7 +37,7 @@ struct record<Edges, true, Pitch> {
     // in words.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
-    // Words from one thread to the next.
+    // Distance in words between the records of adjacent threads.
     static constexpr unsigned own_words = sizeof(vector) / 4;
     static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
@@ -47,7 +47,7 @@ struct record<Edges, true, Pitch> {
 
     struct unpacked {
         float first, step, place; // place: the edge with min1, in its unit, in low bits
-        std::uint32_t signs;      // from the top down
+        std::uint32_t signs;      // that of edge 0 is the highest bit
 
         __device__ float message(unsigned e) const
         {
@@ -121,13 +121,14 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // A layer has a row for each word: both magnitudes, whose lowest bits and sign bit
-    // are free; the posterior; and the signs of many edges. The signs of few edges are in
-    // the free bits: eight below the first magnitude, four below the second, where the
-    // place of min1 is lowest, and one above each.
+    // A layer has one row per word of the record: both magnitudes, whose lowest bits and
+    // sign bit are free; the posterior; and, if there are many edges, their signs. The
+    // signs of few edges are in the free bits: eight in the low bits of the first
+    // magnitude, four in those of the second above the place of min1, and one in the sign
+    // bit of each.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
-    static constexpr unsigned own_words = 1; // from one thread to the next
+    static constexpr unsigned own_words = 1; // distance between adjacent threads
     static constexpr unsigned layer_words = rows * Pitch;
     static constexpr unsigned place_bits = narrow ? 4 : 5;
     static constexpr unsigned below_first = !narrow ? 0 : Edges < 8 ? Edges : 8;
@@ -138,7 +139,7 @@ struct record<Edges, false, Pitch> {
     static constexpr unsigned above = narrow ? Edges - below_first - below_second : 0;
     static constexpr std::uint32_t signless = kept_bits & ~sign;
 
-    // Returns the kept part of a magnitude, with the sign of the product.
+    // Returns the stored part of a magnitude, with the sign bit of \p product.
     __device__ static float message(float magnitude, std::uint32_t product)
     {
         return value_of(select_bits(signless, bits(magnitude), product & sign));
@@ -154,7 +155,7 @@ struct record<Edges, false, Pitch> {
             if constexpr (!narrow) {
                 return signed_by(value_of(magnitude), signs << (32 - Edges + e));
             }
-            // The low bits of s must be 0.
+            // The low bits of s are 0, because they become those of the message.
             const auto s =
                 e < below_first ? first << (32 - below_first + e)
                 : e < below_first + below_second
@@ -194,7 +195,7 @@ struct record<Edges, false, Pitch> {
             row(3, signs);
         }
     }
-    // Takes the sign of the last edge in the lowest bit.
+    // The lowest bit of \p all_signs is the sign of the last edge.
     __device__ void set(float to_all,
                         float to_min1,
                         unsigned min1_at,

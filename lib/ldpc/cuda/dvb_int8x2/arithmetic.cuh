@@ -17,7 +17,7 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// Least major compute capability of the kernels for two codewords per word.
+// Lowest major compute capability for the kernels with two codewords per word.
 constexpr int first_capability = 8;
 
 constexpr unsigned group = chain_table::group;
@@ -25,7 +25,7 @@ constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
 constexpr float missing = 1500 * unit; // magnitude in place of an edge that a check lacks
-// A magnitude in place of such an edge that sums with messages do not change.
+// Posterior in place of such an edge, so large that adding a message does not change it.
 constexpr float unchanged = 32768;
 constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
@@ -63,7 +63,7 @@ struct constants {
     }
 };
 
-// The message rule of int8x2_arguments in registers, where enough are free.
+// The message rule of int8x2_arguments in registers, for kernels with enough free ones.
 struct kept_rule {
     std::uint32_t slope, floor, span;
     __device__ explicit kept_rule(const int8x2_arguments& a)

@@ -16,7 +16,8 @@ namespace dvb_int8x2 {
 template <unsigned Edges, class Messages = messages<Edges>>
 class check_node_update
 {
-    // Bytes of message bits in each half, of four edges each.
+    // Number of bytes in each half that hold the sign and is_min1 bits of four edges
+    // each.
     static constexpr unsigned octets = (Edges + 3) / 4;
 
 public:
@@ -40,7 +41,8 @@ public:
         d_product = (bits(min1) & signs) | k.ones;
 #pragma unroll
         for (unsigned o = 0; o < octets; ++o) {
-            // The sum starts in the middle: a sign of 1 subtracts, and −1 adds.
+            // A byte is built as a sum that starts in the middle of its range: a positive
+            // sign subtracts the weight of its bit, and a negative one adds it.
             const unsigned edges = Edges - 4 * o;
             d_octet[o] = all(1024 + (edges == 1   ? 64
                                      : edges == 2 ? 80

@@ -6,7 +6,7 @@
  * two checks per word it decodes one codeword, and the halves belong to two of its
  * checks.
  *
- * Thread j does check j·q + i in layer i, and with two checks per word also check
+ * Thread j updates check j·q + i in layer i, and with two checks per word also check
  * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
  * bits form a chain that a thread follows from layer to layer: after check c the
  * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
@@ -16,9 +16,9 @@
  * magnitudes of each check, for the edge with min1 and for all others, and for each edge
  * a sign and whether it has min1.
  *
- * The posteriors of groups that do not fit in shared memory are in device memory, and in
- * the L2 cache as far as possible (External). A thread reads those early that no thread
- * changes meanwhile (chain_table.h).
+ * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
+ * as far as possible (External). A thread reads them before the preceding layer is
+ * written if no thread changes them in it (chain_table.h).
  *
  * A barrier stands only before a layer that uses bits of a group in use since the last
  * barrier, so that warps can drift apart. All threads wait at it if the other chain used
@@ -41,7 +41,7 @@ template <unsigned MessageEdges, // edges of a check to message bits
           bool SharedParity,     // parity bits are in shared memory
           bool SharedTable,      // the table of edges is in shared memory
           bool Irregular,        // checks of some layers have fewer edges
-          unsigned External,     // so many last edges may lead to device memory
+          unsigned External,     // number of last edges that may lead to device memory
           bool Soft,       // LLRs are written; messages to own parity bits are stored
           unsigned Blocks, // per multiprocessor
           unsigned Chains, // chains of layers
@@ -105,7 +105,7 @@ public:
     static constexpr unsigned threads = block_threads::count;
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
     static constexpr unsigned max_deferred = chain_max_deferred(MessageEdges);
-    // As far as registers suffice.
+    // Posteriors are read early where enough registers are free.
     static constexpr unsigned max_early =
         External && Ahead && Chains == 1 ? MessageEdges : 0;
     __host__ __device__ static constexpr unsigned parity_words(unsigned q)
@@ -122,7 +122,7 @@ public:
     }
     __host__ __device__ static std::size_t state_words(const chain_table& t)
     {
-        // Fetches ahead at the end read past the last layer.
+        // At the end, kernels fetch ahead past the last layer.
         return std::size_t(layer_words) * (t.q + distance) +
                (SharedParity ? 0 : parity_words(t.q)) + wrap_words +
                (External ? t.message_bits - t.shared_groups * group +
@@ -145,8 +145,8 @@ public:
     {
     }
 
-    // All control flow depends on parameters and the block's index: where the compiler
-    // cannot tell that warps stay together, it guards every barrier and branch.
+    // All control flow depends on parameters and the block's index only. Otherwise the
+    // compiler would guard every barrier and branch, because warps might diverge.
     __device__ void run()
     {
         const auto first = d_args.codewords_per_word * blockIdx.x;
@@ -170,7 +170,7 @@ private:
         d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
-            d_flags[0] = take_slot(d_args); // state that no other block uses
+            d_flags[0] = take_slot(d_args); // takes state that no other block uses
         }
         if constexpr (SharedTable) {
             d_entries = next;
@@ -261,7 +261,7 @@ private:
                 write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
             }
         }
-        // The other codeword may go on, and the posteriors of this one change with it.
+        // If the other codeword is not finished, the posteriors of this one change too.
         __syncthreads();
     }
 
@@ -282,14 +282,14 @@ private:
         }
     }
 
-    // Returns the place of the i-th four message bits: an index in shared memory or, from
-    // the number of fours there on, behind it in device memory.
+    // Returns the index of the i-th four message bits among those in shared memory;
+    // larger indices are in device memory.
     __device__ unsigned place_of_four(unsigned i) const
     {
         constexpr unsigned fours = group / 4;
         return External ? d_table.place[i / fours] * fours + i % fours : i;
     }
-    __device__ uint4* external_fours() const // device memory by this place
+    __device__ uint4* external_fours() const // device memory, indexed by place_of_four()
     {
         return reinterpret_cast<uint4*>(d_external) - d_table.shared_groups * (group / 4);
     }
@@ -347,7 +347,7 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, less the bias
+        half2 message; // message to the bit before from its own check, minus the bias
         parity* at;    // place of the bit before
         parity* own;   // place of this layer's parity bit
         unsigned layer;
@@ -362,8 +362,8 @@ private:
         }
     }
 
-    // Fetches what is stored of a layer. Past the last layer it reads memory without
-    // meaning, and in the first iteration there are no messages yet.
+    // Fetches the stored messages and parity bit of a layer. Past the last layer it reads
+    // meaningless memory, and in the first iteration there are no messages yet.
     template <bool First>
     __device__ static void fetch(const chain& c, unsigned layers, fetched& f)
     {
@@ -439,7 +439,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // only if External, like early
+        edge_places edges_at;              // set only if External, and so is early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
@@ -477,7 +477,7 @@ private:
     template <bool First>
     __device__ void do_layer(prepared& now, prepared& next, fetched& f, chain& c);
 
-    // Writes the posteriors of a layer that has bits more than once.
+    // Writes the posteriors of a layer in which bits occur more than once.
     __device__ void write_shared_bits(std::uint32_t head,
                                       unsigned degree,
                                       const edge_places& edges_at,
@@ -527,7 +527,7 @@ private:
     // Returns the codewords in \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const;
 
-    // Counts violated checks; of two codewords in the halves of the word.
+    // Returns the number of violated checks, for two codewords in the halves of the word.
     __device__ std::uint32_t count_violated();
 
     // Writes the decisions of codeword w, first bit most significant.
@@ -585,7 +585,7 @@ private:
     // Posteriors of the last layer's parity bits, that of thread j − 1 at j; behind them
     // those of the bits between the first chain and the second.
     std::uint32_t* d_wrap;
-    // In d_wrap: the bit before the chain, and its last bit.
+    // The places in d_wrap of the bit before the chain and of the chain's last bit.
     std::uint32_t *d_before, *d_after;
     std::uint32_t* d_state;
     std::uint32_t* d_external;

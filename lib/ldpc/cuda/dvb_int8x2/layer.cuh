@@ -54,7 +54,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::iterate()
     for (unsigned n = q / depth; n > 0; --n) {
         layers(depth);
         if (TwoChecksPerWord && n == q / depth && follows_last()) {
-            // The other half stands before check 0, where there is no bit.
+            // Only the upper half has a preceding bit; none precedes check 0.
             *of_last_check() = std::uint8_t(*parity_at(d_table.q, 0) >> 8);
         }
     }
@@ -88,7 +88,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            if constexpr (External > 0) { // as a function it took more registers
+            if constexpr (External > 0) { // not a function, which took more registers
                 t[e] =
                     value_of(e + External >= MessageEdges
                                  ? placed().get(at[e].address, e, edges_at, now.early[e])
@@ -191,7 +191,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
                 set_posterior(at[e], sum(e));
             }
         }
-    } else { // no two are of one group
+    } else { // no two deferred edges lead to the same group
         half2 sums[max_deferred];
 #pragma unroll
         for (unsigned e = 0; e < max_deferred; ++e) {

@@ -19,10 +19,12 @@ template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
     static constexpr unsigned words = parts + 1;
-    std::uint32_t word[words]; // the last: first magnitude of both, second of both
+    // The bytes of the last word are the first magnitudes of both halves, then the
+    // second.
+    std::uint32_t word[words];
 
-    // The bits of up to four edges fit in a byte per codeword. The decisions are then
-    // beside the magnitudes, which need six bits each.
+    // The bits of up to four edges fit in a byte per codeword. The decisions are then in
+    // the word of the magnitudes, which need six bits each.
     static constexpr bool few = Edges <= 4;
     // 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
@@ -35,7 +37,8 @@ struct messages {
     static constexpr unsigned rest = words % width; // one word or none
     static_assert(rest < 2, "words that fit in no vector");
 
-    // A thread's place among the vectors, and among the last words.
+    // A thread's place among the vectors, among the last words, and, with few edges,
+    // among the bytes of both codewords.
     struct place {
         std::uint32_t *vectors, *word;
         std::uint16_t* two_bytes;
@@ -132,8 +135,8 @@ struct messages {
         return word << (few ? 8 : 15);
     }
 
-    // Return the magnitudes of the messages to all edges but the one with min1, and to
-    // it.
+    // first() is the magnitude of the messages to all edges but the one with min1, and
+    // second() that of the message to this one.
     __device__ half2 first(const constants& k) const
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4140)), all(0.5f));
@@ -142,8 +145,8 @@ struct messages {
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4342)), all(0.5f));
     }
-    // Returns posterior p less the message of edge e. Bit 14, is_min1, raises first above
-    // second, so that the smaller of the two is the magnitude.
+    // Returns posterior p minus the message of edge e. Bit 14, is_min1, raises first
+    // above second, so that the smaller of the two is the magnitude.
     __device__ half2 variable_to_check(half2 p,
                                        unsigned e,
                                        half2 first,

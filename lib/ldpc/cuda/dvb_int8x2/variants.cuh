@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice of an int8 kernel for a DVB-S2 code. Kernels with LLR output are compiled
- * apart from the others. */
+/* The choice of an int8 kernel for a DVB-S2 code. Kernels with and without LLR output are
+ * compiled from different files. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_VARIANTS_CUH
@@ -12,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// A kernel and its requirements of memory.
+// A kernel and the memory that it needs.
 struct dvb_int8x2_variant {
     void (*kernel)(chain_table, int8x2_arguments) = nullptr;
     chain_layers::form form;
@@ -88,7 +88,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 }
 #else
 
-// Returns the variant for checks of up to \p edges edges, in regular layers too.
+// Returns a variant for layers of up to \p edges edges. It is also used for regular
+// layers that have no variant of their own.
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {
@@ -129,7 +130,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // Two blocks do not fit on a multiprocessor.
+    // Two blocks of such a code do not fit on a multiprocessor.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {
         // Two blocks of short frames fit on a multiprocessor.
@@ -162,7 +163,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     case 25:
         return large ? variant<Soft, 25, false, false>()
                      : variant<Soft, 25, true, true>();
-    case 28: // of the largest code, all groups but one fit in 227 KB
+    case 28: // all groups of the largest code but one fit in 227 KB
         return variant<Soft, 28, false, false, false, 1>();
     default:
         return choose_irregular<Soft>(edges);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of borrowed input on the device, as in input_format. */
+/* Quantisation of borrowed input on the device, by the rule of stream/input_format.h. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/cuda/steps.cuh"
@@ -16,7 +16,7 @@ __device__ float value_of(float x) { return x == x ? x : 0; }
 __device__ float value_of(std::int8_t x) { return float(x < -127 ? -127 : x); }
 __device__ float value_of(std::uint8_t x) { return x == 0 ? -127.0f : float(x) - 128; }
 
-// Quantises a codeword, four values per thread; blocks along x share it.
+// Quantises codeword blockIdx.y, four values per thread. The blocks along x share it.
 template <class From, class To>
 __global__ void quantise(const caller_frame* frames,
                          const std::uint8_t* caller_format,
@@ -49,7 +49,7 @@ __global__ void quantise(const caller_frame* frames,
                                : To(0);
             }
         }
-        // Codewords begin at whole vectors, so that four values fit.
+        // Codewords begin at multiples of a vector, so there is memory for four values.
         *reinterpret_cast<four_to*>(to + i) = out;
     }
 }

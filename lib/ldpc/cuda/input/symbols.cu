@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demapping of frames on the device: a kernel samples each frame for its scale, another
- * sums moments, then one or, for constellations with rings, several passes demap it,
- * which cost little beside the transfer to the device. Compiled without contraction, so
- * that doubles are the same as on the CPU. */
+/* Demapping of frames on the device. One kernel samples each frame to find its scale, and
+ * another sums its moments. Then each pass chooses levels, makes tables and demaps
+ * frames; constellations with rings take several passes. The file is compiled without
+ * fused multiply-adds, so that doubles are the same as on the CPU. */
 
 #include "ldpc/cuda/steps.cuh"
 #include "symbols.h"
@@ -44,7 +44,7 @@ struct table_store {
 
 } // namespace symbols
 
-// Returns shared memory with the samples of each energy class and the sums of warps.
+// Returns the shared memory for the number of samples per energy class, and per warp.
 __device__ inline std::uint32_t* shared_classes()
 {
     extern __shared__ uint4 shared_memory[];
@@ -124,7 +124,7 @@ __global__ void find_scale(symbol_arguments a)
     for (unsigned k = 0; k < per_thread; ++k) {
         own += classes[first + k];
     }
-    unsigned before = own; // inclusive of its own until below
+    unsigned before = own; // includes `own` until it is subtracted below
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         const unsigned lower = __shfl_up_sync(~0u, before, distance);
         before += lane >= distance ? lower : 0;
@@ -209,7 +209,7 @@ __device__ unsigned key_of(const caller_frame& f, const frame_state& state)
     return f.constellation * levels + unsigned(state.search.level - demap::first_level);
 }
 
-// Chooses levels, and the tables to make, with one block.
+// Chooses the levels of frames and the tables to make. The grid is one block.
 __global__ void choose(symbol_arguments a)
 {
     auto& store = *a.store;
@@ -283,7 +283,7 @@ make_llr(const model& m, int level, demap::method how, int i, int q, std::uint16
     return word;
 }
 
-// Makes the chosen tables; a block takes rows of them.
+// Makes the chosen tables; a block makes one row at a time.
 __global__ void make_tables(symbol_arguments a)
 {
     const auto& store = *a.store;
@@ -340,7 +340,7 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Columns begin at whole vectors, and none extends beyond the frame.
+    // Whether the columns begin at whole vectors and end within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;
@@ -442,7 +442,8 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// Returns the blocks per frame, for four symbols per thread of the longest frame.
+// Returns the number of blocks per frame, so that each thread has four symbols of the
+// longest frame, but at most max_blocks.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;
@@ -498,7 +499,7 @@ struct symbol_demapper::memory {
         states.clear();
     }
 
-    const bool refines; // any constellation
+    const bool refines; // whether any constellation takes several passes
     const std::uint32_t words;
     const demap::symbol_format format;
     const ldpc_precision precision;

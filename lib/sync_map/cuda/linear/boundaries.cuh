@@ -14,7 +14,8 @@ namespace gr::gpufec::sync_map {
 
 enum class direction { forward, backward };
 
-// Number of a thread's warp, and of a block's warps; with One, a block is one warp.
+// The number of a thread's warp, and how many warps a block has. One: a block is one
+// warp.
 template <bool One>
 __device__ unsigned warp_number()
 {
@@ -26,8 +27,9 @@ __device__ unsigned block_warps()
     return One ? 1 : blockDim.x / 32;
 }
 
-// Calls use(k) for each group of four values of a row that is this thread's; \p k counts
-// from the aligned address. All threads of a warp make the same calls.
+// Divides a row in groups of four values among the threads of a block. Calls use(k) for
+// each group of this thread, which begins k values after the row's aligned address. All
+// threads of a warp make the same number of calls.
 template <class Use>
 __device__ void fours_of_row(unsigned stride, Use&& use)
 {
@@ -40,7 +42,8 @@ __device__ void fours_of_row(unsigned stride, Use&& use)
     }
 }
 
-// Sums the warps' parts, scales the row and makes it the current one.
+// Sums the warps' parts of a row, scales it and makes it the current row. Stores it as
+// \p alpha if \p keep.
 template <bool One, class Row, class Metric>
 __device__ void next_boundary(const linear_layout& l,
                               linear_shared<Row, Metric>& s,
@@ -82,8 +85,8 @@ __device__ void next_boundary(const linear_layout& l,
     block_sync();
 }
 
-// Applies the insertions before the first symbol to the current row, and stores it as
-// \p alpha.
+// Applies the insertions before a symbol to the current row. Stores it as \p alpha unless
+// that is nullptr.
 template <class Row, class Metric>
 __device__ void insert(const sync_geometry& g,
                        const linear_layout& l,

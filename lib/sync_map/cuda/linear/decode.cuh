@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoding in the linear form: of a frame, by the forward recursion and then the backward
- * one with the posteriors of each index; and of a batch, one block per frame. */
+/* Decoding in the linear form, one block per frame: the forward recursion, then the
+ * backward recursion with the posteriors of each index. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
@@ -11,10 +11,12 @@
 
 namespace gr::gpufec::sync_map {
 
-/* Decodes a frame. Sweep: begin(i, direction) prepares index i. run(j, last, alpha,
- * weigh, to, first) sweeps the lattices of its words 32·j to 32·j + 31 from the current
- * row, with insertions \p last after the last symbol, and returns a lane's sum of row n
- * times \p alpha if \p weigh. */
+/* Decodes a frame. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
+ * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
+ * from the current row; `last` is the weight of an insertion after the last symbol. It
+ * stores the sum of row n over the words in `to`, or adds it unless `first`. If `weigh`,
+ * it returns the lane's L(D), the sum over the drifts of `alpha` times row n before its
+ * insertions. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const linear_layout& l,
@@ -75,7 +77,7 @@ __device__ void decode_linear(const sync_geometry& g,
             block_sync();
             fetch_alpha(l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
         }
-        // Boundaries `outputs` and `symbols` are kept without the insertions after them.
+        // α of boundaries `outputs` and `symbols` is stored without the insertions there.
         const bool bare = (k + 1 == g.outputs) | (k + 1 == g.symbols);
         const Row insertion = bare ? Row(0) : sweep.weights.insertion;
         Metric L = 0;
@@ -122,8 +124,8 @@ __device__ void decode_linear(const sync_geometry& g,
     __pipeline_wait_prior(0);
 }
 
-// Decodes the frames of a batch, one block per frame at a time. make_sweep returns the
-// sweep of a frame.
+// Decodes the frames of a batch; a block decodes one at a time. make_sweep() returns the
+// Sweep of a frame.
 template <bool One, class Row, class Metric, class MakeSweep, class Frames = all_frames>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_layout& l,

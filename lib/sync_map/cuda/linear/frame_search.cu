@@ -76,8 +76,8 @@ private:
                  N };
     }
 
-    // There are fewer kernels than in linear_plan: the search takes a part of a frame's
-    // work.
+    // There are fewer kernels than in linear_plan, because the search is a small part of
+    // the work on a frame.
     template <template <int, class, class> class Items>
     static kernel_of_rows<kernel> kernel_for(unsigned n, unsigned q)
     {

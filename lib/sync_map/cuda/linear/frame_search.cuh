@@ -13,13 +13,13 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Parameters of the search. The geometry beside it has the window of a try, the symbols
-//! of the warm-up and the frames of the batch.
+//! Parameters of the search. The sync_geometry that kernels take beside them is that of
+//! an attempt (start_search): its window, and the warm-up as its symbols.
 struct start_geometry {
     start_search search;
     double log_symbol; //!< log of the factor that the recursion leaves out, per symbol
-    bool narrow;       //!< the first tries narrow their windows
-    // Input and output of frames.
+    bool narrow;       //!< the first attempts narrow their windows
+    // Input and output of a frame.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
@@ -29,8 +29,9 @@ struct start_geometry {
     std::size_t whole_at, batch_items_at;
 };
 
-// Result of a try: the place, and its log likelihood ratio. The current row is its last:
-// `window` drifts from number `low` of the try on.
+// Result of an attempt: the place found, and the logarithm of its likelihood ratio. The
+// current row then holds α at the frame's beginning, for `window` drifts from drift
+// number `low` of the attempt on.
 struct found_start {
     std::int64_t origin;
     double evidence;
@@ -47,9 +48,9 @@ inline __device__ linear_layout narrowed(linear_layout l, unsigned window)
     return l;
 }
 
-// Runs one try: starts α at 1 for all drifts about a place, and makes α of the boundary
-// in question the current row. A try that narrows keeps only the drifts near the
-// likeliest one once its evidence suffices.
+// Runs one attempt: begins with α = 1 at all drifts around a place before the frame, and
+// makes α at the frame's beginning the current row. A narrowing attempt keeps only the
+// drifts near the most likely one once its evidence suffices.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ found_start try_start(const sync_geometry& full,
                                  const start_geometry& sg,
@@ -76,7 +77,7 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // The row is I times a row of ones.
+    // The row is that of ones after insertions: the sum of the powers c^0 … c^m.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {
@@ -172,7 +173,8 @@ __device__ found_start try_start(const sync_geometry& full,
              g.window };
 }
 
-// Writes a frame of the batch. It starts with the current row, that of a try at \p place.
+// Writes the input of a frame. Its start metrics are the current row, the result of an
+// attempt at \p place.
 template <class Row, class Metric>
 __device__ void write_found(const start_geometry& sg,
                             linear_shared<Row, Metric>& s,
@@ -263,8 +265,8 @@ __device__ void find_starts(const sync_geometry& g,
             }
             continue;
         }
-        // Narrowing tries pass once over where the frame may be. If they find nothing,
-        // full tries follow.
+        // Narrowing attempts cover the places within the radius. If none is accepted,
+        // full attempts begin again at the guess.
         const std::int64_t guess = piece.guess;
         std::int64_t place = guess, best_place = guess;
         found_start best{ guess, -INFINITY };
@@ -294,7 +296,7 @@ __device__ void find_starts(const sync_geometry& g,
         }
         const auto off = best.origin - best_place;
         if (off > search.reach || off < -search.reach || best_place != place) {
-            // The last try is centred at the place found.
+            // One more attempt is centred at the place found.
             place = best.origin;
             const auto again = run(place, false);
             best = again.evidence > -INFINITY ? again : best;

@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Sums the priors of each index into device memory of the block.
+// Stores the sum of the priors of each index in the block's part of device memory.
 inline __device__ void
 sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
 {
@@ -30,7 +30,8 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
     block_sync();
 }
 
-// Returns the prior of word D at index i, 0 for lanes without a word.
+// Returns the prior of the lane's word, number 32·j + lane, at index i; 0 for lanes
+// without a word.
 template <class Row>
 __device__ Row word_prior(const sync_geometry& g,
                           const frame_input& in,
@@ -46,7 +47,7 @@ __device__ Row word_prior(const sync_geometry& g,
     return D < g.q ? 1 : 0;
 }
 
-// Returns the received position of the item of step \p k of index i.
+// Returns the position of the received item that step \p k of index i reads.
 inline __device__ std::int64_t item_position(const sync_geometry& g,
                                              const linear_layout& l,
                                              const frame_input& in,
@@ -58,9 +59,9 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
         g, i, d == direction::forward ? k - 1 : int(g.n + l.window) - 1 - k);
 }
 
-// ---- items of words of N symbols; of shorter words the first `spare` are missing ----
+// ---- items for kernels of N rows, of which shorter words leave `spare` unused ----
 
-constexpr int steps_at_once = 4; // with one read of their inputs
+constexpr int steps_at_once = 4; // number of steps whose inputs are read at once
 
 //! Items that are bits; bit t of a word is symbol t.
 template <int N, class Row, class Metric>
@@ -120,7 +121,7 @@ struct bit_items {
         return most > 1;
     }
 
-    // Unpacks a word's symbols as masks.
+    // Unpacks the bits of a word as masks, in the order of the sweep.
     __device__ void split(word w, bool reversed, std::int32_t (&sent)[N]) const
     {
         w = reversed ? __brev(w) >> (32 - N) : w << spare;
@@ -160,8 +161,9 @@ struct bit_items {
     };
 };
 
-/*! Items of any alphabet; a word has four bits per symbol. An item is the weight of each
- * symbol: a row reads the weights of its own symbol, four steps at once. */
+/*! Items of any alphabet of up to 16 symbols; a word has four bits per symbol. Each item
+ * is stored as one weight per symbol. A row reads the weights of its own symbol for four
+ * steps at once. */
 template <int N, class Row, class Metric>
 struct symbol_items {
     static_assert(N <= 16);
@@ -207,7 +209,8 @@ struct symbol_items {
         return s.weights + (at - c) * g.alphabet + c;
     }
 
-    // Unpacks a word's symbols as byte offsets of their weights.
+    // Unpacks the symbols of a word as byte offsets of their weights, in the order of the
+    // sweep.
     __device__ void split(word w, bool reversed, std::int32_t (&sent)[N]) const
     {
         w = reversed ? w : w << 4 * spare;

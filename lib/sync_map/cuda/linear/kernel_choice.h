@@ -20,13 +20,15 @@ inline std::vector<std::uint32_t> packed(const sync_code& code, unsigned rows)
     return code.alphabet() == 2 ? pack_bits(code) : pack_nibbles(code, rows);
 }
 
-// Returns linear_layout's number of weights per item for such kernels.
+// Returns the argument `symbols` of linear_layout::of() for kernels with rows in
+// registers.
 inline unsigned symbols_of_items(const sync_code& code)
 {
     return code.alphabet() == 2 ? 0 : code.alphabet();
 }
 
-// Returns whether the items of a window fit into the shared memory of such kernels.
+// Returns whether a block with one warp has enough shared memory for the items of a
+// window.
 template <class Row, class Metric>
 bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int device)
 {
@@ -40,7 +42,7 @@ constexpr bool are_bits = false;
 template <>
 inline constexpr bool are_bits<bit_items> = true;
 
-// Returns the number of blocks that a device holds at a time.
+// Returns the number of thread blocks that are resident on a device at a time.
 template <class Kernel>
 std::size_t
 resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
@@ -55,8 +57,8 @@ resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
     return std::size_t(std::max(1, resident)) * multiprocessors;
 }
 
-//! Kernel with so many rows in registers, for words of that many symbols or a few less;
-//! or no kernel.
+//! A kernel with `rows` lattice rows in registers, for words of as many symbols or a few
+//! less. `run` is nullptr if there is none.
 template <class Kernel>
 struct kernel_of_rows {
     Kernel run;
@@ -66,8 +68,9 @@ struct kernel_of_rows {
 //! The kernel for a code, with the layout of its words and of its shared memory.
 template <class Row, class Metric, class Kernel>
 struct linear_kernel {
-    //! Prefers the kernel \p bits or \p symbols, if there is one and a block's shared
-    //! memory holds the weights of the items.
+    //! Chooses the kernel \p bits or \p symbols, by the alphabet, if there is one and the
+    //! items fit a block's shared memory, else \p for_any. \p window: name of what needs
+    //! the shared memory, for error messages.
     linear_kernel(const setup& setup,
                   const sync_geometry& g,
                   const kernel_of_rows<Kernel>& bits,
@@ -84,7 +87,7 @@ struct linear_kernel {
           words(upload(in_registers ? packed(setup.code, own.rows)
                                     : pack_segments(setup.code, parts, first_part)))
     {
-        // One warp per 32 words, as far as shared memory allows.
+        // One warp per 32 words, or fewer so that two blocks fit the shared memory.
         const auto most = max_shared(device);
         for (warps = std::min(max_warps, (g.q + 31) / 32);; --warps) {
             layout = linear_layout::of<Row, Metric>(
@@ -102,7 +105,7 @@ struct linear_kernel {
 
     std::size_t blocks(std::size_t frames) const { return std::min(frames, resident); }
 
-    // Returns the number of values between the segments of a word, for so many blocks.
+    // Returns the number of lattice values that \p count blocks store between segments.
     std::size_t rows_between(const sync_geometry& g, std::size_t count) const
     {
         return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
@@ -118,7 +121,9 @@ struct linear_kernel {
     const kernel_of_rows<Kernel> own;
     const bool in_registers;
     const Kernel run;
-    const unsigned parts, first_part; // segments of a word that is not in registers
+    // Number of segments of a word, and symbols of the first, if rows are in device
+    // memory.
+    const unsigned parts, first_part;
     const cuda::buffer<std::uint32_t> words;
     unsigned warps;
     linear_layout layout;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Memory of the linear form on CUDA: the codebook and the metrics kept in device memory,
- * and the layout of a block's shared memory. */
+/* Memory of the linear form on CUDA: the codebook and the metrics in device memory, and
+ * the layout of a block's shared memory. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LAYOUT_CUH
@@ -27,9 +27,10 @@ struct linear_memory {
 
 /*! Layout of rows, and of a block's shared memory. The host computes it once.
  *
- * Sweeps take steps in groups of four. One group begins at step N, the number of a
- * kernel's rows, and one ends N steps before the window does. So the window is padded
- * with values of weight 0, and rows begin at an offset from their aligned address. */
+ * Sweeps take steps in groups of four. A group begins at step N, the number of the
+ * kernel's rows, and must be aligned, so rows begin at an offset from their aligned
+ * address. The groups from there on produce all outputs but the last N. So the window is
+ * padded with values of weight 0 until its length exceeds N by a multiple of four. */
 struct linear_layout {
     std::uint32_t window; //!< padded
     std::uint32_t offset; //!< of a row's first value from its aligned address
@@ -37,7 +38,7 @@ struct linear_layout {
     std::uint32_t stride; //!< between rows that whole warps read, four values per lane
     std::uint32_t waiting_rows;
     std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
-        if_one;        //!< byte offsets; weights of symbols share that of \p one
+        if_one;        //!< byte offsets of linear_shared; `weights` has that of `one`
     std::size_t bytes; //!< of shared memory
 
     //! \p rows: rows of the kernel's lattice after row 0. \p symbols: number of weights
@@ -51,7 +52,8 @@ struct linear_layout {
         l.offset = (0 - rows) % 4;
         l.length = (l.offset + l.window + 3) / 4 * 4;
         l.stride = (l.length + 127) / 128 * 128;
-        // At most 28 outputs wait when a sweep reaches its last n.
+        // Outputs are summed 32 at a time and come in groups of four, so at most 28 wait
+        // when the last N follow.
         l.waiting_rows = 28 + rows;
         const unsigned steps = (l.length + rows + 3) / 4 * 4;
         l.bytes = 64 * sizeof(double); // scratch
@@ -79,18 +81,18 @@ struct linear_layout {
 // Shared memory of a block. Rows are in the order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
-    double* scratch;   // 64
+    double* scratch;   // 64 values
     Metric* alpha;     // of a boundary, and of the one before while it is copied
-    Metric* posterior; // q
+    Metric* posterior; // L(D), q values
     Row* current;      // metrics that a sweep starts from
     Row* partial;      // sums over the words of each warp: warps × stride
     Row* waiting;      // outputs of each warp, not yet summed over its lanes
     Row* prior;        // of the words of each warp's lanes
-    // The item of each step, window + n: a mask, all ones for a 1, and the weights of the
-    // bits 0 and 1.
+    // For bits, the item of each of window + n steps: a mask, all ones for a 1, and the
+    // weights of a sent 0 and a sent 1.
     std::int32_t* one;
     Row *if_zero, *if_one;
-    // Or the weight of each symbol: groups of four steps × symbols × four steps.
+    // For other symbols, the weights: groups of four steps × symbols × four steps.
     Row* weights;
 
     __device__ linear_shared(const linear_layout& l, std::byte* memory)

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The launch plan of the linear form for any code: a block per frame, or segments where
- * frames are few. */
+/* The launch plan of the linear form for any code: a block per frame, or segments of
+ * frames (segments.cuh) if frames are few. */
 
 #include "kernel_choice.h"
 #include "linear.cuh"
@@ -67,7 +67,7 @@ public:
                       status);
     }
 
-    //! Prepares launch_listed().
+    //! Allows the kernel of launch_listed() the shared memory that it needs.
     void allow_listed() const
     {
         allow_shared(kernel_of_list(), d_kernel.layout.bytes, "the window of drifts");

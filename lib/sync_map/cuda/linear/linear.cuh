@@ -3,17 +3,19 @@
 
 /* The linear form on CUDA: one lane per word, one or more warps per frame.
  *
- * A lane sweeps its lattice over the drifts with its n rows side by side in registers:
- * row t lags t steps behind, so in step k every row meets the same received item. A lane
- * needs n registers for any window. Outputs are summed over the lanes in chunks.
+ * A lane sweeps its lattice over the drifts with its n rows side by side in registers.
+ * Row t lags t steps behind row 0, so in step k every row reads the same received item. A
+ * lane needs n registers for any window. Outputs are summed over the lanes in chunks.
  *
- * Forward and backward are the same sweep and run the same instructions, because few
- * instructions fit in a multiprocessor's caches. With D for a symbol and I for its
- * insertions, forward is (D₀I) … (Dₙ₋₁I) read from the left, and backward is the
- * transpose. Forward rows are kept as I·α, and backward drifts are counted from the
- * window's end. Then row t is, in both,
+ * Both recursions are the same sweep and run the same instructions, because few
+ * instructions fit in a multiprocessor's caches. The operator S_t sends or deletes symbol
+ * t, and the operator I inserts any number of symbols. The forward recursion applies I,
+ * S₀, I, S₁, …, I, Sₙ₋₁ in this order, and the backward recursion is the transpose.
+ * Forward rows are stored as I·α, and backward drifts are counted from the window's end.
+ * Then row t is in both
  *   x_t(k−t) = Q·x_{t−1}(k−t) + Pd·x_{t−1}(k−t+1) + c·x_t(k−t−1),
- * and the weight of a word is the sum of I·α times row n before its insertions. */
+ * where Q is the weight of the item, Pd that of a deletion and c that of an insertion.
+ * L(D) is the sum of I·α times row n before its insertions. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_LINEAR_CUH
@@ -55,7 +57,7 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
         });
 }
 
-// Decodes the frames on a list; words of bits.
+// Decodes the frames on a list, for words of bits.
 template <int N, bool One, class Row, class Metric>
 __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
                                   One ? resident_warps<N, Metric> : 2)

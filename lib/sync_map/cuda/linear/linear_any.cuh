@@ -42,7 +42,7 @@ struct any_sweep {
         const unsigned D = 32 * j + threadIdx.x % 32;
         const bool there = D < g.q;
         const bool reversed = towards == direction::backward;
-        const unsigned beyond = reversed ? M - g.window : 0; // before the window
+        const unsigned beyond = reversed ? M - g.window : 0; // padding before the window
         const auto base = std::size_t(index % g.frame_symbols) * memory.segments;
         Row* const between = rows + D;
         Metric L = 0;

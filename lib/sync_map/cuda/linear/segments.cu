@@ -33,8 +33,8 @@ public:
                              : work_on_segments<bit_items, 10, false, Row, Metric>;
         allow_shared(d_kernel, d_layout.bytes, "the window of drifts");
         d_resident = resident_blocks(d_kernel, 32 * d_warps, d_layout.bytes, device);
-        // The rows of the matrices take little time up to a few times what a device
-        // holds.
+        // Segments are used up to four rounds of matrix rows, the choice in
+        // docs/decisions/2026-11-23-sync-word-lengths.md.
         const char* const to = std::getenv("GPUFEC_SYNC_SEGMENTS_TO");
         d_max = to ? std::atoi(to) : 4 * d_resident / (d_cut.count * g.window);
     }

@@ -4,11 +4,12 @@
 /* The linear form on CUDA for few frames: a frame is cut into segments of a few symbols,
  * which are decoded in parallel.
  *
- * The recursion over a segment is linear and so a matrix; a block computes the row that
- * begins at one drift. The matrices are chained from both ends of the frame, which gives
- * α and β of all boundaries between segments. Then the symbols of each segment are
- * decoded as if it were a frame. This is more work by a factor of the window's drifts,
- * but the longest chain is three segments instead of twice the frame. */
+ * The recursion over a segment is linear and so has a matrix. A block computes one row of
+ * it, that of paths from one drift. The matrices are chained from both ends of the frame,
+ * which gives α and β of all boundaries between segments. Then the symbols of each
+ * segment are decoded as if it were a frame. The work is larger by a factor of the
+ * window's drifts, but the longest chain of sweeps is three segments instead of twice the
+ * frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_SEGMENTS_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_SEGMENTS_CUH
@@ -21,10 +22,10 @@ namespace gr::gpufec::sync_map {
 constexpr unsigned segment_symbols = 8;
 constexpr unsigned chain_threads = 256; // per direction, one per drift
 
-//! Division of a frame into segments. One boundary lies after the last output symbol.
+//! Division of a frame into segments. One segment ends after the last output symbol.
 struct segment_geometry {
     std::uint32_t symbols, outputs;
-    std::uint32_t putting_out, count; //!< segments
+    std::uint32_t putting_out, count; //!< segments with output symbols, and all segments
 
     segment_geometry(unsigned all, unsigned put_out)
         : symbols(all),
@@ -34,7 +35,7 @@ struct segment_geometry {
     {
     }
 
-    //! Returns the first index of segment \p s, `symbols` for the one after the last.
+    //! Returns the first index of segment \p s, or `symbols` if \p s is `count`.
     __host__ __device__ unsigned begin(unsigned s) const
     {
         return s < putting_out
@@ -62,8 +63,8 @@ struct segment_memory {
 
 enum class segment_work { transfers, symbols };
 
-/* Computes a segment's matrix row that begins at drift number \p from, or decodes its
- * symbols. Both use one copy of the sweep. */
+/* Computes the row of a segment's matrix for paths from drift number \p from, or decodes
+ * the segment's symbols. One loop does both, so that the kernel has the sweep once. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void work_on_segment(const sync_geometry& g,
                                 const segment_geometry& cut,
@@ -152,7 +153,8 @@ __device__ void work_on_segment(const sync_geometry& g,
     __pipeline_wait_prior(0);
 }
 
-// Computes segments, or rows of their matrices; a block takes one at a time.
+// Does the work \p what on all frames: computes the matrices, a row at a time per block,
+// or decodes the segments, one at a time per block.
 template <template <int, class, class> class Items,
           int N,
           bool One,
@@ -243,13 +245,14 @@ __global__ void __launch_bounds__(2 * chain_threads)
                    sync_status* status)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared;                                 // 64
-    Metric* const largest = reinterpret_cast<Metric*>(shared + 64); // of each warp
+    double* const scratch = shared;                                 // 64 values
+    Metric* const largest = reinterpret_cast<Metric*>(shared + 64); // a maximum per warp
     const unsigned half = threadIdx.x / chain_threads, W = g.window;
     const unsigned m = threadIdx.x % chain_threads;
     Metric* const row = reinterpret_cast<Metric*>(shared + 128) + half * W;
     Metric* const lambda = reinterpret_cast<Metric*>(shared + 128) + 2 * W;
-    auto* const most = reinterpret_cast<std::int32_t*>(lambda + W); // of each segment
+    // The largest exponent of each segment's matrix.
+    auto* const most = reinterpret_cast<std::int32_t*>(lambda + W);
     const bool back = half == 1, there = m < W;
     const unsigned terms = there ? W : 0;
     const unsigned frame = blockIdx.x;
@@ -324,7 +327,7 @@ __global__ void __launch_bounds__(2 * chain_threads)
         part = double(x) * in.boundary(g, g.end_at, g.symbols, m);
     }
     const double ends = block_sum(part, scratch);
-    // The sums of the forward half decide.
+    // The forward recursion decides whether the frame can be decoded.
     if (__syncthreads_or(!(ends > 0) || (!back && !scale.alive))) {
         return emit_unknown(g, out, status[frame]);
     }

@@ -40,14 +40,14 @@ inline __device__ std::int32_t kept(std::int32_t x)
     return x;
 }
 
-// Received item: a mask, and the weights of the bits 0 and 1. Clean: items are bits, a
-// substitution has weight 0 and a match weight 1.
+// Received item: a mask, and the weights of a sent 0 and a sent 1. Clean: items are bits,
+// a substitution has weight 0 and a match weight 1.
 template <class Row>
 struct bit_item {
     std::int32_t one;
     Row if_zero, if_one;
 
-    // Returns \p before times the weight of symbol number t, a mask.
+    // Returns \p before times the weight of the bit \p sent, which is given as a mask.
     template <bool Clean>
     __device__ Row passed(std::int32_t sent, int, Row before) const
     {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sweep over the drifts of the window of a lane's word, with its lattice in registers. */
+/* Sweep of a lane's word over the drifts of the window, with the lattice in registers. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_SWEEP_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_WORD_SWEEP_CUH
@@ -31,7 +31,7 @@ struct word_sweep {
     const int spare = Spare ? N - int(g.n) : 0;
     items received{ g, l, in, s, weights, spare };
     unsigned index = 0;
-    word first_word = 0; // one of the warp's first 32, read early
+    word first_word = 0; // the lane's word in the warp's first group of 32
     bool reversed = false;
 
     __device__ void begin(unsigned i, direction d)
@@ -64,7 +64,7 @@ struct word_sweep {
         const auto priors = [&](unsigned lane) {
             return read_four(s.prior + 32 * warp + lane);
         };
-        const unsigned beyond = reversed ? M - g.window : 0; // before the window
+        const unsigned beyond = reversed ? M - g.window : 0; // padding before the window
         const auto sum_up = [&](int begin, int count) {
             sums.take(count, priors, [&](unsigned o, Row sum) {
                 Row& all = to[begin + o];
@@ -134,7 +134,7 @@ struct word_sweep {
             sum_up(summed, 32);
             summed += 32;
         }
-        // Row t ends t steps after row 0.
+        // Row t leaves the window t steps after row 0.
 #pragma unroll
         for (int gone = 0; gone < N; gone += C) {
             const some y(received, rows, o + N + gone);
@@ -168,8 +168,10 @@ struct word_sweep {
     }
 };
 
-// Warps per multiprocessor that registers must suffice for. More warps hide more latency,
-// unless values are spilled. Some GPUs hold at most 16 blocks.
+// Number of resident warps per multiprocessor that limits the registers of a thread. More
+// warps hide more latency, until registers are spilled: on an H200, 20 warps decode 1204
+// Mb/s (docs/decisions/2026-11-22-sync-tries.md). A block of up to 32 words has one warp,
+// and some GPUs hold only 16 blocks.
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890
 template <int N, class Metric>
 constexpr unsigned resident_warps = N <= 10 && sizeof(Metric) == 4 ? 20 : 16;

@@ -16,13 +16,15 @@ namespace {
 using namespace cuda;
 
 /* Launch plan for channels with so few insertions and deletions that nearly all frames
- * lose nothing. For tests: GPUFEC_SYNC_BAND_FROM is the minimum number of frames, on any
- * channel; with GPUFEC_SYNC_BAND_ALONE, no frames are decoded again. */
+ * lose at most max_lost of their weight. Two environment variables are for tests:
+ * GPUFEC_SYNC_BAND_FROM is the minimum number of frames, on any channel, and with
+ * GPUFEC_SYNC_BAND_ALONE no frames are decoded again. */
 class banded_lattice_plan : public launch_plan
 {
 public:
     static constexpr int drifts = 16, warps = 6;
-    // Lattice over all drifts at the ends of frames, and its number of indices.
+    // Drifts per lane and warps of the lattice over all drifts that decodes the last
+    // end_symbols indices of frames.
     static constexpr int end_drifts = 13, end_warps = 8;
     static constexpr unsigned end_symbols = 6;
 
@@ -68,8 +70,9 @@ public:
         allow_shared(
             end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
         const char* const from = std::getenv("GPUFEC_SYNC_BAND_FROM");
-        // One warp per multiprocessor takes nearly as long as four. With 32 words, two
-        // take as long as the lattice over all drifts.
+        // With 32 words, the band is used if there are two warps per multiprocessor: from
+        // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). More words
+        // make it pay earlier, as in trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
         d_many = from ? std::atoi(from) : part * 4 * d_grid.processors * d_layout.frames;
@@ -166,7 +169,8 @@ private:
         return first == metrics.end() ? 0 : unsigned(last.base() - first);
     }
 
-    // Returns whether less than one frame in twenty is decoded again.
+    // Returns whether less than one frame in twenty is expected to be decoded again. The
+    // number of insertions and deletions of a frame is taken as Poisson distributed.
     static bool pays(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;
@@ -181,8 +185,8 @@ private:
         if (std::getenv("GPUFEC_SYNC_BAND_FROM")) {
             return true;
         }
-        // The band may not hold all drifts that a frame may begin with; then paths need
-        // not come from it.
+        // Otherwise the band might not hold all drifts at which a frame may begin, and
+        // paths from the other drifts would count as lost.
         if (spread(s.start) > drifts / 2) {
             return false;
         }
@@ -243,7 +247,7 @@ private:
     const band_weights<drifts> d_bound;
     const buffer<std::uint32_t> d_words;
     const trie_grid d_grid;
-    const unsigned d_ends; // first index of the ends; 0: ends are known
+    const unsigned d_ends; // band_ends::from
     const trie_layout d_end_layout;
     const trie_weights<float, end_drifts> d_end_weights;
     const trie_grid d_end_grid;

@@ -29,18 +29,19 @@ struct band_weights {
     }
 };
 
-//! List of a batch's frames to be decoded again.
+//! List of the frames of a batch that are to be decoded again.
 struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts for the last indices. Where a frame may end with more drifts than the
- * band holds, paths need not come back to it; but they cannot pass these indices without
- * words of the code. */
+/* β of all drifts at the boundary before a frame's last indices. Where a frame may end at
+ * more drifts than the band holds, paths that have left the band need not return to it.
+ * This β gives their weight over these indices, in which they follow words of the code.
+ */
 struct band_ends {
-    std::uint32_t from;      // first of these indices; 0: none
+    std::uint32_t from;      // first of these indices; 0: unused, the band holds all ends
     float* metrics;          // per frame: window
-    std::int32_t* exponents; // per frame: of the scale
+    std::int32_t* exponents; // per frame: that of the scale of its metrics
 
     __device__ float* of(const sync_geometry& g, unsigned frame) const
     {
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
     }
 }
 
-// State of a boundary beside α; a warp has outputs + 1 of them.
+// Data stored beside α for each of the outputs + 1 boundaries of a frame.
 struct band_boundary {
     float escaped;         // bound on the weight of paths that have left, scaled as α
     std::int32_t exponent; // of α's scale
@@ -128,8 +129,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     {
     }
 
-    /* Packs items as trie_frames::pack_items does; but a lane packs 32 of them, and reads
-     * sixteen bytes at a time. */
+    /* Packs items as trie_frames::pack_items does. Here a lane packs 32 items itself and
+     * reads sixteen bytes at a time. */
     __device__ void pack_items(const std::byte* input, unsigned group)
     {
         const int begin = int(in.position(g, 0, 0)), aligned = begin & ~15;
@@ -176,7 +177,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return all;
     }
 
-    // Scales the row. Returns the factor. All of the row's drifts are within the window.
+    // Scales the row and returns the factor. The band is within the window, so no drifts
+    // have to be cleared.
     __device__ float normalise(row& r)
     {
         float largest[2] = { r.x[0], r.x[1] };
@@ -192,7 +194,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
 
     __device__ bool outside(unsigned m) const { return m - first >= unsigned(C); }
 
-    // Centres the band at the likeliest start; weight outside it has left.
+    // Centres the band at the most likely start drift. The start metrics outside the band
+    // count as escaped.
     __device__ void begin()
     {
         double most = 0, sum = 0;
@@ -209,7 +212,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         escaped = float(sum);
     }
 
-    // Returns the largest weight of an end outside the band.
+    // Returns the largest end metric of a drift outside the band.
     __device__ float end_outside() const
     {
         double most = 0;
@@ -267,7 +270,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         boundaries[i * 32] = { escaped, int(scale.exponent), first };
     }
 
-    // Begins an index with its insertions. Returns the weight that will leave in it.
+    // Begins an index with its insertions. Returns the weight that leaves the band in the
+    // index.
     __device__ float leave(row& r) const
     {
         float sum = 0;
@@ -278,7 +282,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return sum;
     }
 
-    // Prefetches data of the index before this one, which was written long ago.
+    // Prefetches what the backward recursion reads next, for the index before this one.
     __device__ void fetch(unsigned i) const
     {
         constexpr unsigned line = 128;
@@ -319,7 +323,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
             if (i + 1 < g.outputs) {
                 store_boundary(i + 1);
                 if (i + 1 == ends.from) {
-                    escaped = least; // β of all drifts meets what has left by here
+                    escaped = least; // take_end() accounts for paths that left before
                 }
                 follow(r);
                 boundaries[(i + 1) * 32].first = first;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Frames of the trie lattice: items and metrics at the boundaries, the order of the
- * recursions, and the output of symbols and drifts. */
+/* Decoding of frames with the trie lattice: items, metrics at the boundaries, the order
+ * of the recursions, and the output of symbols and drifts. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_FRAMES_CUH
@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// The group of frames of a warp.
+// The group of frames that a warp decodes together.
 template <class Row, int C, int J, int Reach>
 struct trie_frames {
     using warp = trie_warp<Row, C, J, Reach>;
@@ -26,8 +26,8 @@ struct trie_frames {
     const frame_input in;
     const bool there; // this lane has a frame of the batch
     std::byte* const out;
-    unsigned first = 0;  // first drift of the rows in the window
-    unsigned before = 0; // items packed before the window's first one
+    unsigned first = 0;  // drift number in the window of a row's first value
+    unsigned before = 0; // number of items packed before the window's first one
     row_scale scale;
     bool valid;
 
@@ -49,7 +49,7 @@ struct trie_frames {
     {
     }
 
-    // Returns a lane's frame; lanes without one repeat another.
+    // Returns the lane's frame. A lane without a frame repeats that of another lane.
     __device__ unsigned frame(unsigned group) const
     {
         return min(group * l.frames + t.slot, g.frames - 1);
@@ -61,9 +61,9 @@ struct trie_frames {
         return first + (back ? l.lanes * C - 1 - at : at);
     }
 
-    // Packs the items of the warp's frames as bits, from the window's first one at index
-    // \p symbol. Items beyond the received ones are unknown; no path that counts meets
-    // them.
+    // Packs the items of the warp's frames as bits, from the item at boundary \p symbol
+    // and the window's first drift on. Items outside the received ones are unknown. Paths
+    // that read them begin or end at a drift of metric 0.
     __device__ void
     pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {
@@ -201,7 +201,7 @@ struct trie_frames {
         return __shfl_sync(full_warp, at, t.slot * l.lanes);
     }
 
-    // Calls use(D, L, storage) for the words that this lane sums.
+    // Calls use(D, L, storage) for the words whose L(D) this lane computes.
     template <class Use>
     __device__ void sum_words(Use&& use) const
     {
@@ -215,7 +215,8 @@ struct trie_frames {
             join_words(use);
         }
     }
-    // Sums the lanes' parts by way of shared memory, where the rows are no longer needed.
+    // Sums the parts of L(D) of a frame's lanes. They pass through the shared memory of
+    // the rows, which are no longer needed.
     template <class Use>
     __device__ void join_words(Use&& use) const
     {
@@ -256,7 +257,7 @@ struct trie_frames {
         }
         __syncwarp();
     }
-    // Calls use(D, L) for the words summed and stored before.
+    // Calls use(D, L) for the words whose L(D) sum_words() has stored.
     template <class Use>
     __device__ void kept_words(Use&& use) const
     {
@@ -290,8 +291,8 @@ struct trie_frames {
             }
             return __syncwarp();
         }
-        // The lanes' parts of a word are summed in place of the first one. The total is a
-        // double, because a float would lose words far less likely than the likeliest.
+        // L(D) replaces the first lane's part of it. The total is a double, because a
+        // float would lose words far less likely than the most likely one.
         double part = 0;
         sum_words([&](unsigned, Row L, Row* kept) {
             *kept = L;
@@ -329,7 +330,8 @@ struct trie_frames {
         __syncwarp();
     }
 
-    // Warps of a block run in step, because their code does not fit twice in the caches.
+    // A barrier per index keeps the warps of a block at the same code, because the loop
+    // is too large for the instruction caches (docs/decisions/2026-11-22-sync-tries.md).
     __device__ void decode(const std::uint32_t* words, sync_status* status)
     {
         const std::size_t per_direction = std::size_t(g.frame_symbols) * g.q;
@@ -337,7 +339,7 @@ struct trie_frames {
             return words + (back ? per_direction : 0) +
                    std::size_t(i % g.frame_symbols) * g.q;
         };
-        // Rows outputs and outputs + 1 are α of boundaries 0 and outputs without
+        // Rows `outputs` and `outputs` + 1 hold α of boundaries 0 and `outputs`, without
         // insertions.
         row r = boundary(g.start_at, 0, false);
         normalise(r, false);
@@ -358,7 +360,7 @@ struct trie_frames {
         keep(g.outputs + 1, r);
         __syncwarp();
 
-        // β; its L(D) after the last output is not read.
+        // The backward recursion. L(D) of indices after the last output is not read.
         float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
         boundary_drift last{};
         double log_weight = 0;

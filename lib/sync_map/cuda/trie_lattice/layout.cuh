@@ -12,29 +12,30 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Bits of a codeword.
+//! Number of bits of a codeword.
 constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
-/*! Codeword of an index; the codewords are in the order in which the second trie visits
- * them. Bits 0 to 3 and 15 to 17 are the ending, with the first bit visited as the
- * highest; bits 4 to 7 are the row; bits from number_shift on are the number. */
+/*! Packed codeword. Bits 4 to 7 are its first four bits, which choose a row of the first
+ * trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie, with the
+ * bit visited first as the highest. Bits from number_shift on are its number D. The
+ * codewords of an index are in the order in which the second trie visits them. */
 struct trie_word {
     static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
     static constexpr unsigned outer_shift = 15, number_shift = 18;
 };
 
-//! Weights, relative to that of a deletion where a bit is sent.
+//! Weights of insertions and of a sent bit; the latter are relative to its deletion.
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
-    Row insertion[C + 1]; //!< its powers from 0
+    Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of rows, a power of two
     double log_size;
     double log_index; //!< logarithm of the factor that an index leaves out
 
-    //! Bits of a row's range that an index may take before its values overflow or
-    //! underflow.
+    //! log2 of the largest value that a row may reach within an index, and of the ratio
+    //! of a row's largest value to the smallest one that must not underflow.
     static constexpr double range = sizeof(Row) == 4 ? 120 : 1000;
     static constexpr double least_range = sizeof(Row) == 4 ? 80 : 500;
 
@@ -143,10 +144,10 @@ __device__ void write_row(std::byte* lane, unsigned number, const trie_row<Row, 
 
 //! Division of a warp's lanes and memory among its frames, computed by the host.
 struct trie_layout {
-    std::uint32_t lanes;      //!< of a frame
-    std::uint32_t frames;     //!< of a warp
-    std::uint32_t item_words; //!< of a frame: its items as bits
-    std::uint32_t warp_bytes; //!< of shared memory
+    std::uint32_t lanes;      //!< per frame
+    std::uint32_t frames;     //!< per warp
+    std::uint32_t item_words; //!< number of trie_items per frame
+    std::uint32_t warp_bytes; //!< of shared memory per warp
 
     template <class Row, int C>
     static trie_layout of(unsigned window, unsigned symbols)
@@ -154,7 +155,7 @@ struct trie_layout {
         trie_layout l;
         l.lanes = (window + C - 1) / C;
         l.frames = 32 / l.lanes;
-        // An index reads a window of 32 bits from where it begins.
+        // An index reads 32 bits from the item at which it begins, so two words.
         l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
         l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
         return l;

@@ -52,7 +52,7 @@ struct trie_grid {
 class listing_plan : public launch_plan
 {
 public:
-    //! Decodes at least the frames on a list that the device wrote.
+    //! Decodes the frames on a list that a kernel wrote, or all frames.
     virtual void launch_listed(const sync_geometry& g,
                                const std::uint32_t* frames,
                                const std::uint32_t* count,
@@ -63,7 +63,7 @@ public:
                                cudaStream_t stream) const = 0;
 };
 
-// Returns the narrowest float plan with sufficient reach of insertions, or nullptr.
+// Returns the first plan in float that suits the window and the insertions, or nullptr.
 std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device);
 
 } // namespace gr::gpufec::sync_map

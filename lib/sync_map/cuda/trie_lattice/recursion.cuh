@@ -11,9 +11,9 @@
 
 namespace gr::gpufec::sync_map {
 
-/* A warp and its frames. Drifts are in the order of the sweep. Insertions continue over J
- * drifts of the next lane; with J = C over all of them, and with Reach = 2 also over the
- * lane after it. J is 0 where a frame is one lane. */
+/* A warp and its frames. Each lane has C drifts of a frame, in the order of the sweep.
+ * Insertions continue over J drifts of the next lane, and with Reach = 2, where J is C,
+ * also over the lane after that. J is 0 where a frame is one lane. */
 template <class Row, int C, int J, int Reach>
 struct trie_warp {
     using row = trie_row<Row, C>;
@@ -26,7 +26,7 @@ struct trie_warp {
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
     const Row below, above;           // 1 if the frame has a lane before, after this one
-    const Row far_below, far_above;   // weight of insertions over a lane, if it has two
+    const Row far_below, far_above;   // weight of C insertions, if it has two such lanes
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
     Row* const partial;    // this lane's part of L(D), 32 lanes per word
@@ -64,7 +64,7 @@ struct trie_warp {
     __device__ bool has_frame() const { return slot < l.frames; }
     __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
 
-    // ---- sums over a frame's lanes, to all of them ----
+    // ---- sums over a frame's lanes; all of them get the result ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
@@ -157,7 +157,7 @@ struct trie_warp {
         return to;
     }
 
-    // Computes the weights of Count items from number \p first on, if bit \p b is sent.
+    // Computes the weights of a sent bit \p b for Count items from number \p first on.
     template <int Count>
     __device__ void weigh(unsigned first, unsigned b, Row* to) const
     {
@@ -175,7 +175,7 @@ struct trie_warp {
         }
     }
 
-    // Computes the weights of bits t to t + 3 of the sweep.
+    // Computes the weights of bits t to t + Count − C of the sweep, for both values.
     template <int Count>
     __device__ void fetch_weights(unsigned t)
     {
@@ -184,7 +184,7 @@ struct trie_warp {
     }
     __device__ const Row* fetched(int t, unsigned b) const { return q[b] + t; }
 
-    // Returns the weights of a bit not known at compile time.
+    // Returns the weights of bit number t if it is \p b.
     __device__ row weights_of(unsigned t, unsigned b) const
     {
         row to;
@@ -244,14 +244,15 @@ struct trie_warp {
         ++next_word;
     }
 
-    // Stores this lane's part of L(D), or keeps the largest.
+    // Stores this lane's part of L(D). If the lane has a whole frame and symbols are
+    // output, only keeps the largest L(D).
     __device__ void meet(Row L, std::uint32_t of)
     {
         if (!alone || g.output != sync_output::symbols) {
             *met_at = L;
             met_at += 32;
         } else if (L > best || (L == best && of < best_word)) {
-            best = L; // words compare as their numbers do
+            best = L; // packed words compare as their numbers, the highest bits
             best_word = of;
         }
     }
@@ -276,7 +277,7 @@ struct trie_warp {
         } while ((word & trie_word::ending) == ending);
     }
 
-    // ---- the second trie, from bit 5 and 4 at its leaves ----
+    // ---- the second trie: bits 9, 8 in sweep(), 7, 6 in merge(), 5, 4 in leaf() ----
 
     template <bool Back>
     __device__ void leaf(std::uint32_t ending, const row& from_alpha, row& to)
@@ -336,8 +337,8 @@ struct trie_warp {
         }
     }
 
-    // Sweeps an index: replaces the row before it by the row after it, without the
-    // insertions there.
+    // Sweeps an index: replaces the row at one of its boundaries by the row at the other,
+    // without the insertions there. Back: also computes L(D) from \p alpha.
     template <bool Back>
     __device__ void sweep(row& r, const std::uint32_t* list, const Row* alpha)
     {
@@ -356,7 +357,7 @@ struct trie_warp {
             begin_words(list);
         }
         split(r);
-        // Lanes without a frame read the rows of others.
+        // Lanes without a frame read the rows of other lanes, which must be complete.
         __syncwarp();
         fetch_weights<inner>(4);
         if (!alone) {

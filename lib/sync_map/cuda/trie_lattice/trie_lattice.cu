@@ -15,9 +15,9 @@ namespace {
 
 using namespace cuda;
 
-/* Launch plan of the trie lattice. Too few frames to fill the device's warps are left to
- * the linear form without tries. For tests, GPUFEC_SYNC_TRIES_FROM is the minimum number
- * of frames. */
+/* Launch plan of the trie lattice. The linear form without tries decodes batches that are
+ * too small to fill the device's warps. For tests, the environment variable
+ * GPUFEC_SYNC_TRIES_FROM is the minimum number of frames. */
 template <class Row, int C, int J, int Reach, int Warps>
 class trie_lattice_plan : public listing_plan
 {
@@ -25,8 +25,8 @@ public:
     static std::unique_ptr<listing_plan> make(const setup& setup, int device)
     {
         const auto g = make_geometry(setup);
-        // Eight warps with thirteen drifts per lane do as much as five of twelve with
-        // nine.
+        // Thirteen drifts per lane need so many registers that they pay only if 1.6 times
+        // as many frames share a warp (docs/decisions/2026-11-23-sync-word-lengths.md).
         const auto in_a_warp = [&g](unsigned drifts) {
             return 32 / ((g.window + drifts - 1) / drifts);
         };
@@ -44,7 +44,7 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        // Fewer warps hide too little latency.
+        // Fewer than eight warps would hide too little latency.
         return fits && plan->d_grid.warps >= 8 ? std::move(plan) : nullptr;
     }
 
@@ -58,8 +58,9 @@ public:
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
         const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
-        // A round takes 0.67 + q/96 times its time with 32 words. In that time the
-        // fallback decodes half as many frames, or fewer with more words.
+        // Half a round of frames with 32 words, the choice in
+        // docs/decisions/2026-11-22-sync-tries.md. With q words a round takes 0.67 + q/96
+        // times as long and the fallback q/32 times.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
         d_many = from ? std::atoi(from)
@@ -95,7 +96,8 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const override
     {
-        // Decoding all frames with tries takes as long as decoding half of them without.
+        // With a longer list, it is as fast to decode all frames with tries as to decode
+        // the frames on the list without.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
         d_few->launch_listed(

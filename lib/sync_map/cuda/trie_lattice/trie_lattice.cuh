@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The linear form on CUDA with tries of codewords that meet in the middle. A thread holds
- * C drifts, a frame is some adjacent lanes, a warp has as many frames as fit. All frames
- * of a warp are at the same index, so its lanes share the codebook.
+ * C drifts, a frame occupies a few adjacent lanes, and a warp decodes as many frames as
+ * fit. All frames of a warp are at the same index, so its lanes share the codebook.
  *
- * With D_b for a channel symbol b and I for the insertions, forward is the sum over the
- * words of I·D(x₉) … I·D(x₀), applied to I·α. Backward, with drifts counted from the
- * window's end, is the same for the word read from its end, applied to β. So both are one
- * sweep: a binary trie of the first four bits makes 16 rows of one; the rows are summed
- * for each of the 64 endings; a trie of the last six bits merges these into one row. In
- * the backward sweep α also runs down the second trie and meets the 16 rows:
- * L(D) = ⟨prefix of D applied to α, suffix of D applied to β⟩.
+ * The operator S(b) sends or deletes bit b, and I inserts any number of bits. The forward
+ * recursion over an index is the sum over the words x of I·S(x₉) … I·S(x₀), applied to
+ * I·α. With drifts counted from the window's end, the backward recursion is the same for
+ * words read from their end, applied to β. So both are one sweep: a binary trie of the
+ * first four bits makes 16 rows from one; the rows are summed for each of the 64 endings;
+ * a trie of the last six bits merges these sums into one row. In the backward sweep, α
+ * also runs down the second trie and meets the 16 rows. L(D) is the inner product of two
+ * rows: the beginning of word D applied to α, and its end applied to β.
  *
- * A word has as many D as bits, so their common factor is left out: a deletion weighs 1,
- * and D is one multiply-add per drift. */
+ * A word has as many S as bits, so their common factor is left out: a deletion weighs 1,
+ * and S is one multiply-add per drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_TRIE_LATTICE_CUH
@@ -31,7 +32,7 @@ struct warp_memory {
     {
         extern __shared__ double shared[];
         const unsigned number = __shfl_sync(full_warp, threadIdx.x / 32, 0);
-        // Few frames spread over all multiprocessors.
+        // Numbers warps so that few frames are spread over all multiprocessors.
         warp = number * gridDim.x + blockIdx.x;
         rows = reinterpret_cast<std::byte*>(shared) + number * l.warp_bytes;
         partial = static_cast<Row*>(memory.partial) + std::size_t(warp) * g.q * 32;
