@@ -252,7 +252,7 @@ std::vector<kernel_case> quasi_cyclic_cases()
     } const codes[] = {
         { "nr", "bg2 z13", "10/30" },      { "ccsds_ar4ja", "1024", "1/2" },
         { "nr", "bg1 z384", "22/33" },     { "ccsds_ar4ja", "1024", "4/5" },
-        { "nr", "bg1 z384", "1/3" },       { "nr", "bg1 z27", "22/40" },
+        { "nr", "bg1 z384", "1/3" },       { "nr", "bg1 z26", "22/40" },
         { "ccsds_ar4ja", "16384", "1/2" }, { "ccsds_ar4ja", "4096", "2/3" },
         { "ccsds_ar4ja", "16384", "4/5" }, { "nr", "bg2 z320", "1/5" },
     };
