@@ -66,7 +66,7 @@ class bch_stream : public piece_coder
 {
 public:
     bch_stream(const bch_code& code, const byte_vector& scrambling, bool unpacked)
-        : piece_coder({ 1, 8. * ((code.n() + 7) / 8) / code.k(), 0, (code.n() + 7) / 8 },
+        : piece_coder({ 1, (code.n() + 7) / 8 / double(code.k()), 0, (code.n() + 7) / 8 },
                       (code.n() + 7) / 8,
                       [=, this](const std::uint8_t* items,
                                 std::size_t count,

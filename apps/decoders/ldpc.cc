@@ -83,7 +83,7 @@ stream_rates rates_of(const ldpc_options& o, bool unpacked)
     const bool soft = o.soft != ldpc_soft_output::none;
     const double items = o.codeword || soft ? code.n() : code.k();
     return { item_bytes(o),
-             code.sent() / items,
+             double(code.sent()) / code.k(),
              code.k() / (unpacked || soft ? items : std::ceil(items / 8)),
              code.sent() };
 }

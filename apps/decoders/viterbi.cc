@@ -142,13 +142,12 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     // Frames are padded to whole bytes.
     const double frame = o.frame_bits;
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
+    const double frame_items = std::ceil(frame_values(o, o.code) / values_per_item);
     return { is_float(o) ? sizeof(float) : 1,
-             1 / o.code.rate() / values_per_item,
+             o.frame_bits ? frame_items / frame : 1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
              // With a lock, frames need not begin with the input.
-             o.lock == "auto"
-                 ? 0
-                 : std::size_t(std::ceil(frame_values(o, o.code) / values_per_item)) };
+             o.lock == "auto" ? 0 : std::size_t(frame_items) };
 }
 
 // The channel's bit error rate: the mean over batches, weighted by the stages that were

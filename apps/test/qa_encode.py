@@ -15,7 +15,7 @@ import unittest
 
 import numpy as np
 
-from gpufec_tool import TIMEOUT_S, encode_k7, heed_permissions, main, pack, run, tools
+from gpufec_tool import TIMEOUT_S, check_pace, encode_k7, heed_permissions, main, pack, run, tools
 
 
 class qa_encode(unittest.TestCase):
@@ -126,6 +126,12 @@ class qa_encode(unittest.TestCase):
                                   timeout=TIMEOUT_S)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(pathlib.Path(self.path("out")).read_bytes(), self.data, command)
+
+    def test_Pace_CountsInformationBits(self):
+        """Frames of one bit are padded to a byte each: 600 at 1 kb/s take 0.6 s."""
+        coded = check_pace(self, 0.6, "encode", "viterbi", "--termination", "truncated",
+                           "--frame-bits", "1", "--pace", "1000", "-", "-", input=bytes(600))
+        self.assertEqual(len(coded), 2 * 600)
 
     def test_Json_SaysWhatWasEncoded(self):
         self.coded("ldpc", "--json", self.path("report"))
