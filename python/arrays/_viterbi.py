@@ -108,6 +108,12 @@ class viterbi_decoder(_Streaming):
         """The number of further stages on either side of a parallel block, L, given or chosen."""
         return self._any().overlap()
 
+    @property
+    def items_per_frame(self):
+        """The number of input items per frame: soft values or, with soft_input "packed4", bytes of
+        two soft values each. 0 if termination is "streaming"."""
+        return self._any().items_per_frame()
+
     def decode(self, values, out=None):
         """Decodes an array; viterbi_decode() describes arguments, result and errors.
 

@@ -454,7 +454,7 @@ def _parts(decoder, items, bits, code):
         raise ValueError("packed_output is False: allowed is True")
     decoding = arrays.viterbi_decoder(**code)
     if code.get("frame_bits", 0):
-        each = decoding._any().items_per_frame()
+        each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
     # The output of a task begins where a parallel block, a puncturing period and, in packed4, an
