@@ -278,11 +278,11 @@ class qa_decode_symbols(unittest.TestCase):
                 ('--constellation is "8psk"', ["decode", "ldpc", "--modcod", "8PSK 1/2"]),
                 ('--modcod is "turbo"', ["decode", "ldpc", "--modcod", "turbo"]),
                 ('--rate is "7/9"', ["decode", "ldpc", "--modcod", "QPSK 7/9"]),
-                ('--soft-input is "symbols": only', ["decode", "ldpc", "--standard", "wifi",
-                                                     "--frame-size", "648"]),
+                ('--soft-input is "symbols": allowed with --standard dvbs2',
+                 ["decode", "ldpc", "--standard", "wifi", "--frame-size", "648"]),
                 ("--esn0-db is 31: allowed are -10 to 30", ["decode", "ldpc", "--esn0-db", "31"]),
-                ('--output is "ts": only codes of DVB', ["decode", "ldpc", "--shortened", "1",
-                                                         "--soft-input", "int8", "--output", "ts"]),
+                ('--output is "ts": allowed with codes of DVB',
+                 ["decode", "ldpc", "--shortened", "1", "--soft-input", "int8", "--output", "ts"]),
                 ("--unpacked is given", ["decode", "ldpc", "--unpacked", "--output", "ts"]),
                 ('--output is "ts"', ["bench", "ldpc", "--soft-input", "int8", "--output", "ts"]),
                 ('--output is "bbframe"', ["ber", "ldpc", "--soft-input", "int8", "--output",
@@ -322,7 +322,7 @@ class qa_circulants(unittest.TestCase):
             self.assertEqual(decoded[0], bytes([0b01100000, 0]))
             result = run("circulants", alist, alist)
             self.assertEqual(result.returncode, 2)
-            self.assertIn(b"it is the file that is read", result.stderr)
+            self.assertIn(b"allowed are other files than IN", result.stderr)
             with open(alist) as file:
                 self.assertEqual(file.read(), CIRCULANTS)
             result = run("circulants", "--lifting", "3", alist, base)
