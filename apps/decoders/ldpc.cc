@@ -523,15 +523,17 @@ gpufec bench ldpc --rate 3/4 --seconds 1
 gpufec bench ldpc --standard nr --frame-size "bg1 z384" --rate 22/33 --early-stop false --max-iterations 10 --seconds 1
 )" };
     t.make_bench = make_bench;
-    t.ber = { "Encodes random data, sends it as QPSK over an AWGN channel, decodes, and "
-              "counts wrong bits and frames. Eb/N0 counts the code's information bits.",
-              ber_options,
-              R"(
+    t.ber = {
+        "Encodes random data, sends it as QPSK over an AWGN channel, decodes, and "
+        "counts wrong bits and frames. Eb is the energy per information bit of the code.",
+        ber_options,
+        R"(
 # Error rates of DVB-S2, short frames, and a picture of them
 gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
 # 802.11 with normalised min-sum, with a report as JSON
 gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum --range 2 --max-frames 1000 --json rates.json
-)" };
+)"
+    };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<ldpc_simulation>(values, code);
     };
