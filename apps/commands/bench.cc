@@ -19,7 +19,7 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
-seconds  real  5  duration of all runs together
+seconds  real  5  duration of all runs together, in seconds
 runs     int   9  number of runs, 1 to 1000
 json     file  -  write results to this file, - for standard output
 )";
