@@ -30,16 +30,16 @@ struct command {
 
 const std::vector<command> commands{
     { "info",
-      "devices, presets, LDPC codes and chosen defaults",
+      "list devices, presets, LDPC codes and chosen defaults",
       nullptr,
       nullptr,
       info },
-    { "bench", "how fast decoding is", bench, &decoder_trait::bench },
-    { "ber", "error rates over a simulated channel", ber, &decoder_trait::ber },
+    { "bench", "measure the decoding rate", bench, &decoder_trait::bench },
+    { "ber", "measure error rates over a simulated channel", ber, &decoder_trait::ber },
     { "decode", "decode a file, or standard input", decode, &decoder_trait::decode },
     { "encode", "encode a file, or standard input", encode, &decoder_trait::encode },
     { "circulants",
-      "an LDPC code's alist file as a base matrix",
+      "convert an LDPC code's alist file to a base matrix",
       nullptr,
       nullptr,
       circulants },
@@ -73,7 +73,7 @@ std::vector<decoder_name> decoders_of(const command& c)
 const char* const examples = R"(
 # Soft values of a file's bits, encoded with the CCSDS code
 gpufec encode viterbi --preset ccsds message.bin coded.s8
-# Back to bits; the end says how good the channel was
+# Back to bits; at the end it reports the channel's bit error rate
 gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
 # Error rates of a DVB-S2 code, as a table and as a picture
 gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png

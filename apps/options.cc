@@ -23,8 +23,8 @@ namespace gr::gpufec {
 namespace po = boost::program_options;
 
 const char* const exit_status_text =
-    "Exit status: 0 done, 1 failed, 2 wrong usage; decode: 3 if the input is no\n"
-    "signal that can be decoded as declared; ber: 129, 130 or 143 if interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage; decode: 3 if the input does not\n"
+    "fit the code and the format; ber: 129, 130 or 143 if interrupted.\n";
 
 void refuse_option(const std::string& name,
                    const std::string& value,
@@ -36,13 +36,13 @@ void refuse_option(const std::string& name,
 }
 
 const char* const run_options = R"(
-batch           int            0     work items per batch; 0: chosen
+batch           int            0     work items per batch; 0: chosen from the device
 slots           int            3     batches in flight
-max-latency-ms  real           50    a batch that does not fill in this time is submitted incomplete
+max-latency-ms  real           50    a batch that has not filled after this time is submitted incomplete
 backend         auto|cuda|cpu  auto
-device          text           0     CUDA device, or several, comma separated
-threads         int            1     threads of the CPU backend, or that copy for a GPU
-device-timeout-ms real         10000 a device that has not finished a batch by then is abandoned; 0: never
+device          text           0     number of the CUDA device, or of several, comma separated
+threads         int            1     threads of the CPU backend; with a GPU, threads that copy the input
+device-timeout-ms real         10000 timeout for one batch, after which the device is abandoned; 0: none
 )";
 
 namespace {
@@ -185,8 +185,8 @@ void option_values::warn_unused(bool used,
 {
     for (const auto& name : names) {
         if (!used && given(name)) {
-            std::cerr << "gpufec: WARNING: --" << name << " has no effect: it is for "
-                      << where << "\n";
+            std::cerr << "gpufec: WARNING: --" << name
+                      << " has no effect: it applies only to " << where << "\n";
         }
     }
 }
@@ -257,8 +257,8 @@ std::vector<double> parse_range(const std::string& name, const std::string& text
     const auto refuse = [&] {
         refuse_option(name,
                       quoted(text),
-                      "A:STEP:B with STEP above 0 and A up to B, a single value, and inf "
-                      "(no noise)");
+                      "A:STEP:B with A up to B, STEP above 0 and up to 1000 points, a "
+                      "single value, and inf (no noise)");
     };
     const auto parts = numbers_of(text, ":", refuse);
     if (parts.size() == 1 && !std::isnan(parts[0])) {

@@ -24,7 +24,7 @@ namespace gr::gpufec {
 
 struct stream_rates {
     std::size_t item_bytes; //!< size of an input item
-    double items_per_bit;   //!< input items per bit of --pace
+    double items_per_bit;   //!< input items per information bit, for --pace
     double bits_per_byte;   //!< information bits per byte of output
     //! Input items per frame; 0: the input is a stream, or frames differ in length.
     std::size_t frame_items = 0;

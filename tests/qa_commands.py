@@ -82,7 +82,6 @@ def soft_source():
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,
-    "import numpy as np\nfrom gnuradio import fec, gpufec": dict,
     "import numpy as np, gpufec": dict,
     "import numpy as np\n\ndef depuncture(": dict,
     'decoder = gpufec.gpu_viterbi_pbvd(\n    preset="dvb_1_2"': dict,

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 from gnuradio import blocks, fec, gpufec, gr
@@ -156,11 +157,23 @@ class qa_converting(unittest.TestCase):
             with self.subTest(name):
                 v = files[name]
                 values = eval(first, {"np": np, "v": v}) if first else v
-                decoded, _ = gpufec.viterbi_decode(
-                    values, preset="ccsds", packed_output=False,
-                    **eval(f"dict({parameters})", {"a": a}))
+                arguments = eval(f"dict({parameters})", {"a": a})
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    decoded, _ = gpufec.viterbi_decode(values, preset="ccsds",
+                                                       packed_output=False, **arguments)
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
+                # The bits are right with a wrong scale too, so the scale is tested by itself.
+                if arguments["soft_input"] != "packed4": # has no scale
+                    steps = self.mean_steps(values, **arguments)
+                    self.assertGreater(steps, 16)
+                    self.assertLess(steps, 64)
+
+    def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
+        """Returns the mean magnitude of soft values in int8 steps: the page aims at 32."""
+        offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
+        return np.mean(np.abs(values.astype(float) - offset)) * scale
 
     def test_gr_fec_stream(self):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)

@@ -19,8 +19,8 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
-seconds  real  5  for all runs together
-runs     int   9  1 to 1000
+seconds  real  5  duration of all runs together, in seconds
+runs     int   9  number of runs, 1 to 1000
 json     file  -  write results to this file, - for standard output
 )";
 
@@ -216,9 +216,9 @@ int bench(const decoder_trait& trait, const arguments& args)
         "gpufec bench " + trait.name,
         "[code options] [--seconds S] [--runs N] [--json FILE]",
         trait.bench.description +
-            " Reports medians of several runs, in information bits per second: through "
-            "the stream decoder, copies into and out of its slots included; from "
-            "page-locked slot to slot; on a GPU also the kernels alone.",
+            " Reports the median rate of several runs in information bits per second: "
+            "of the stream decoder, with copies into and out of its slots; from "
+            "page-locked slot to slot; on a GPU also of the kernels alone.",
         { { "Benchmark options", trait.bench.options + own_options },
           { "Code options", trait.all_options() } },
         {},

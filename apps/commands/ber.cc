@@ -21,10 +21,10 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
-scheduler  text  -  address of a scheduler of Dask, tcp://HOST:PORT: its workers simulate, with a seed's own figures, which do not depend on how many they are
-seed    seed  1  of data and channel
+scheduler  text  -  address of a Dask scheduler, tcp://HOST:PORT, whose workers simulate; the counts of a seed differ from those without this option, but do not depend on the number of workers
+seed    seed  1  seed of the data and the channel
 json    file  -  write results to this file, - for standard output
-resume  file  -  go on from this report of the same call and version: its complete points stay
+resume  file  -  continue from this report of a call with the same options, seed and version, and keep its complete points
 plot    file  -  draw the results to this PNG file
 )";
 
@@ -72,7 +72,7 @@ public:
                    const std::vector<column>& columns)
     {
         const auto refuse = [&](const std::string& reason) {
-            refuse_option("resume", path, "reports of gpufec ber, and " + reason);
+            refuse_option("resume", path, "reports of gpufec ber, but " + reason);
         };
         auto in = file::to_read(path);
         std::string text;
@@ -98,9 +98,10 @@ public:
                                 : std::string();
                 refuse_option("resume",
                               path,
-                              std::string("reports of the same call, and its \"") +
-                                  member + "\" is another" + values +
-                                  ". Give the options of then, or leave --resume away");
+                              std::string("reports of the same call and version, but its "
+                                          "\"") +
+                                  member + "\" is different" + values +
+                                  ". Repeat the earlier call, or omit --resume");
             }
         }
         for (const auto& p : d_report.at("points").items()) {
@@ -327,7 +328,7 @@ int ber(const decoder_trait& trait, const arguments& args)
         values->naming_options([&] { points.run(); });
     } catch (const interruption&) {
         complete = false;
-        std::cerr << "gpufec: interrupted: what follows is not complete\n";
+        std::cerr << "gpufec: interrupted: the results are incomplete\n";
     }
     file.write(report(points, complete));
     if (png && !points.empty()) {

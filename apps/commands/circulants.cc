@@ -16,14 +16,14 @@ int circulants(const arguments& args)
     const command_line line{
         "gpufec circulants",
         "IN OUT [OPTIONS]",
-        "Finds the circulants of which an LDPC code is made that is given as an alist "
-        "file, and writes its base matrix, which decodes faster. Bits and checks stay "
-        "where they are; a parity chain as that of DVB-S2 is found as well.",
+        "Finds the circulants in the parity-check matrix of an alist file, and writes "
+        "the base matrix of the same code, which decodes faster. The order of bits and "
+        "checks does not change. A parity chain like that of DVB-S2 is found as well.",
         { { "Options",
-            "lifting int 0 size of the circulants; 0: the largest there is" } },
+            "lifting int 0 size of the circulants; 0: the largest that fits" } },
         { "IN", "OUT" },
         R"(
-# Circulants of the largest size there is
+# Circulants of the largest size that fits
 gpufec circulants code.alist code.txt
 # Circulants of a given size
 gpufec circulants --lifting 2 code.alist code.txt
@@ -35,7 +35,7 @@ gpufec circulants --lifting 2 code.alist code.txt
     }
     output_file out("OUT", values->text("OUT"));
     if (out.is_at(values->text("IN"))) {
-        throw usage_error("OUT is " + out.name() + ": it is the file that is read");
+        throw usage_error("OUT is " + out.name() + ": allowed are other files than IN");
     }
     return values->naming_options([&] {
         const auto code = ldpc_code::from_file(values->text("IN"))

@@ -19,8 +19,8 @@ namespace gr::gpufec {
 namespace {
 
 const char* const own_options = R"(
-pace  real  0  information bits per second, as in real time; 0: as fast as possible
-json  file  -  write what is known to this file, - for standard output
+pace  real  0  rate at which the input is read, in information bits per second; 0: as fast as possible
+json  file  -  write statistics to this file, - for standard output
 )";
 
 class file_coder
@@ -57,7 +57,7 @@ public:
             if (std::exchange(first, false) && is_wav(d_in.data(), bytes)) {
                 std::cerr
                     << "gpufec: WARNING: " << in.name()
-                    << " is a WAV file, and its bytes are taken for soft values. If it "
+                    << " is a WAV file, but all of its bytes are decoded as input. If it "
                        "holds samples, demodulate them first, as the example "
                        "viterbi_recording.grc does\n";
             }
@@ -76,7 +76,7 @@ public:
             std::cerr << "gpufec: the last " << partial
                       << " bytes of the input are not a whole "
                       << (d_item_bytes == sizeof(float) ? "float" : "item")
-                      << ": ignored\n";
+                      << " and are ignored\n";
         }
         if (partial == 0 || d_items > 0) {
             say_what_is_missing(in);

@@ -165,7 +165,13 @@ std::unique_ptr<byte_coder> make_bit_encoder(const option_values& values,
     const auto items_of = [&](std::size_t bits) {
         return unpacked ? bits : (bits + 7) / 8;
     };
-    const stream_rates rates{ 1, unpacked ? 1 : 1. / 8, 0, items_of(encoder.frame_bits) };
+    const auto frame_items = items_of(encoder.frame_bits);
+    const stream_rates rates{ 1,
+                              encoder.frame_bits
+                                  ? double(frame_items) / encoder.frame_bits
+                                  : (unpacked ? 1 : 1. / 8),
+                              0,
+                              frame_items };
     const auto piece = encoder.frame_bits ? encoder.frame_bits : stream_piece_bits;
     return std::make_unique<piece_coder>(
         rates,

@@ -216,18 +216,17 @@ int info(const arguments& args)
     const command_line line{
         "gpufec info",
         "[--json FILE]",
-        "Lists the CUDA devices with their limits and the measured rate of copies each "
-        "way, the instruction set of the CPU backend, the presets of the Viterbi "
-        "decoder, "
-        "and the standards, frame sizes and rates of LDPC codes; with --json also the "
-        "block lengths that are chosen for each preset, "
-        "and what the synchronisation decoder chooses.",
+        "Lists the CUDA devices with their limits and measured copy rates in both "
+        "directions, the instruction set of the CPU backend, the presets of the Viterbi "
+        "decoder, and the standards, frame sizes and rates of LDPC codes. With --json "
+        "also the block lengths chosen for each preset, and the parameters that the "
+        "synchronisation decoder chooses for its default code.",
         { { "Options", "json file - write all to this file, - for standard output" } },
         {},
         R"(
-# For people
+# As text
 gpufec info
-# For programs
+# As JSON
 gpufec info --json info.json
 )"
     };

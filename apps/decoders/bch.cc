@@ -17,8 +17,8 @@ namespace {
 
 const char* const code_options = R"(
 standard    dvbs2|dvbs2x|dvbt2  dvbs2
-frame-size  text                normal  of the LDPC code around it, as gpufec info lists them
-rate        text                1/2     of the LDPC code around it
+frame-size  text                normal  frame size of the LDPC code around it, by a name that gpufec info lists
+rate        text                1/2     rate of the LDPC code around it
 )";
 
 bch_code code_of(const option_values& values, json& facts)
@@ -66,7 +66,7 @@ class bch_stream : public piece_coder
 {
 public:
     bch_stream(const bch_code& code, const byte_vector& scrambling, bool unpacked)
-        : piece_coder({ 1, 8. * ((code.n() + 7) / 8) / code.k(), 0, (code.n() + 7) / 8 },
+        : piece_coder({ 1, (code.n() + 7) / 8 / double(code.k()), 0, (code.n() + 7) / 8 },
                       (code.n() + 7) / 8,
                       [=, this](const std::uint8_t* items,
                                 std::size_t count,
@@ -128,16 +128,18 @@ decoder_trait bch_trait()
     decoder_trait t;
     t.name = "bch";
     t.code_options = code_options;
-    t.decode = { "Corrects codewords, packed eight bits per byte, each padded to a byte, "
-                 "and writes their messages.",
-                 "descramble true|false false messages are BBFRAMEs\n"
-                 "unpacked flag - one bit per byte in OUT\n",
-                 R"(
-# The BBFRAMEs in LDPC messages
+    t.decode = {
+        "Corrects codewords, packed eight bits per byte, each padded to a byte, "
+        "and writes their messages.",
+        "descramble true|false false descramble the messages, which are BBFRAMEs\n"
+        "unpacked flag - one bit per byte in OUT\n",
+        R"(
+# BBFRAMEs from the messages of LDPC frames
 gpufec decode bch --rate 1/2 --descramble true messages.bin bbframes.out
 # The same, one bit per byte
 gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
-)" };
+)"
+    };
     t.make_decoder = [](const option_values& values, json& facts) {
         const auto code = code_of(values, facts);
         return std::make_unique<bch_stream>(
@@ -145,12 +147,12 @@ gpufec decode bch --rate 1/2 --descramble true --unpacked messages.bin bits.bin
     };
     t.encode = { "Encodes messages, packed eight bits per byte, each padded to a byte. "
                  "The codewords are the messages of the LDPC code around it.",
-                 "scramble true|false false messages are BBFRAMEs\n" +
+                 "scramble true|false false scramble the messages, which are BBFRAMEs\n" +
                      bit_encoder_options(),
                  R"(
 # The messages of LDPC frames from BBFRAMEs
 gpufec encode bch --rate 1/2 --scramble true bbframes.bin messages.bin
-# On to the symbols of QPSK
+# The symbols of QPSK from BBFRAMEs
 gpufec encode bch --rate 1/2 --scramble true bbframes.bin - | gpufec encode ldpc --modcod "QPSK 1/2" --output symbols - symbols.cf32
 )" };
     t.make_encoder = make_encoder;

@@ -25,21 +25,21 @@ namespace {
 
 const char* const ber_options = R"(
 range             text   1:0.1:1.3  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
-es-n0             flag   -          the range is Es/N0 of QPSK instead
-min-frame-errors  count  20         a point ends with this many wrong frames; 0: with --max-frames only
-max-frames        count  1e4        or with this many frames
-until-clean       flag   -          stop after the first point at which no frame is wrong
-reference         flag   -          decode the same noise by sum-product in double too; slow
-sim-threads       int    0          make noise and run the reference; 0: as --threads
-channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the device that decodes, if --soft-input is int8, there is no --reference, and --device is one
+es-n0             flag   -          --range is Es/N0 of QPSK symbols in dB, not Eb/N0
+min-frame-errors  count  20         a point ends after this many wrong frames; 0: only after --max-frames
+max-frames        count  1e4        a point ends after this many frames
+until-clean       flag   -          end the range after the first point without a wrong frame
+reference         flag   -          also decode the same noise by sum-product in double precision; slow
+sim-threads       int    0          threads that make noise and decode the reference; 0: as many as --threads
+channel           auto|host|device  auto  where noise is made and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
 )";
 
 const char* const decode_options = R"(
-esn0-db       real             -        of symbols, -10 to 30 dB; estimated from each frame where it is not given
-demapper      log_map|max_log  log_map  of symbols
-llr-factor    real             1        of float: LLRs in nats per unit of the input, as 4 Es/N0 of amplitudes 1 and -1
-descramble    true|false       false    BBFRAMEs; packets always are
-unpacked      flag             -        one bit per byte
+esn0-db       real             -        Es/N0 of symbols in dB, -10 to 30; without it, Es/N0 is estimated from each frame
+demapper      log_map|max_log  log_map  LLRs of symbols: exact (log_map) or approximate (max_log)
+llr-factor    real             1        factor that converts float input to LLRs in nats: 4 Es/N0 for amplitudes 1 and -1
+descramble    true|false       false    descramble BBFRAMEs; with --output ts they are always descrambled
+unpacked      flag             -        one bit per byte in OUT
 )";
 
 json code_facts(const ldpc_options& options)
@@ -83,7 +83,7 @@ stream_rates rates_of(const ldpc_options& o, bool unpacked)
     const bool soft = o.soft != ldpc_soft_output::none;
     const double items = o.codeword || soft ? code.n() : code.k();
     return { item_bytes(o),
-             code.sent() / items,
+             double(code.sent()) / code.k(),
              code.k() / (unpacked || soft ? items : std::ceil(items / 8)),
              code.sent() };
 }
@@ -277,7 +277,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     const auto output = values.text("output");
     const bool unpacked = values.has("unpacked");
     if (unpacked && (options.soft != ldpc_soft_output::none || output == "ts")) {
-        refuse_option("unpacked", "given", "outputs of bits, to be unpacked");
+        refuse_option("unpacked", "given", "--output message, codeword and bbframe");
     }
     code = code_facts(options);
     std::unique_ptr<ldpc_stream> stream;
@@ -286,7 +286,8 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
         if (!has_bch(names.standard, names.frame_size)) {
             refuse("output",
                    '"' + output + '"',
-                   "only codes of DVB as they are have BBFRAMEs");
+                   "allowed with codes of DVB that have a BCH code, without --code-file, "
+                   "--punctured and --shortened");
         }
         stream = std::make_unique<bbframe_stream>(options, names, values);
     } else {
@@ -438,7 +439,7 @@ public:
           d_es_n0(values.has("es-n0")),
           d_until_clean(values.has("until-clean"))
     {
-        const std::string allowed = "message and codeword: errors are counted in bits";
+        const std::string allowed = "message and codeword";
         refuse_bbframes(values, allowed);
         if (options.decoder.soft != ldpc_soft_output::none) {
             refuse_option("output", '"' + values.text("output") + '"', allowed);
@@ -512,34 +513,36 @@ decoder_trait ldpc_trait()
     t.code_options = ldpc_code_options;
     t.decoder_options = std::string(ldpc_decoder_options) + run_options;
     t.bench = { "Decodes noisy frames, and counts edge-iterations (edges of the code "
-                "times iterations made) beside bits. With --early-stop false every "
-                "frame takes all iterations, and the noise does not matter.",
-                "eb-n0 real 3 of the frames, dB",
+                "times iterations) besides bits. With --early-stop false every "
+                "frame takes all iterations, and the rate does not depend on the noise.",
+                "eb-n0 real 3 Eb/N0 of the frames in dB",
                 R"(
-# How fast this machine decodes DVB-S2
+# How fast this machine decodes DVB-S2, rate 3/4
 gpufec bench ldpc --rate 3/4 --seconds 1
 # 5G NR, always ten iterations
 gpufec bench ldpc --standard nr --frame-size "bg1 z384" --rate 22/33 --early-stop false --max-iterations 10 --seconds 1
 )" };
     t.make_bench = make_bench;
-    t.ber = { "Encodes random data, sends it as QPSK over an AWGN channel, decodes, and "
-              "counts wrong bits and frames. Eb/N0 counts the code's information bits.",
-              ber_options,
-              R"(
+    t.ber = {
+        "Encodes random data, sends it as QPSK over an AWGN channel, decodes, and "
+        "counts wrong bits and frames. Eb is the energy per information bit of the code.",
+        ber_options,
+        R"(
 # Error rates of DVB-S2, short frames, and a picture of them
 gpufec ber ldpc --frame-size short --range 1:0.2:1.6 --max-frames 200 --plot rates.png
-# 802.11 with normalised min-sum, for machines
+# 802.11 with normalised min-sum, with a report as JSON
 gpufec ber ldpc --standard wifi --frame-size 648 --algorithm normalized_min_sum --range 2 --max-frames 1000 --json rates.json
-)" };
+)"
+    };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<ldpc_simulation>(values, code);
     };
     t.decode = { "Decodes frames of soft values (see --positive-bit) from IN to bits "
                  "in OUT, packed eight per byte, the first most significant; each frame "
-                 "is padded to a byte. With --output llr or extrinsic to LLRs, a signed "
-                 "byte for each bit of the code. With --soft-input symbols IN holds the "
-                 "symbols of XFECFRAMEs, descrambled and without pilots. A frame that is "
-                 "not complete at the end is dropped, and told.",
+                 "is padded to a byte. With --output llr or extrinsic, OUT has LLRs, one "
+                 "signed byte per bit of the codeword. With --soft-input symbols, IN has "
+                 "the symbols of XFECFRAMEs, descrambled and without pilots. An "
+                 "incomplete frame at the end is dropped, with a message.",
                  std::string(ldpc_symbol_options) + decode_options,
                  R"(
 # Soft values of DVB-S2, a signed byte each
@@ -551,15 +554,15 @@ gpufec decode ldpc --modcod "QPSK 1/2" --soft-input symbols --output ts symbols.
 )" };
     t.make_decoder = make_decoder;
     t.encode = { "Encodes messages, packed eight bits per byte, the first most "
-                 "significant; each begins at a byte. With --output symbols into the "
-                 "symbols of XFECFRAMEs, complex float32 of mean energy 1, neither "
-                 "scrambled nor with pilots.",
+                 "significant; each begins at a byte. With --output symbols, OUT has the "
+                 "symbols of XFECFRAMEs, complex float32 of mean energy 1, without "
+                 "scrambling and without pilots.",
                  ldpc_symbol_options +
                      bit_encoder_options("int8|float|uint8|symbols", "0"),
                  R"(
 # Soft values that decode takes with the same options
 gpufec encode ldpc --rate 1/2 message.bin coded.s8
-# Symbols of 8PSK, there and back
+# Encode to symbols of 8PSK, and decode them
 gpufec encode ldpc --modcod "8PSK 3/4" --output symbols message.bin - | gpufec decode ldpc --modcod "8PSK 3/4" --soft-input symbols - decoded.bin
 )" };
     t.make_encoder = make_encoder;

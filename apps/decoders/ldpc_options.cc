@@ -13,31 +13,31 @@ namespace gr::gpufec {
 
 const char* const ldpc_code_options = R"(
 standard        dvbs2|dvbs2x|dvbt2|ccsds_c2|ccsds_ar4ja|wifi|nr  dvbs2
-frame-size      text          normal  as the standard has them: normal, 8160, "bg1 z384"
-rate            text          1/2     as the standard has them; of nr blocks of message/sent
-code-file       file          -       alist or base matrix, in place of the three above
-punctured       text          -       positions that are not sent, as 0-53,60
-shortened       text          -       positions that are 0 and not sent
-message-positions  text  systematic   of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions as above, in the order of the message
+frame-size      text          normal  name such as normal, 8160 or "bg1 z384"; gpufec info lists those of each standard
+rate            text          1/2     name such as 1/2; for nr, message and sent blocks of the base matrix, such as 22/33
+code-file       file          -       alist or base matrix, whose code replaces that of the three options above
+punctured       text          -       positions of the codeword that are not sent, such as 0-53,60
+shortened       text          -       positions of the codeword that are 0 and not sent
+message-positions  text  systematic   message bits in the codeword of --code-file: systematic, first, last, gr_fec_ldpc_encoder, or positions like 0-53,60 in the order of the message
 )";
 
 const char* const ldpc_decoder_options = R"(
-soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 is the middle; of decode symbols of DVB-S2 and S2X too: complex float32, or pairs of int16 or int8
-llr-scale       real          2       int8 steps per nat, in and (of LLRs) out
+soft-input      int8|float|uint8|symbols|symbols16|symbols8  int8  uint8: offset binary, 128 stands for 0; only with decode: symbols of DVB-S2 and S2X as complex float32 (symbols) or pairs of int16 (symbols16) or int8 (symbols8)
+llr-scale       real          2       int8 steps per nat of int8 and uint8 input and of LLRs that are output
 algorithm       offset_min_sum|normalized_min_sum|min_sum     offset_min_sum
 precision       int8|int16|float  int8
 schedule        layered|flooding  layered
-max-iterations  int           25      1 to 1000
-early-stop      true|false    true    stop once every check is satisfied
-offset          real          -1      nats; negative: the code's own, in float declining
-normalization   real          -1      factor; negative: the code's own
-output          message|codeword|llr|extrinsic|bbframe|ts  message  K bits per frame, or N; N LLRs, posterior or extrinsic; of decode also what BCH makes of messages of DVB, BBFRAMEs or their transport stream packets
+max-iterations  int           25      largest number of iterations, 1 to 1000
+early-stop      true|false    true    stop once all checks are satisfied
+offset          real          -1      offset in nats; negative: that of the code or, with precision float, one that decreases with the distance to the second-smallest magnitude
+normalization   real          -1      factor of normalized_min_sum; negative: that of the code
+output          message|codeword|llr|extrinsic|bbframe|ts  message  message: K bits per frame; codeword: N bits; llr, extrinsic: N posterior or extrinsic LLRs; only with decode: bbframe, BBFRAMEs of DVB after BCH decoding, and ts, the transport stream packets in them
 positive-bit    0|1           0       the bit that a positive soft value means: 0 in gr-dvbs2rx
 )";
 
 const char* const ldpc_symbol_options = R"(
-modcod        text             -        constellation and rate of symbols, as "QPSK 1/2", in place of --rate
-constellation text             qpsk     of symbols at --rate: qpsk, 8psk, 16apsk, 32apsk; dvbs2x has more
+modcod        text             -        constellation and rate of symbols, such as "QPSK 1/2"; replaces --constellation and --rate
+constellation text             qpsk     constellation of symbols: qpsk, 8psk, 16apsk or 32apsk; dvbs2x has more
 )";
 
 namespace {
@@ -54,12 +54,16 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
         for (const auto& end : ends) {
             if (end.empty() || end.size() > 7 ||
                 end.find_first_not_of("0123456789") != end.npos) {
-                refuse_option(name, '"' + item + '"', "positions and ranges, as 0-53,60");
+                refuse_option(
+                    name, '"' + item + '"', "positions and ranges such as 0-53,60");
             }
         }
         const auto first = std::stoul(ends[0]), last = std::stoul(ends[1]);
         if (last < first || last > ldpc_code::max_bits) {
-            refuse_option(name, '"' + item + '"', "ranges that ascend");
+            refuse_option(name,
+                          '"' + item + '"',
+                          "ascending ranges up to " +
+                              std::to_string(ldpc_code::max_bits));
         }
         for (auto p = first; p <= last; ++p) {
             list.push_back(std::uint32_t(p));
@@ -76,7 +80,8 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
     const auto modcod =
         values.has("constellation") ? demap::split_modcod(given) : std::nullopt;
     if (values.has("modcod") && !modcod) {
-        refuse_option("modcod", '"' + given + '"', "names as \"QPSK 1/2\", \"8PSK 3/4\"");
+        refuse_option(
+            "modcod", '"' + given + '"', "names such as \"QPSK 1/2\" and \"8PSK 3/4\"");
     }
     const auto found = modcod.value_or(std::make_pair(name, rate));
     // The other options may only repeat what the MODCOD says.
@@ -117,7 +122,7 @@ ldpc_code ldpc_code_of(const option_values& values)
         if (file.empty()) {
             refuse_option("message-positions",
                           '"' + place + '"',
-                          "systematic, without --code-file");
+                          "systematic unless --code-file is given");
         }
         const bool list = !place.empty() && place[0] >= '0' && place[0] <= '9';
         code = list ? code.with_message_positions(positions(values, "message-positions"))
@@ -150,7 +155,8 @@ demap::constellation dvb_names::points(const std::string& option,
     if (standard != "dvbs2" && standard != "dvbs2x") {
         refuse(option,
                '"' + value + '"',
-               "only the codes of dvbs2 and dvbs2x as they are have symbols");
+               "allowed with --standard dvbs2 and dvbs2x, without --code-file, "
+               "--punctured and --shortened");
     }
     return demap::make_constellation(constellation, rate, frame_size, standard);
 }

@@ -28,50 +28,50 @@ namespace {
 // ---- the code's options: the parameters of the gpu_sync_map block ----
 
 const char* const code_options = R"(
-codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N q rows of n digits
-codebook-seed      seed   1      of the first three; 0: a marker that is nowhere inverted
-marker             text   00111  of a marker code: n is log2 q and its length
-q                  int    32     symbols to choose from
-n                  int    10     bits per symbol
-frame-symbols      int    210    N, symbols per frame
-alphabet           int    2      channel symbols, 2 to 16
+codebook           file   davey_mackay  davey_mackay, random, marker, or a file of N*q rows of n digits
+codebook-seed      seed   1      seed of the first three; 0: the marker is not inverted at any position
+marker             text   00111  marker of --codebook marker; n is log2 q plus its length
+q                  int    32     number of message symbols
+n                  int    10     channel symbols per message symbol
+frame-symbols      int    210    N, message symbols per frame
+alphabet           int    2      number of channel symbols, 2 to 16
 )";
 
 const char* const decoder_options = R"(
 p-insert           real   1e-3   probability of an insertion before a bit
 p-delete           real   1e-3   probability that a bit is dropped
 p-substitute       real   0      probability that a bit passed on is flipped
-mode               framed|stream   framed  in a stream frames are found
-soft-input         hard|float      hard    a byte, or the probability of a 1; of a larger alphabet the likelihood of each symbol
-output             symbols|posteriors|extrinsics|llr  symbols
-precision          float|double|mixed        float
-form               linear|corridor           linear
-storage            auto|global|local         auto      of form corridor
-receiver           corridor|lattice|trellis  corridor  of form corridor
-insertion-cap      int    2      of receiver trellis: insertions before a bit
-state-threshold    real   0      of form corridor: part of the largest metric
-lattice-threshold  real   0      of form corridor: part of a row's largest
-mn-min             int    0      of form corridor: least drift change of a symbol
-mn-max             int    0      largest; both 0: from the exclusion
+mode               framed|stream   framed  stream: frames follow one another without marks, and the decoder finds them
+soft-input         hard|float      hard    hard: a channel symbol per byte; float: the probability that a 1 was received, or with an alphabet above 2 the likelihood of each symbol
+output             symbols|posteriors|extrinsics|llr  symbols  posteriors, extrinsics: q floats per symbol; llr: log2 q signed bytes per symbol
+precision          float|double|mixed        float     mixed: lattices in float, all else in double
+form               linear|corridor           linear    linear: exact and faster; corridor: the decoder of Briffa (2014)
+storage            auto|global|local         auto      with form corridor: branch metrics of a whole frame (global), or of one position, computed twice (local)
+receiver           corridor|lattice|trellis  corridor  with form corridor: computation of branch metrics; lattice and trellis on the CPU only
+insertion-cap      int    2      with receiver trellis: largest number of insertions before a bit
+state-threshold    real   0      with form corridor: boundary metrics below this part of the largest count as 0
+lattice-threshold  real   0      with form corridor: lattice values below this part of the largest in their row count as 0
+mn-min             int    0      with form corridor: smallest drift change per symbol
+mn-max             int    0      with form corridor: largest drift change per symbol; both 0: from --exclusion
 start-first        int    0      drift of start-prior's first entry
-start-prior        text   -      weights of the drifts at a frame's start: 0.5,0.5
+start-prior        text   -      weights of the drifts at a frame's start, comma separated, such as 0.5,0.5
 end-first          int    0      drift of end-prior's first entry
-end-prior          text   -      weights of the drifts at a frame's end
-exclusion          real   1e-10  probability of drifts not considered
-lookahead          int    0      of mode stream: symbols beyond a frame; 0: chosen
-acquire            int    0      of mode stream: items that the first frame may begin at
-positive-bit       0|1    0      of output llr: the bit that a positive value means
+end-prior          text   -      weights of the drifts at a frame's end, comma separated
+exclusion          real   1e-10  probability of the drifts that are not considered
+lookahead          int    0      with mode stream: symbols used after each frame; 0: chosen from the channel
+acquire            int    0      with mode stream: number of initial items at which the first frame may begin; 0: it begins at the first
+positive-bit       0|1    0      with output llr: the bit that a positive value means
 )";
 
 const char* const reads_options = R"(
-reads       int    1  of mode framed: received copies of each frame, 1 to 256, decoded together
-passes      int    2  of several reads: times that each is decoded
+reads       int    1  with mode framed: received copies of each frame, 1 to 256, which are decoded together
+passes      int    2  with several reads: number of times that each is decoded
 )";
 
 const char* const ber_options = R"(
-range       text   -     probability of an insertion, and of a deletion, in place of --p-insert and --p-delete: values or A:STEP:B, comma separated
-min-errors  count  2000  a point ends with this many wrong symbols; 0: with --max-frames only
-max-frames  count  3000  or with this many frames
+range       text   -     probabilities, each that of an insertion and of a deletion, in place of --p-insert and --p-delete: values and ranges A:STEP:B, comma separated
+min-errors  count  2000  a point ends after this many wrong symbols; 0: only after --max-frames
+max-frames  count  3000  a point ends after this many frames
 )";
 
 sync_code code_of(const option_values& values)
@@ -84,7 +84,7 @@ sync_code code_of(const option_values& values)
     values.warn_unused(kind == "marker", { "marker" }, "--codebook marker");
     values.warn_unused(kind == "random" || kind == "davey_mackay" || kind == "marker",
                        { "codebook-seed" },
-                       "codebooks that are made");
+                       "--codebook davey_mackay, random and marker");
     if (kind == "random") {
         return codebook_random(n, q, N, seed, alphabet);
     }
@@ -97,7 +97,7 @@ sync_code code_of(const option_values& values)
     if (code.n() != n) {
         refuse_option("n",
                       std::to_string(n),
-                      std::to_string(code.n()) + ", the symbol's bits and the marker");
+                      std::to_string(code.n()) + ", log2 q plus the length of --marker");
     }
     return code;
 }
@@ -264,7 +264,7 @@ public:
         if (d_length && !d_gathered.empty()) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after "
                       << d_gathered.size() / rates.item_bytes << " of its " << *d_length
-                      << " items: they are decoded as they are\n";
+                      << " items: these are decoded as a shorter frame\n";
             d_length = d_gathered.size() / rates.item_bytes;
         }
         d_ended = true;
@@ -309,14 +309,16 @@ public:
         }
         if (d_loose > 0) {
             std::cerr << "gpufec: " << d_loose
-                      << " items lie behind the last frame: ignored\n";
+                      << " items after the last frame are ignored\n";
         }
         if (lacking > 0) {
             std::cerr << "gpufec: the last frame lacks " << lacking << " of " << d_reads
                       << " reads\n";
         }
         if (missing > 0) {
-            std::cerr << "gpufec: the input ends " << missing << " frames too early\n";
+            std::cerr << "gpufec: --lengths has " << missing
+                      << (missing == 1 ? " frame" : " frames")
+                      << " more than the input\n";
         }
         return json::object({ { "frames", d_frames },
                               { "invalid", d_invalid },
@@ -435,7 +437,7 @@ std::unique_ptr<byte_coder> make_decoder(const option_values& values, json& code
     const auto options = parse_reads(values, code);
     const bool framed = options.mode == sync_mode::framed;
     if (framed && !values.has("lengths")) {
-        throw usage_error("--lengths is missing: needed with --mode framed");
+        throw usage_error("--lengths is missing: --mode framed requires it");
     }
     if (!framed && values.has("lengths")) {
         throw usage_error("--lengths is given: allowed with --mode framed");
@@ -605,45 +607,45 @@ gpufec bench sync --mode stream --frame-symbols 50 --seconds 1 --runs 3
     t.make_bench = make_bench;
     t.ber = { "Encodes random symbols, inserts, drops and flips what is sent, decodes, "
               "and counts wrong symbols and frames. The decoder knows the channel's "
-              "probabilities. Errors come in bursts, so that intervals (95 %) are from "
-              "frame to frame.",
+              "probabilities. Errors come in bursts, so the deviation of the error rate "
+              "is estimated from the differences between frames.",
               std::string(reads_options) + ber_options,
               R"(
-# Symbol error rates of random words
+# Symbol error rates of a random codebook
 gpufec ber sync --codebook random --range 1e-2,3e-2 --max-frames 100 --json rates.json
-# The same of frames that are received twice each
+# The same if each frame is received twice
 gpufec ber sync --codebook random --range 0.06 --reads 2 --max-frames 50
 )" };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<sync_simulation>(values, code);
     };
     t.decode = {
-        "Decodes received items, one bit per byte or floats (of an alphabet above 2 so "
-        "many per item), from IN to symbols, "
-        "or what --output says, in OUT. Symbols are bytes up to q = 256, else "
-        "16 bits, little-endian. With --mode stream the frames are found; with "
-        "--mode framed the file of --lengths holds the received length of "
-        "each. With --reads the reads of a frame follow one another, and have a "
-        "length each.",
-        std::string("lengths file - of mode framed: file of frame lengths, numbers and "
-                    "white space") +
+        "Decodes received items from IN to symbols in OUT, or to the format of --output. "
+        "An item is one byte or, with --soft-input float, one float, or as many floats "
+        "as an alphabet above 2 has symbols. Symbols are bytes up to q = 256, else "
+        "16 bits, little-endian. With --mode stream the decoder finds the frames. With "
+        "--mode framed the file of --lengths has the received length of each frame. "
+        "With --reads the reads of a frame follow one another, each with its own "
+        "length.",
+        std::string("lengths file - with mode framed: file of the received lengths, "
+                    "separated by white space") +
             reads_options,
         R"(
 # A stream in which frames are found
 gpufec decode sync --mode stream received.bits symbols.out
-# Frames with the length of each
+# Frames, with a file of their lengths
 gpufec decode sync --lengths lengths.txt received.bits symbols.out
 )"
     };
     t.make_decoder = make_decoder;
     t.encode = {
         "Encodes symbols, bytes up to q = 256, else 16 bits, little-endian, into "
-        "channel symbols, one per byte. A value of q or more counts modulo q.",
+        "channel symbols, one per byte. Values of q or more are taken modulo q.",
         "",
         R"(
 # Channel symbols, for a channel that inserts and deletes bits
 gpufec encode sync symbols.bin sent.bits
-# There and back
+# Encode and decode
 gpufec encode sync symbols.bin - | gpufec decode sync --mode stream - symbols.out
 )"
     };

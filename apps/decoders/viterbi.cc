@@ -24,30 +24,30 @@ namespace {
 
 const char* const code_options = R"(
 constraint-length  int                 -     K, 3 to 9; the default is 7
-polynomials        text                -     comma separated, octal, newest bit most significant; a negative one is an inverted output; the default is 171,133
+polynomials        text                -     octal, comma separated, with the newest bit most significant; a negative one inverts its output; the default is 171,133
 puncturing         text                -     one string of 0 and 1 per output, comma separated: DVB rate 3/4 is 101,110
-termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, else streaming
-frame-bits         int                 0     information bits per frame; 0 in streaming
+termination        streaming|terminated|truncated|tailbiting  -  the default is that of the preset, or streaming without one
+frame-bits         int                 0     information bits per frame; 0 with termination streaming
 )";
 
 const char* const decoder_options = R"(
-soft-input         int8|float|packed4|uint8  int8  uint8: offset binary, 128 is the middle
-soft-scale         real                32    int8 steps per unit of float
-decode-length      int                 0     D; 0: chosen
-overlap            int                 0     L; 0: chosen
-cuda-kernel        auto|pbvd|registers|fused  auto
+soft-input         int8|float|packed4|uint8  int8  format of soft values; uint8: offset binary, 128 stands for 0
+soft-scale         real                32    int8 steps per unit of float values
+decode-length      int                 0     D, stages decoded per parallel block; 0: chosen for the code
+overlap            int                 0     L, further stages on either side of a parallel block; 0: chosen for the code
+cuda-kernel        auto|pbvd|registers|fused  auto  all kernels give the same bits
 positive-bit       0|1                 1     the bit that a positive soft value means: 1 in gr-fec and SatDump
 )";
 
 const char* const ber_options = R"(
 range        text   2:0.5:4  Eb/N0 in dB: A:STEP:B, one value, or inf for no noise
-min-errors   count  100      a point ends with this many wrong bits; 0: with --max-bits only
-max-bits     count  1e8      or with this many information bits
-amplitude    real   32       int8 steps of a noiseless value; 32 are 4.4 of packed4
-reference    flag   -        decode the same noise by full maximum likelihood too
+min-errors   count  100      a point ends after this many wrong bits; 0: only after --max-bits
+max-bits     count  1e8      a point ends after this many information bits
+amplitude    real   32       int8 steps of a value without noise; packed4 has 4.4 steps for 32
+reference    flag   -        also decode the same noise by maximum likelihood, without parallel blocks
 positions    flag   -        count error events by position in a parallel block
-sim-threads  int    0        make noise and decode the reference; 0: as --threads
-channel      auto|host|device  auto  where data and noise are made and errors are found; auto: on the device that decodes, if --soft-input is int8 or packed4, there is no --reference, and --device is one
+sim-threads  int    0        threads that make noise and decode the reference; 0: as many as --threads
+channel      auto|host|device  auto  where data and noise are made and errors are counted; auto: on the CUDA device that decodes; on the host if the CPU or several devices decode, with --reference, and with --soft-input float or uint8
 )";
 
 std::string preset_option()
@@ -56,7 +56,8 @@ std::string preset_option()
     for (const auto& p : conv_presets()) {
         names += (names.empty() ? "" : "|") + p.name;
     }
-    return "preset " + names + " - options below override it";
+    return "preset " + names +
+           " - name of a code; the options below override its parameters";
 }
 
 // Returns the code of the preset, or the default code, before other options override it.
@@ -142,13 +143,12 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     // Frames are padded to whole bytes.
     const double frame = o.frame_bits;
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
+    const double frame_items = std::ceil(frame_values(o, o.code) / values_per_item);
     return { is_float(o) ? sizeof(float) : 1,
-             1 / o.code.rate() / values_per_item,
+             o.frame_bits ? frame_items / frame : 1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
              // With a lock, frames need not begin with the input.
-             o.lock == "auto"
-                 ? 0
-                 : std::size_t(std::ceil(frame_values(o, o.code) / values_per_item)) };
+             o.lock == "auto" ? 0 : std::size_t(frame_items) };
 }
 
 // The channel's bit error rate: the mean over batches, weighted by the stages that were
@@ -257,11 +257,11 @@ public:
 };
 
 const char* const decode_options = R"(
-unpacked            flag             -        one bit per byte
-lock                off|auto         off      auto: find where pairs and puncturing periods begin, and terminated frames
-lock-constellation  bpsk|qpsk|oqpsk  bpsk     qpsk: quarter turns, and I and Q exchanged, too; oqpsk: I or Q late by a symbol, too
+unpacked            flag             -        one bit per byte in OUT
+lock                off|auto         off      auto: find where pairs, puncturing periods and terminated frames begin
+lock-constellation  bpsk|qpsk|oqpsk  bpsk     ambiguities to search; qpsk: also rotations by 90 degrees and exchanged I and Q; oqpsk: also I or Q late by a symbol
 lock-first-item     i|q              i        which of a symbol's two soft values comes first
-lock-presets        text             -        comma separated: codes to search for, besides the one below
+lock-presets        text             -        names of further codes to search for, comma separated
 lock-memory         count            1000000  soft values kept while searching
 )";
 
@@ -339,13 +339,13 @@ private:
                                 { "first_bit", lock.first_bit } });
         std::cerr << "gpufec: from soft value " << lock.first_value << " on ";
         if (!lock.locked) {
-            std::cerr << "nothing\n";
+            std::cerr << "no lock\n";
             d_told.add(j);
             return;
         }
         std::cerr << (lock.preset.empty() ? lock.code : lock.preset) << ", pair phase "
                   << lock.pair_phase << ", puncturing phase " << lock.puncturing_phase
-                  << ", turned by " << lock.rotation << " degrees"
+                  << ", rotated by " << lock.rotation << " degrees"
                   << (lock.swapped ? ", I and Q exchanged" : "")
                   << (lock.half_symbol ? ", half a symbol late" : "")
                   << (lock.inverted ? ", inverted" : "") << std::setprecision(3)
@@ -458,8 +458,8 @@ std::optional<distance_spectrum> spectrum_of(const conv_code& code)
     try {
         return distance_spectrum(code);
     } catch (const std::invalid_argument&) {
-        std::cerr << "gpufec: no theory beside: " << code.to_string()
-                  << " is catastrophic\n";
+        std::cerr << "gpufec: theory is not shown: " << code.to_string()
+                  << " is catastrophic and has no union bound\n";
         return {};
     }
 }
@@ -576,39 +576,40 @@ decoder_trait viterbi_trait()
     t.bench = { "Decodes noisy data (Eb/N0 5 dB).", "", R"(
 # How fast this machine decodes the CCSDS code
 gpufec bench viterbi --preset ccsds --seconds 1
-# By two threads of the CPU, for machines
+# On two threads of the CPU, with a report as JSON
 gpufec bench viterbi --backend cpu --threads 2 --seconds 1 --runs 3 --json rate.json
 )" };
     t.make_bench = make_bench;
-    t.ber = { "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
-              "counts wrong bits and frames. Eb/N0 counts information bits: puncturing "
-              "and the tails of frames are paid for. Theory is the union bound on "
-              "maximum likelihood from the code's distance spectrum. The 95 % intervals "
-              "take into account that a Viterbi decoder errs in bursts.",
-              ber_options,
-              R"(
+    t.ber = {
+        "Encodes random data, sends it as BPSK over an AWGN channel, decodes, and "
+        "counts wrong bits and frames. Eb is the energy of all sent values, those "
+        "of frame tails included, per information bit. Theory is the union bound on "
+        "maximum likelihood from the code's distance spectrum. The 95 % intervals "
+        "take into account that a Viterbi decoder errs in bursts.",
+        ber_options,
+        R"(
 # Error rates of the CCSDS code, as a table and as JSON
 gpufec ber viterbi --preset ccsds --range 3:0.5:4 --max-bits 1e6 --json rates.json
-# A picture of those of DVB-S at rate 3/4
+# A picture of the error rates of DVB-S at rate 3/4
 gpufec ber viterbi --preset dvb_3_4 --range 3:0.5:5 --max-bits 1e6 --plot rates.png
-)" };
+)"
+    };
     t.make_simulation = [](const option_values& values, json& code) {
         return std::make_unique<viterbi_simulation>(values, code);
     };
     t.decode = {
         "Decodes soft values (see --positive-bit) from IN to bits in OUT, "
         "packed eight per byte, the first most significant; each frame is "
-        "padded to a byte. At the end the channel's bit error rate is said, "
-        "estimated by encoding decoded bits again, and whether it is that of "
-        "noise, as with a wrong code. Where all polynomials have an odd "
-        "number of ones, as 171 and 133, a wrong sign inverts the output, and "
-        "nothing shows it. With --lock auto the phase is found, and what is found "
-        "is said.",
+        "padded to a byte. At the end it reports the channel's bit error rate, "
+        "estimated by re-encoding decoded bits, and warns if this is the rate of "
+        "noise, as with a wrong code. If all polynomials have an odd number of "
+        "ones, like 171 and 133, a wrong sign inverts the output without a "
+        "warning. With --lock auto it finds the phase of the input and reports it.",
         decode_options,
         R"(
 # A file of soft values, a signed byte each, as SatDump writes it
 gpufec decode viterbi --preset ccsds coded.s8 decoded.bin
-# The same where it is not known with which value a pair begins
+# The same if it is not known with which value a pair begins
 gpufec decode viterbi --preset ccsds --lock auto recording.soft decoded.bin
 # From a pipe to a pipe
 gpufec encode viterbi --preset dvb_3_4 message.bin - | gpufec decode viterbi --preset dvb_3_4 - decoded.bin
@@ -622,7 +623,7 @@ gpufec encode viterbi --preset dvb_3_4 message.bin - | gpufec decode viterbi --p
 gpufec encode viterbi --preset ccsds message.bin coded.s8
 # Coded bits, packed, of rate 3/4
 gpufec encode viterbi --preset dvb_3_4 --output packed message.bin coded.bin
-# There and back, one bit per byte
+# Encode and decode, with one bit per byte
 gpufec encode viterbi --unpacked bits.bin - | gpufec decode viterbi --unpacked - bits.out
 )" };
     t.make_encoder = make_encoder;

@@ -199,7 +199,7 @@ def read(path):
             report = json.load(file)
             names_of(report)
         except (ValueError, LookupError, TypeError):
-            sys.exit(f"plot_ber.py: {path}: no report of gpufec ber that has points")
+            sys.exit(f"plot_ber.py: {path}: not a report of gpufec ber with at least one point")
     return report
 
 
@@ -210,8 +210,9 @@ def main():
     parser.add_argument("results", nargs="+", metavar="RESULT.json")
     parser.add_argument("png", metavar="PLOT.png")
     parser.add_argument("--label", action="append", default=[],
-                        help="of each result in turn, instead of its code")
-    parser.add_argument("--format", help="of the picture, instead of that of its name")
+                        help="label of a result, in the order of the results, instead of its code")
+    parser.add_argument("--format",
+                        help="format of the picture, instead of the extension of its name")
     arguments = parser.parse_args()
     reports = [read(path) for path in arguments.results]
     labels = [label_of(r) for r in reports]

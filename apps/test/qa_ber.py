@@ -143,6 +143,14 @@ class qa_ber(unittest.TestCase):
         self.assertEqual(point["errors"], 0)
         self.assertGreaterEqual(point["bits"], 1e6)
 
+    def test_CatastrophicCode_HasNoTheory(self):
+        """1 + D² and 1 + D have the common factor 1 + D."""
+        result = run("ber", "viterbi", "--backend", "cpu", "--constraint-length", "3",
+                     "--polynomials", "5,6", "--range", "3", "--max-bits", "1e4", "--json", "-")
+        self.assertEqual(result.stderr, b"gpufec: theory is not shown: K=3 (5,6) is catastrophic "
+                                        b"and has no union bound\n")
+        self.assertIsNone(json.loads(result.stdout)["points"][0]["theory"])
+
     def test_table_and_plot(self):
         check_plot(self, "viterbi", "--range", "1:1:2")
 
@@ -310,7 +318,7 @@ class qa_ber_sync(unittest.TestCase):
             with open(earlier, "w") as file:
                 json.dump(report, file)
             result = run("ber", "sync", "--backend", "cpu", *arguments, "--resume", earlier)
-            self.assertIn(b'its "options" is another', result.stderr)
+            self.assertIn(b'its "options" is different', result.stderr)
 
     def test_table_and_plot(self):
         with tempfile.TemporaryDirectory() as folder:

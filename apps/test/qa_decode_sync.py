@@ -171,11 +171,11 @@ class qa_decode_sync(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertEqual(len(result.stdout), (self.FRAMES + 1) * self.SYMBOLS)
         self.assertIn(b"1 of 31 frames cannot be decoded", result.stderr)
-        self.assertIn(b"the input ends 1 frames too early", result.stderr)
+        self.assertIn(b"--lengths has 1 frame more than the input", result.stderr)
         with open(self.lengths, "w") as file:
             file.write("160\n160\n")
         result = self.decode("--lengths", self.lengths, input=self.received)
-        self.assertIn(b"lie behind the last frame", result.stderr)
+        self.assertIn(b"items after the last frame are ignored", result.stderr)
         self.assertEqual(result.stdout, bytes(self.sent[:2 * self.SYMBOLS]))
         with open(self.lengths, "w") as file:
             file.write("160 many")

@@ -15,7 +15,7 @@ import unittest
 
 import numpy as np
 
-from gpufec_tool import TIMEOUT_S, encode_k7, heed_permissions, main, pack, run, tools
+from gpufec_tool import TIMEOUT_S, check_pace, encode_k7, heed_permissions, main, pack, run, tools
 
 
 class qa_encode(unittest.TestCase):
@@ -127,6 +127,12 @@ class qa_encode(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(pathlib.Path(self.path("out")).read_bytes(), self.data, command)
 
+    def test_Pace_CountsInformationBits(self):
+        """Frames of one bit are padded to a byte each: 600 at 1 kb/s take 0.6 s."""
+        coded = check_pace(self, 0.6, "encode", "viterbi", "--termination", "truncated",
+                           "--frame-bits", "1", "--pace", "1000", "-", "-", input=bytes(600))
+        self.assertEqual(len(coded), 2 * 600)
+
     def test_Json_SaysWhatWasEncoded(self):
         self.coded("ldpc", "--json", self.path("report"))
         report = json.loads(pathlib.Path(self.path("report")).read_text())
@@ -156,7 +162,7 @@ class qa_encode(unittest.TestCase):
                                                 "terminated", "-", "-"))
         self.assertIn('--output is "bits"', said(2, "encode", "ldpc", "--output", "bits", "-", "-"))
         pathlib.Path(self.path("in")).write_bytes(self.data)
-        self.assertIn("named once", said(2, "encode", "ldpc", "in", "in"))
+        self.assertIn("OUT is in: allowed are files that no other argument names", said(2, "encode", "ldpc", "in", "in"))
         os.chmod(self.folder, 0o555)
         self.addCleanup(os.chmod, self.folder, 0o755)
         for words in (["encode", "ldpc", "in", "new"], ["decode", "bch", "in", "new"],

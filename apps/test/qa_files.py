@@ -41,7 +41,7 @@ class qa_files(unittest.TestCase):
     def check_refused(self, *arguments, **keywords):
         result = run("decode", *arguments, cwd=self.folder.name, **keywords)
         self.assertEqual(result.returncode, 2, (arguments, result.stderr))
-        self.assertIn(b"named once", result.stderr)
+        self.assertIn(b": allowed are files that no other argument names", result.stderr)
         with open(self.source, "rb") as file:
             self.assertEqual(file.read(), self.soft)
 
@@ -380,7 +380,7 @@ class qa_files(unittest.TestCase):
         endless.communicate()
         pump.wait(TIMEOUT_S)
         self.assertEqual((result.returncode, len(result.stdout)), (0, 10), result.stderr)
-        self.assertIn(b"frames too early", result.stderr)
+        self.assertIn(b"more than the input", result.stderr)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,8 @@ class qa_plot(unittest.TestCase):
                     [sys.executable, "-B", self.module.__file__, path, path + ".png"],
                     capture_output=True, timeout=TIMEOUT_S, text=True)
                 self.assertEqual((done.returncode, done.stderr), (
-                    1, f"plot_ber.py: {path}: no report of gpufec ber that has points\n"))
+                    1, f"plot_ber.py: {path}: not a report of gpufec ber with at least "
+                       "one point\n"))
 
 
 if __name__ == "__main__":

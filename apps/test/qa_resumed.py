@@ -121,10 +121,10 @@ class qa_resumed(unittest.TestCase):
     def test_refused(self):
         with open(self.path, "w") as file:
             json.dump(self.report(), file)
-        self.check_refused('its "seed" is another', *self.CALL, "--seed", "2")
-        self.check_refused('its "options" is another', *self.CALL, "--preset", "gsm",
+        self.check_refused('but its "seed" is different: 1, not 2. Repeat the earlier call', *self.CALL, "--seed", "2")
+        self.check_refused('its "options" is different', *self.CALL, "--preset", "gsm",
                            "--frame-bits", "100")
-        self.check_refused('its "command" is another', "ber", "ldpc", "--backend", "cpu",
+        self.check_refused('its "command" is different', "ber", "ldpc", "--backend", "cpu",
                            "--frame-size", "short", "--range", "3", "--max-frames", "10")
         for text in ("", "[1, 2", "nothing", "{" * 100, '{"a": 1} 2', '{"a" 1}'):
             with open(self.path, "w") as file:
@@ -138,7 +138,7 @@ class qa_resumed(unittest.TestCase):
         report["environment"]["version"] = "0.0.7"
         with open(self.path, "w") as file:
             json.dump(report, file)
-        self.check_refused('its "environment.version" is another: "0.0.7", not "')
+        self.check_refused('its "environment.version" is different: "0.0.7", not "')
 
     def test_PointsThatAreNoNumbers_AreRefusedByName(self):
         for member, value in (("ebn0_db", "2"), ("errors", "many"), ("ber", True), ("bits", [1])):

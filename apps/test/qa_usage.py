@@ -155,7 +155,7 @@ class qa_usage(unittest.TestCase):
                 ("sync", "--positive-bit=1", "", "--output=llr"),
                 ("sync", "--passes=3", "", "--reads=2"),
                 ("sync", "--marker=011", "", "--codebook=marker --n=8")):
-            said = f"{option.split('=')[0]} has no effect: it is for "
+            said = f"{option.split('=')[0]} has no effect: it applies only to "
             for more, told in ((others, True), (mend, False)):
                 with self.subTest(decoder, option=option, more=more):
                     arguments = ["decode", decoder, option, *more.split(), os.devnull, "-"]
@@ -180,7 +180,7 @@ class qa_usage(unittest.TestCase):
                 told = run(command, "ldpc", "--code-file", file.name, "--rate", "1/2",
                            os.devnull, "-").stderr.decode()
                 self.assertEqual(told.count("has no effect"), 1, told)
-                self.assertIn("--rate has no effect: it is for codes without --code-file", told)
+                self.assertIn("--rate has no effect: it applies only to codes without --code-file", told)
 
     def test_AnotherRateThanTheModcods_IsRefused(self):
         modcod = ["--soft-input", "symbols", "--modcod", "8PSK 3/4"]

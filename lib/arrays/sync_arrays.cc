@@ -57,7 +57,7 @@ public:
         require(place.kind != memory_kind::device || (!priors && !d_several),
                 "items",
                 "on a device",
-                "memory of the host with priors, and with several reads");
+                "items in memory of the host with priors or several reads");
         // A device decoder reads pinned items without copies by the host.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {

@@ -74,11 +74,12 @@ public:
 
     status decode(const void* in, std::uint64_t items, void* out)
     {
-        require(!searches(),
-                "lock",
-                "\"auto\"",
-                "\"off\" in decode(), as the length of the output is not known before; "
-                "decode_stream() gives it");
+        require(
+            !searches(),
+            "lock",
+            "\"auto\"",
+            "\"off\" in decode(): the length of the output is not known beforehand; use "
+            "decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
         // A device decoder reads and converts pinned floats without copies by the host.
@@ -130,11 +131,10 @@ public:
         require(plan().streaming() || searches(),
                 "frame_bits",
                 plan().frame_bits,
-                "0, of streams");
+                "0 in decode_stream(), without lock");
         if (place_of(in).kind == memory_kind::device) {
-            throw std::invalid_argument(
-                "in is on a device: a stream that comes in "
-                "several arrays is decoded from the host's memory");
+            throw std::invalid_argument("in is on a device: decode_stream() requires "
+                                        "input in memory of the host");
         }
         auto& d = host();
         if (!d_begun) {

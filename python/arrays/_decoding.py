@@ -58,11 +58,13 @@ def require_device(view, run):
     if view.device is None:
         return
     if run["backend"] == "cpu":
-        refuse("backend", f"cpu, and {view.name} on a CUDA device", "auto and cuda for it")
+        refuse("backend", f"cpu, but {view.name} is on a CUDA device",
+               "auto and cuda for such an array")
     allowed = run["devices"] or [run["device"]]
     if view.device not in allowed:
         refuse(view.name, f"on CUDA device {view.device}",
-               f"arrays on device {', '.join(map(str, allowed))}, as device says")
+               f"arrays on device {', '.join(map(str, allowed))}, which the parameter "
+               f"{'devices' if run['devices'] else 'device'} selects")
 
 
 SOFT_TYPES = {"int8": ("int8",), "float": ("float32",), "packed4": ("uint8", "int8"),
@@ -87,8 +89,8 @@ def format_of(view, soft_input, known):
         if len(formats) == 1:
             return formats[0]
         if formats:
-            refuse(view.name, f"of type {view.dtype}", 'those with soft_input "packed4" (two '
-                   'values per byte) or "uint8" (offset binary)')
+            refuse(view.name, f"of type {view.dtype}", 'soft_input "packed4" (two values per byte) '
+                   'or "uint8" (offset binary)')
         _refuse_complex(view, known)
         refuse(view.name, f"of type {view.dtype}",
                ", ".join(dict.fromkeys(SOFT_TYPES[name][0] for name in known)))
@@ -104,8 +106,8 @@ def _refuse_complex(view, known):
     """Refuses a complex array, and says how to convert it to real soft values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
-        raise ValueError(f"{view.name} is of type {view.dtype}: for its parts as soft values, "
-                         f"{view.name}{cast}.view(numpy.float32)\nallowed are "
+        raise ValueError(f"{view.name} is of type {view.dtype}: to decode I and Q as soft values, "
+                         f"use {view.name}{cast}.view(numpy.float32)\nallowed are "
                          f"{', '.join(dict.fromkeys(SOFT_TYPES[name][0] for name in known))}"
                          + (f"; {_OF_SYMBOLS}" if known is LLR_FORMATS else ""))
 
@@ -138,5 +140,5 @@ class _Streaming:
 
     def _refuse_stream(self):
         if self._stream is not None:
-            raise RuntimeError("decode() was called after push(): flush() has to end the stream "
+            raise RuntimeError("decode() was called after push(): end the stream with flush() "
                                "first")

@@ -203,7 +203,7 @@ def _from_dlpack(name, array):
     except (KeyError, TypeError):
         refuse(name, f"an array of items of {bits} bits", "NumPy's types")
     except ValueError as error:
-        refuse(name, f"no array that DLPack describes ({error})", "those that it does")
+        refuse(name, f"an invalid DLPack array ({error})", "valid ones")
     return (array, capsule), address, shape, strides, dtype, 1, device
 
 
@@ -223,8 +223,8 @@ def _from_interface(name, array):
         elif stream is not None and not 1 <= operator.index(stream) < 1 << 64:
             raise ValueError(f"stream is {stream}")
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        refuse(name, f"no array that __cuda_array_interface__ describes ({error!r})",
-               "those that it does")
+        refuse(name, f"an array with an invalid __cuda_array_interface__ ({error!r})",
+               "arrays with a valid one")
     if facts.get("mask") is not None:
         refuse(name, "a masked array", "arrays without a mask")
     return array, address, shape, strides, dtype, stream, read_only
@@ -245,14 +245,15 @@ def _device_view(name, array):
     view.read_only = bool(read_only)
     nbytes = view.size * dtype.itemsize
     if not 0 <= address <= (1 << 64) - nbytes:
-        refuse(name, f"of {nbytes} bytes at {address:#x}", "addresses below 2^64")
+        refuse(name, f"of {nbytes} bytes at {address:#x}", "arrays that end below address 2^64")
     if address % dtype.alignment:
-        refuse(name, f"at {address:#x}, not aligned", f"multiples of {dtype.alignment} bytes")
+        refuse(name, f"at {address:#x}, not aligned",
+               f"addresses that are multiples of {dtype.alignment}")
     if view.size:
         kind, there = _core.place_of(address)
         if kind != "device" or _core.place_of(address + nbytes - 1) != (kind, there):
             refuse(name, "an array in memory that no CUDA device of this process has",
-                   "arrays that exist")
+                   "arrays in memory of such a device")
         view.device = there
         if stream is not None:
             _core.wait_for_stream(there, stream)
@@ -262,8 +263,8 @@ def _device_view(name, array):
 def refuse_mask(name, array):
     """Refuses a masked array, whose mask would be lost."""
     if isinstance(array, np.ma.MaskedArray):
-        refuse(name, "a masked array", "arrays without a mask (.filled(0) has zeros in place "
-               "of masked entries, and a soft value of 0 is an erasure)")
+        refuse(name, "a masked array", "arrays without a mask (.filled(0) puts zeros in "
+               "place of masked entries; a soft value of 0 is an erasure)")
 
 
 def view_of(name, array):
@@ -287,7 +288,7 @@ def view_of(name, array):
             if int(array.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
                 array = np.from_dlpack(array)
         except (BufferError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            refuse(name, f"no array that DLPack describes ({error!r})", "those that it does")
+            refuse(name, f"an invalid DLPack array ({error!r})", "valid ones")
         return view_of(name, array) if isinstance(array, np.ndarray) else _device_view(name, array)
     if hasattr(array, "__cuda_array_interface__"):
         return _device_view(name, array)
@@ -370,8 +371,9 @@ def packed_bytes(name, array, level=4):
     """
     array = host_array(name, array, np.uint8)
     if array.size >= 16 and array.max() == 1 and array.mean() >= 0.125:
-        warnings.warn(f"{name} holds only 0 and 1, one bit per byte? It is taken as eight bits "
-                      "per byte: else say packed_input=False", RuntimeWarning, stacklevel=level)
+        warnings.warn(f"{name} has only the values 0 and 1, but is encoded as eight bits per "
+                      "byte: use packed_input=False if it has one bit per byte",
+                      RuntimeWarning, stacklevel=level)
     return array
 
 

@@ -144,7 +144,7 @@ class sync_decoder(_Streaming):
         if soft_input == "float" and self._alphabet > 2:
             view = _of_likelihoods(view, self._alphabet)
         if self._mode == "stream" and view.ndim != 1:
-            refuse("received", f"of {view.ndim} dimensions", "1 in mode stream")
+            refuse("received", f"of {view.ndim} dimensions", '1 in mode "stream"')
         return view
 
     def _decode(self, view, soft_input, lengths, priors, out):
@@ -157,7 +157,7 @@ class sync_decoder(_Streaming):
     def _decode_stream(self, view, soft_input, lengths, priors, out):
         for name, given in (("lengths", lengths), ("priors", priors), ("out", out)):
             if given is not None:
-                refuse(name, "given", "None in mode stream")
+                refuse(name, "given", 'None in mode "stream"')
         return self._next(soft_input, view.address, view.size, True)
 
     def _next(self, soft_input, address, items, last):

@@ -22,7 +22,7 @@ def _conv_code_of(constraint_length, polynomials, puncturing, termination, prese
     if preset:
         both = [name for name, value in given.items() if value is not None]
         if both:
-            raise ValueError(f'preset is "{preset}": it has its own of what is given too: '
+            raise ValueError(f'preset is "{preset}": it cannot be combined with '
                              + ", ".join(both))
         p = find_conv_preset(preset)
         return p.constraint_length, p.polynomials, p.puncturing, p.termination
@@ -108,6 +108,12 @@ class viterbi_decoder(_Streaming):
         """The number of further stages on either side of a parallel block, L, given or chosen."""
         return self._any().overlap()
 
+    @property
+    def items_per_frame(self):
+        """The number of input items per frame: soft values or, with soft_input "packed4", bytes of
+        two soft values each. 0 if termination is "streaming"."""
+        return self._any().items_per_frame()
+
     def decode(self, values, out=None):
         """Decodes an array; viterbi_decode() describes arguments, result and errors.
 
@@ -176,7 +182,8 @@ class viterbi_decoder(_Streaming):
         soft_input = self._format_of(view)
         if self._searches:
             if out is not None:
-                refuse("out", brief(out), 'None with lock "auto", which finds the length')
+                refuse("out", brief(out), 'None with lock "auto", because '
+                       "the length of the output is not known beforehand")
             if view.device is not None:
                 refuse("values", "on a CUDA device", 'arrays of the host with lock "auto" '
                        "(.get(), .cpu(), .numpy())")

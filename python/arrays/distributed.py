@@ -166,7 +166,7 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
         raise ValueError(f'decoder is "{decoder}": allowed are {", ".join(decoders)}')
     for name in fixed:
         if name in code:
-            raise ValueError(f"{name} is {code[name]!r}: it is not for the caller to give here")
+            raise ValueError(f"{name} is {code[name]!r}: this function does not accept it")
     for name, (value, least) in numbers.items():
         integer(name, value, f"{least} and more", least)
 
@@ -191,8 +191,8 @@ def _scheduler(client):
             there = False
         if there and not isinstance(error, CancelledError):
             raise
-        raise ConnectionError(f"the scheduler is gone, or has lost this client: {error!r}") \
-            from error
+        raise ConnectionError("the scheduler does not answer, or has lost this client: "
+                              f"{error!r}") from error
 
 
 def _check_versions(client):
@@ -454,7 +454,7 @@ def _parts(decoder, items, bits, code):
         raise ValueError("packed_output is False: allowed is True")
     decoding = arrays.viterbi_decoder(**code)
     if code.get("frame_bits", 0):
-        each = decoding._any().items_per_frame()
+        each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
     # The output of a task begins where a parallel block, a puncturing period and, in packed4, an
@@ -526,7 +526,7 @@ def _range(text):
             count = int((ends[2] - ends[0]) / ends[1] + 1.0001)
             points += [round(ends[0] + k * ends[1], 9) for k in range(count)]
         else:
-            raise ValueError(f'--range is "{text}": allowed are A:STEP:B, and values')
+            raise ValueError(f'--range is "{text}": allowed are A:STEP:B and single values')
     return points
 
 
@@ -547,17 +547,17 @@ def _parse(decoder, words):
         option, equals, text = word.partition("=")
         name = option[2:].replace("-", "_")
         if not word.startswith("--"):
-            raise ValueError(f'"{word}" is no option')
+            raise ValueError(f'"{word}" is not an option')
         text = text if equals else next(words, None)
         if text is None:
-            raise ValueError(f"{option} lacks its value")
+            raise ValueError(f"{option} has no value")
         target = also.get(name, name)
         if target in own:
             options[target] = _value(option, text, own[target])
         elif name in kinds:
             code[name] = _value(option, text, kinds[name])
         else:
-            raise ValueError(f"{option} is not known to --scheduler")
+            raise ValueError(f"{option} is not supported with --scheduler")
     for name in ("range", "scheduler"):
         if not options[name]:
             raise ValueError(f"--{name} is missing")

@@ -667,7 +667,7 @@ private:
         if (!reason) {
             return ring;
         }
-        this->d_logger->info("{} is copied: its buffer of {} KiB {}; {} KiB are wanted",
+        this->d_logger->info("{} is copied: its buffer of {} KiB {}; {} KiB are needed",
                              what,
                              bytes >> 10,
                              reason,

@@ -83,8 +83,7 @@ public:
         d_refused = false;
         const bool limit = d_limits > 0;
         d_limits -= limit;
-        const double rate = code_rate(), scaled = std::ldexp(rate, 20);
-        return scaled == std::floor(scaled) ? rate : rate * (limit ? 1 - 1e-9 : 1 + 1e-9);
+        return limit ? adjusted_rate(1 - 1e-9) : derivation_rate();
     }
     int get_input_size() override
     {
@@ -112,7 +111,8 @@ public:
         if (bits >= (std::int64_t(1) << 32) - taken_off) {
             bits -= std::int64_t(1) << 32; // a negative size that gr-fec derived
         }
-        const auto there = derived ? fewest_values(bits + taken_off) : INT_MAX;
+        const auto untrimmed = bits + taken_off;
+        const auto there = derived ? fewest_values(untrimmed) : INT_MAX;
         d_untrimmed = with_tail ? bits : 0;
         if (with_tail) {
             bits = std::max<std::int64_t>(bits - tail(), 0);
@@ -120,10 +120,11 @@ public:
 
         std::string reason;
         try {
-            require(
-                bits > 0 || (bits == 0 && tail() > 0), "frame_size", bits, "1 and more");
             if (bits > 0) {
                 prepare(bits);
+            } else if (bits < 0 || tail() == 0) {
+                require(derived, "frame_size", bits, "1 and more");
+                reason = "allowed are " + allowed_values();
             }
         } catch (const std::invalid_argument& error) {
             reason = error.what();
@@ -141,9 +142,9 @@ public:
         }
         if (derived && !std::exchange(d_told, true)) {
             this->d_logger->warn(
-                "{}. Frames of other sizes are not decoded: they leave no "
-                "bits, or zeros where gr-fec takes some anyhow (this is "
-                "said once)",
+                "a PDU or packet has {} soft values: {}. It is not decoded: its output "
+                "is empty, or zeros where gr-fec sends bits anyhow (reported once)",
+                value_range(untrimmed, bits < 0),
                 reason);
         }
         if (!derived || bits < 0) {
@@ -169,6 +170,11 @@ protected:
     virtual unsigned tail() const { return 0; }
     //! Returns the number of soft values per frame.
     virtual int values(unsigned frame_size) const = 0;
+    //! Returns the numbers of soft values that PDUs may have.
+    virtual std::string allowed_values() const
+    {
+        return std::to_string(values(1)) + " and more";
+    }
     //! Prepares decode() for a frame size. \throws std::invalid_argument, std::bad_alloc
     virtual void prepare(std::int64_t frame_size) = 0;
     //! Decodes a frame from its first \p count soft values.
@@ -189,6 +195,29 @@ private:
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
+    }
+    // Returns the code's rate, multiplied by \p factor if it is not exact.
+    double adjusted_rate(double factor) const
+    {
+        const double rate = code_rate(), scaled = std::ldexp(rate, 20);
+        return scaled == std::floor(scaled) ? rate : rate * factor;
+    }
+    // Returns the rate from which gr-fec derives frame sizes.
+    double derivation_rate() const { return adjusted_rate(1 + 1e-9); }
+    // Returns the range of the numbers of values from which gr-fec derives `bits`, before
+    // it subtracts the tail. Negative results are truncated towards 0 as well.
+    std::string value_range(std::int64_t bits, bool negative) const
+    {
+        const double rate = derivation_rate(), b = double(bits);
+        const double first = rounds()   ? std::ceil((b - 0.5) / rate - 1e-6)
+                             : negative ? std::floor((b - 1) / rate) + 1
+                                        : std::ceil(b / rate);
+        const double last = rounds()   ? std::floor((b + 0.5) / rate + 1e-6)
+                            : negative ? std::floor(b / rate)
+                                       : std::ceil((b + 1) / rate) - 1;
+        const auto begin = std::max(std::int64_t(first), std::int64_t(0));
+        return std::to_string(begin) +
+               (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
     // Returns the number of soft values per frame. If gr-fec derived the frame size, it
     // computes the tail of the next frame from this number.

@@ -57,7 +57,7 @@ bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
         warn_once(d_warned_of_length,
                   "a length tag " + pmt_text(d_key) + " of " + pmt_text(tag.value) +
                       " is not a multiple of the " + std::to_string(frame) +
-                      " items of a frame: dropping up to the next length tag");
+                      " items of a frame: dropping input up to the next length tag");
     }
     return !d_refused;
 }

@@ -272,11 +272,12 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
     // One header in 256 is valid by chance.
     if (d_frames >= 3 && d_otherwise == d_frames) {
         d_judged = true;
-        d_logger->warn("the headers of BBFRAMEs are wrong, and right {}",
-                       d_descramble
-                           ? "as they come: the decoder descrambles already; use "
-                             "descramble=False here or there"
-                           : "when they are descrambled: use descramble=True");
+        d_logger->warn(d_descramble
+                           ? "the headers of BBFRAMEs are wrong with descrambling and "
+                             "right without it: the decoder descrambles already; use "
+                             "descramble=False in one of the two blocks"
+                           : "the headers of BBFRAMEs are wrong without descrambling and "
+                             "right with it: use descramble=True");
     } else if (d_frames == 100) {
         judge_none();
     }
@@ -287,8 +288,8 @@ void bbframe_to_ts_impl::judge_none()
     if (d_frames > 0 && d_dropped == d_frames && !std::exchange(d_judged, true)) {
         d_logger->warn(
             "none of {} BBFRAMEs has a right header: check standard, "
-            "frame_size, rate and descramble, and that the decoder's output is "
-            "BBFRAMEs, packed",
+            "frame_size, rate and descramble, and that the decoder outputs packed "
+            "BBFRAMEs",
             d_frames.load());
     }
 }

@@ -37,6 +37,10 @@ private:
     {
         return frame_size / d_code.k() * d_code.sent();
     }
+    std::string allowed_values() const override
+    {
+        return "multiples of " + std::to_string(d_code.sent());
+    }
     float last_iterations() const override { return iterations(); }
 
     void prepare(std::int64_t frame_size) override

@@ -367,7 +367,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     }
     if (have() > 0 || d_skip > 0) {
         warn_once(d_warned_of_place,
-                  "a tag names a code inside a frame, which is dropped: " +
+                  "a tag that names a code lies inside a frame, which is dropped: " +
                       pmt_text(tag.value));
     }
     if (have() > 0) {
@@ -390,9 +390,9 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     ++d_skipped;
     warn_once(
         d_warned_of_code,
-        "a tag names no code that is known: " + pmt_text(tag.key) + " " +
+        "the code that a tag names is not known: " + pmt_text(tag.key) + " " +
             pmt_text(tag.value) + (fault.empty() ? "" : ": " + fault) +
-            (d_lost ? "; dropping input up to the next tag" : "; skipping frames of it"));
+            (d_lost ? "; dropping input up to the next tag" : "; skipping its frames"));
 }
 
 // Makes the next code tag take effect even if it repeats the last one.

@@ -77,7 +77,9 @@ code_names named_code(const std::string& standard,
     const auto modcod = demap::split_modcod(rate);
     const auto symbols = folded(constellation);
     if (modcod && symbols != "qpsk" && symbols != modcod->first) {
-        refuse("rate", '"' + rate + '"', "constellation is \"" + constellation + '"');
+        refuse("rate",
+               '"' + rate + '"',
+               "constellation is \"" + constellation + "\", which contradicts it");
     }
     const auto name =
         ldpc_code::standard(standard, frame_size, modcod ? modcod->second : rate).name();
@@ -156,7 +158,8 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
             !named_codes.empty() || !punctured.empty() || !shortened.empty()) {
             refuse("soft_input",
                    '"' + soft_input + '"',
-                   "only the codes of dvbs2 and dvbs2x as they are have symbols");
+                   "allowed with standard dvbs2 and dvbs2x, without code_file, "
+                   "named_codes, punctured and shortened");
         }
         demap::make_constellation(constellation, rate, frame_size, standard);
         item_bytes = symbols == ldpc_symbols::float32 ? 8
@@ -175,7 +178,10 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
     const bool as_it_is = code_file.empty() && named_codes.empty() && punctured.empty() &&
                           shortened.empty();
     if (bbframe && !(as_it_is && has_bch(standard, frame_size))) {
-        refuse("output", "\"bbframe\"", "only codes of DVB as they are have BBFRAMEs");
+        refuse("output",
+               "\"bbframe\"",
+               "allowed with codes of DVB that have a BCH code, without code_file, "
+               "named_codes, punctured and shortened");
     }
     const bool names_rule = std::holds_alternative<std::string>(message_positions);
     code_list list;

@@ -54,7 +54,7 @@ inline ldpc_code ldpc_code_of(const std::string& standard,
                message_positions.index()
                    ? "a list"
                    : '"' + std::get<std::string>(message_positions) + '"',
-               "a code of a standard has \"systematic\"; others are for a code_file");
+               "allowed is \"systematic\"; other values require a code_file");
     }
     auto code = code_file.empty() ? ldpc_code::standard(standard, frame_size, rate)
                                   : ldpc_code::from_file(code_file);

@@ -22,14 +22,12 @@ channel_bsid::sptr channel_bsid::make(double p_insert,
                                       std::uint64_t seed,
                                       int alphabet)
 {
-    const bsid_model model(p_insert,
-                           p_delete,
-                           p_substitute,
-                           not_negative("alphabet", alphabet, "2 to 16 is allowed"));
-    const auto bits = not_negative("frame_bits", frame_bits, "0 and more is allowed");
+    const bsid_model model(
+        p_insert, p_delete, p_substitute, not_negative("alphabet", alphabet, "2 to 16"));
+    const auto bits = not_negative("frame_bits", frame_bits);
     if (bits > 0 && length_tag.empty()) {
         throw std::invalid_argument(
-            "length_tag is \"\": a key is needed where frame_bits is above 0");
+            "length_tag is \"\": a key is required if frame_bits is above 0");
     }
     return gnuradio::make_block_sptr<channel_bsid_impl>(model, bits, length_tag, seed);
 }

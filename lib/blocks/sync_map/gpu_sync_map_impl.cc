@@ -152,8 +152,9 @@ gpu_sync_map::sptr gpu_sync_map::make(const std::vector<std::uint8_t>& codebook,
         refuse("frame_items", frame_items, "allowed is 0 in mode \"stream\"");
     }
     if (options.mode == sync_mode::framed && length_tag.empty() && frame_items == 0) {
-        refuse(
-            "length_tag", "\"\"", "a key is needed in framed mode, or mode \"stream\"");
+        refuse("length_tag",
+               "\"\"",
+               "mode \"framed\" requires a key, or frame_items above 0");
     }
     return gnuradio::make_block_sptr<gpu_sync_map_impl>(
         options,
@@ -454,7 +455,9 @@ bool gpu_sync_map_impl::push_frame()
     const bool priors_there = d_options.priors && d_priors.size() == d_prior_count;
     if (d_options.priors && !priors_there) {
         if (!std::exchange(d_warned_of_priors, true)) {
-            d_logger->warn("the weights of the symbols have ended: decoding without");
+            d_logger->warn("the second input, with prior weights of the symbols, has "
+                           "ended: decoding "
+                           "without it");
         }
     } else if (d_options.priors) {
         mend(d_priors, d_options.code.q());

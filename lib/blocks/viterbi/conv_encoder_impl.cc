@@ -46,7 +46,7 @@ conv_encoder::sptr conv_encoder::make(std::optional<int> constraint_length,
     return gnuradio::make_block_sptr<conv_encoder_impl>(
         code,
         ends,
-        not_negative("frame_bits", frame_bits, "allowed are 0 and more"),
+        not_negative("frame_bits", frame_bits),
         packed_input,
         packed_output,
         length_tag);

@@ -33,8 +33,7 @@ conv_code_of(std::optional<int> constraint_length,
     }
     const auto& found = find_conv_preset(preset);
     if (!both.empty()) {
-        refuse(
-            "preset", '"' + preset + '"', "it has its own of what is given too: " + both);
+        refuse("preset", '"' + preset + '"', "it cannot be combined with " + both);
     }
     return { conv_code::preset(preset), found.ends };
 }

@@ -111,6 +111,21 @@ class qa_viterbi_arrays(unittest.TestCase):
                     flat, _ = gpufec.viterbi_decode(values.ravel(), **code)
                     np.testing.assert_array_equal(flat, packed.ravel())
 
+    def test_ItemsPerFrame_IsTheLengthOfARow(self):
+        for soft_input, items in (("", 1096), ("int8", 1096), ("float", 1096), ("packed4", 548)):
+            code = dict(preset="80211_3_4", frame_bits=816)
+            decoder = gpufec.viterbi_decoder(**code, soft_input=soft_input)
+            self.assertEqual(decoder.items_per_frame, items)
+            values = noisy(gpufec.random_bits((2, 816)), np.inf, soft_input or "int8", **code)
+            self.assertEqual(values.shape, (2, items))
+            self.assertEqual(decoder.decode(values)[0].shape, (2, 102))
+            self.assertEqual(decoder.items_per_frame, items)
+        odd = dict(preset="lte", frame_bits=41) # 123 values
+        self.assertEqual(gpufec.viterbi_decoder(**odd, soft_input="packed4").items_per_frame, 62)
+        self.assertEqual(gpufec.viterbi_decoder(preset="ccsds").items_per_frame, 0)
+        searching = gpufec.viterbi_decoder(preset="80211_1_2", frame_bits=18, lock="auto")
+        self.assertEqual(searching.items_per_frame, 48)
+
     def test_a_decoder_again_and_again(self):
         """An array decodes to the same bits alone, with others, and after other
         arrays."""

@@ -8,6 +8,7 @@ import pathlib
 import re
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 
@@ -226,6 +227,29 @@ class qa_fec(unittest.TestCase):
         for n, one in zip(sizes, found):
             self.assertFalse(one.any())
         self.assertFalse(found[-2].any()) # no bits of the previous PDU
+
+    def test_WarningOfAPdu_HasItsLengthAndTheAllowedOnes(self):
+        make, ldpc = gpufec.fec_viterbi_decoder.make, gpufec.fec_ldpc_decoder.make
+        for decoder, sizes, allowed in (
+                (lambda: make(FRAME), (0, 1, 2, 9), "14 and more"),
+                (lambda: make(FRAME, puncturing="101,110"), (0, 1, 2, 3), "10 and more"),
+                (lambda: make(FRAME, termination="truncated"), (0,), "2 and more"),
+                (lambda: ldpc("wifi", "648", "1/2"), (0,), "multiples of 648"),
+                (lambda: ldpc("wifi", "648", "1/2"), (3, 650, 1000),
+                 "frame_size is \\d+: allowed are multiples of 324, the bits of a message")):
+            for size in sizes:
+                lines = []
+                with self.subTest(allowed, size=size), support.output_of_process(lines):
+                    self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
+                    time.sleep(0.3) # a thread of its own writes the log
+                with self.subTest(allowed, size=size):
+                    said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
+                                      rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
+                    self.assertEqual(len(said), 1, lines)
+                    first, last = said[0]
+                    self.assertLessEqual(int(first), size)
+                    self.assertGreaterEqual(int(last or first), size)
+                    self.assertLessEqual(int(last or first), int(first) + 2)
 
     def test_ldpc(self):
         code = dict(frame_size="short", rate="2/3")

@@ -554,7 +554,7 @@ class qa_acm(unittest.TestCase):
                 time.sleep(0.3) # a thread of its own writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
-            said = [line for line in lines if "names no code" in line]
+            said = [line for line in lines if "the code that a tag names is not known" in line]
             self.assertEqual(len(said), 1, lines)
             self.assertIn(named, said[0])
             self.assertIn("(frame_size . short)", said[0])

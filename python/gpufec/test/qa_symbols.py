@@ -607,7 +607,7 @@ class qa_symbols(unittest.TestCase):
 
     def test_settings_and_refusals(self):
         for wrong, text in (
-                (dict(standard="dvbt2"), "only the codes of dvbs2"),
+                (dict(standard="dvbt2"), "allowed with standard dvbs2"),
                 (dict(standard="dvbs2x", frame_size="medium", rate="1/5"), "in medium frames"),
                 (dict(standard="dvbs2x", rate="13/45", constellation="8psk"), "at 13/45"),
                 (dict(constellation="64apsk"), 'constellation is "64apsk"'),
@@ -616,7 +616,7 @@ class qa_symbols(unittest.TestCase):
                 (dict(esn0="guessed"), 'esn0 is "guessed"'),
                 (dict(esn0_db=31.0), "esn0_db is 31"),
                 (dict(demapper="exact"), 'demapper is "exact"'),
-                (dict(code_file="some.alist"), "only the codes of dvbs2")):
+                (dict(code_file="some.alist"), "allowed with standard dvbs2")):
             with self.assertRaisesRegex(ValueError, text):
                 gpufec.gpu_ldpc_dvbs2(soft_input="symbols", **wrong)
         with self.assertRaisesRegex(ValueError, 'soft_input is "symbols12"'):
