@@ -272,9 +272,9 @@ std::vector<kernel_case> unstructured_cases()
     constexpr auto make = device::make_unstructured_int8x2_plan;
     struct {
         unsigned n, checks;
-    } const sizes[] = { { 1000, 500 },   { 500, 150 },    { 440, 120 },   { 333, 60 },
-                        { 400, 40 },     { 13000, 6500 }, { 8192, 4096 }, { 16200, 5400 },
-                        { 20000, 4000 }, { 64800, 32400 } };
+    } const sizes[] = { { 1000, 500 },  { 500, 150 },    { 440, 120 },
+                        { 333, 60 },    { 400, 40 },     { 13000, 6500 },
+                        { 8192, 4096 }, { 16200, 5400 }, { 20000, 4000 } };
     std::vector<kernel_case> cases;
     for (const auto& s : sizes) {
         cases.push_back(
