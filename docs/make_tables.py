@@ -353,6 +353,64 @@ def readme_steps():
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
+# Launch plans of the LDPC decoder, in the order in which they are tried: name, next plan, and the
+# (code, shared memory in KB, codewords, precision) that are compared.
+LDPC_PLANS = [
+    ("dvb_int8x2", "two_checks_per_word", [
+        ("dvbs2 normal 1/2", 227, 5280, "int8"), ("dvbs2 normal 3/4", 227, 5280, "int8"),
+        ("dvbs2 short 1/2", 227, 21120, "int8")]),
+    ("dvb_int8x2", "layered", [("dvbs2 normal 3/4", 99, 5280, "int8")]),
+    ("two_checks_per_word", "dvb_int8x2", [
+        ("dvbs2 normal 1/2", 163, 5280, "int8"), ("dvbs2 normal 1/4", 163, 5280, "int8"),
+        ("dvbs2 normal 1/2", 227, 64, "int8"), ("dvbs2 short 1/2", 227, 64, "int8")]),
+    ("dvb_float", "layered", [
+        ("dvbs2 normal 1/2", 227, 5280, "float"), ("dvbs2 normal 1/2", 227, 5280, "int16"),
+        ("dvbs2 normal 1/2", 99, 5280, "float")]),
+    ("quasi_cyclic", "unstructured_int8x2", [
+        ("nr bg1 z384 1/3", 227, 10560, "int8"), ("nr bg1 z384 22/33", 227, 10560, "int8"),
+        ("nr bg2 z384 1/5", 227, 10560, "int8"), ("nr bg1 z64 22/52", 227, 10560, "int8"),
+        ("ccsds_ar4ja 16384 1/2", 227, 10560, "int8")]),
+    ("unstructured_int8x2", "layered", [
+        ("wifi 1944 1/2", 227, 42240, "int8"), ("ccsds_c2 8160 7/8", 227, 21120, "int8"),
+        ("ra64800_1_2", 227, 5280, "int8"), ("ra64800_1_2", 99, 5280, "int8"),
+        ("nr bg1 z384 1/3", 99, 10560, "int8")])]
+
+
+def ldpc_plans():
+    """Compares each launch plan with the next one that would take the same codes."""
+    rates = {}
+    for r in load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]:
+        rates[r["plan"], r["code"], r["shared_kb"], r["frames"],
+              r["precision"]] = r["T_edge_iterations_per_s"]
+
+    def of(plan, case):
+        return rates[(plan if (plan, *case) in rates else "chosen", *case)]
+    return table(
+        ["plan", "code", "precision", "shared memory", "codewords", "T edge-iterations/s",
+         "next plan", "its rate", "ratio"],
+        [[f"`{plan}`", f"`{case[0]}`", case[3], f"{case[1]} KB", f"{case[2]:,}",
+          three(of(plan, case)), f"`{other}`", three(of(other, case)),
+          f"{of(plan, case) / of(other, case):.2f}"]
+         for plan, other, cases in LDPC_PLANS for case in cases])
+
+
+def ldpc_any_code():
+    """The kernel for any code by shared memory, with the one that is left for other cases."""
+    rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
+    sizes = [227, 163, 99, 64]
+    codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",
+             "ccsds_ar4ja 16384 1/2", "nr bg1 z384 1/3"]
+
+    def of(code, plan, kb):
+        return next(three(r["T_edge_iterations_per_s"]) for r in rows
+                    if (r["code"], r["plan"], r["shared_kb"]) == (code, plan, kb)
+                    and r["precision"] == "int8")
+    return table(
+        ["code"] + [f"{kb} KB" for kb in sizes] + [f"`layered`, {kb} KB" for kb in sizes],
+        [[f"`{code}`"] + [of(code, plan, kb) for plan in ("chosen", "layered") for kb in sizes]
+         for code in codes])
+
+
 TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,
@@ -361,6 +419,7 @@ TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads ga
           "gr-fec": lambda: rate(beside_gr_fec()[0]),
           "beside gr-fec": lambda: rate(beside_gr_fec()[1]),
           "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
+          "ldpc plans": ldpc_plans, "ldpc any code": ldpc_any_code,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)(<!-- (?:table|figure): ([\w -]+) -->)(\n?).*?<!-- end -->")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes a regular LDPC code without structure as an alist file. Its edges are drawn at
-random, and double edges are exchanged with random ones."""
+"""Writes an LDPC code without structure as an alist file, a regular one by default. Its edges are
+drawn at random, and double edges are exchanged with random ones."""
 
 import argparse
 import random
@@ -28,25 +28,55 @@ def draw(n, column, row, seed):
             bits[at], bits[other] = bits[other], bits[at]
 
 
+def draw_with_chain(n, column, checks, seed):
+    """Returns the bits of each check of a code that is encoded without elimination: its last
+    bits, one for each check, are parity bits in a chain. Other bits have `column` checks each."""
+    generator = random.Random(seed)
+    k = n - checks
+    slots = [i % checks for i in range(k * column)]
+    generator.shuffle(slots)
+    rows = [set() for _ in range(checks)]
+    again = []
+    for i, check in enumerate(slots):
+        bit = i // column
+        if bit in rows[check]:
+            again.append(bit)
+        rows[check].add(bit)
+    for bit in again:
+        check = generator.randrange(checks)
+        while bit in rows[check]:
+            check = generator.randrange(checks)
+        rows[check].add(bit)
+    for check, row in enumerate(rows):
+        row.update(k + i for i in (check - 1, check) if i >= 0)
+    return [sorted(row) for row in rows]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("n", type=int)
     parser.add_argument("column", type=int, help="checks of a bit")
-    parser.add_argument("row", type=int, help="bits of a check; divides n * column")
+    parser.add_argument("row", type=int, help="bits of a check, which divides n * column; with "
+                        "--chain the number of checks")
     parser.add_argument("seed", type=int)
     parser.add_argument("file")
+    parser.add_argument("--chain", action="store_true", help="the last bits are parity bits in a "
+                        "chain; other bits have so many checks")
     o = parser.parse_args()
-    of_check = draw(o.n, o.column, o.row, o.seed)
+    of_check = (draw_with_chain if o.chain else draw)(o.n, o.column, o.row, o.seed)
     of_bit = [[] for _ in range(o.n)]
     for c, members in enumerate(of_check):
         for b in members:
             of_bit[b].append(c)
     with open(o.file, "w", encoding="ascii") as out:
-        out.write(f"{o.n} {len(of_check)}\n{o.column} {o.row}\n")
-        out.write(f"{' '.join([str(o.column)] * o.n)}\n")
-        out.write(f"{' '.join([str(o.row)] * len(of_check))}\n")
-        for members in of_bit + of_check:
-            out.write(" ".join(str(x + 1) for x in members) + "\n")
+        sizes = [[len(members) for members in side] for side in (of_bit, of_check)]
+        out.write(f"{o.n} {len(of_check)}\n{max(sizes[0])} {max(sizes[1])}\n")
+        for size in sizes:
+            out.write(" ".join(map(str, size)) + "\n")
+        for side, size in zip((of_bit, of_check), sizes):
+            for members in side:
+                numbers = [x + 1 for x in members] + [0] * (max(size) - len(members))
+                out.write(" ".join(map(str, numbers)) + "\n")
 
 
 if __name__ == "__main__":
