@@ -525,9 +525,9 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
             floats[i] = bytes[i] / 9.0f;
         }
         for (std::size_t at = 0; at < count;) {
-            const auto* const from = o.format == llr_format::int8
-                                         ? static_cast<const void*>(&bytes[at])
-                                         : &floats[at];
+            const auto* const from = o.format == llr_format::float32
+                                         ? static_cast<const void*>(&floats[at])
+                                         : &bytes[at];
             const auto n = decoder.push(from, count - at);
             at += n;
             if (n == 0) {
