@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The choice between the CUDA and the CPU backend. */
+
 #ifndef INCLUDED_GPUFEC_BACKEND_H
 #define INCLUDED_GPUFEC_BACKEND_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* BCH codes, encoder and decoder, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_BCH_H
 #define INCLUDED_GPUFEC_BCH_H
 

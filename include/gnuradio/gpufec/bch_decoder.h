@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes the outer BCH codes of DVB. */
+
 #ifndef INCLUDED_GPUFEC_BCH_DECODER_H
 #define INCLUDED_GPUFEC_BCH_DECODER_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes the outer BCH codes of DVB. */
+
 #ifndef INCLUDED_GPUFEC_BCH_ENCODER_H
 #define INCLUDED_GPUFEC_BCH_ENCODER_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes DVB-S2 symbols to transport-stream packets. */
+
 #ifndef INCLUDED_GPUFEC_DVBS2_FEC_RECEIVER_H
 #define INCLUDED_GPUFEC_DVBS2_FEC_RECEIVER_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes codes for insertion/deletion channels. */
+
 #ifndef INCLUDED_GPUFEC_GPU_SYNC_MAP_H
 #define INCLUDED_GPUFEC_GPU_SYNC_MAP_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes convolutional codes. */
+
 #ifndef INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
 #define INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
 
@@ -67,7 +69,8 @@ namespace gr::gpufec {
  *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (number of a
  *    soft value of the input at which a pair or period begins, modulo its length),
  *    \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
- *    \c half_symbol, \c inverted, \c error_rate, \c chance_error_rate (of noise),
+ *    \c half_symbol (I and Q of a pair are in consecutive input symbols), \c inverted
+ *    (all signs), \c error_rate, \c chance_error_rate (of noise),
  *    \c first_value (first soft value of the lock), \c known_value (last soft value
  *    needed to find it), \c dropped and \c locks (dropped soft values and locks since the
  *    beginning);
@@ -89,7 +92,7 @@ public:
      *
      * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output;
+     *        newest bit is the most significant; a negative value inverts its output;
      *        default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
@@ -121,9 +124,10 @@ public:
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
      * \param lock "off"; "auto": phase search in streams and in terminated frames without
      *        gaps
-     * \param lock_constellation "bpsk": begin of pairs and periods, and the sign unless
-     *        the code is transparent; "qpsk": also rotation by 90 degrees and exchanged I
-     *        and Q; "oqpsk": also I or Q late by a symbol
+     * \param lock_constellation "bpsk": beginning of pairs and periods, and the sign
+     *        unless the code is transparent; "qpsk": also rotation by 90 degrees and
+     *        exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
+     *        of the input, because of the offset of half a symbol
      * \param lock_presets names of further codes to search for
      * \param lock_memory soft values stored during the search, 10^4 to 10^9
      * \param status_period_s seconds between messages \c status; 0: none
@@ -195,8 +199,8 @@ public:
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! Sets the longest wait of a batch that is not full, in ms, also of one that waits
-    //! already. \throws std::invalid_argument
+    //! Sets the longest wait of a batch that is not full, in ms. It also applies to a
+    //! batch already waiting. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest wait of a batch that is not full, in ms.
     virtual double max_latency_ms() const = 0;

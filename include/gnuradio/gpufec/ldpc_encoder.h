@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes LDPC codes. */
+
 #ifndef INCLUDED_GPUFEC_LDPC_ENCODER_H
 #define INCLUDED_GPUFEC_LDPC_ENCODER_H
 

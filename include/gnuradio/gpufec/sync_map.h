@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Codes and MAP decoder for insertion/deletion channels, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_H
 
@@ -18,10 +20,10 @@ namespace gr::gpufec {
 /*!
  * \brief Channel that inserts, deletes and substitutes symbols (BSID channel).
  *
- * Before each symbol the channel inserts a random symbol with probability p_insert, and
- * repeats this after each insertion. Else it deletes the symbol with probability
- * p_delete, or transmits it. A transmitted symbol is replaced by another with probability
- * p_substitute. The \em drift is the number of received less the number of sent symbols.
+ * For each symbol the channel draws an event: insertion of a random symbol (probability
+ * p_insert), after which it draws again; deletion (p_delete); or else transmission. A
+ * transmitted symbol is replaced by another with probability p_substitute. The \em drift
+ * is the number of received less the number of sent symbols.
  *
  * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
  * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. This
