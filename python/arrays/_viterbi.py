@@ -261,7 +261,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             code
         overlap : further stages on either side of a parallel block, K - 1 or more; 0: chosen for
             the code
-        batch : parallel blocks per batch; 0: chosen from the device
+        batch : parallel blocks per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device

@@ -11,7 +11,7 @@
 
 namespace gr::gpufec {
 
-//! The processor that decodes.
+//! Backend of a decoder: the processor that it runs on.
 enum class backend {
     automatic, //!< CUDA if there is a usable device, else the CPU
     cuda,      //!< CUDA; an error if there is no usable device

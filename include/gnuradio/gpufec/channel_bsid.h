@@ -28,9 +28,9 @@ namespace gr::gpufec {
  * item of each frame has a tag of key \p length_tag with its number of received items. A
  * frame of which no item is received has no tag; an incomplete frame at the end of the
  * input is not sent. Input tags of that key begin packets whose length is a multiple of
- * frame_bits, and are removed. Frames that a tag cuts short, and items under no tag after
- * the first tag, are dropped with one warning. Other tags move to the received item of
- * their bit or, if it was deleted, to the next item.
+ * frame_bits, and are removed. Frames that a tag cuts short, and items outside packets
+ * after the first tag, are dropped with one warning. Other tags move to the received item
+ * of their bit or, if it was deleted, to the next item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {

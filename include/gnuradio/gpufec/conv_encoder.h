@@ -31,7 +31,7 @@ namespace gr::gpufec {
  * with another value, or whose packet has no output item, is dropped with one warning. In
  * frames, such a tag begins a packet of one or more frames; until the first tag, frames
  * follow one another. A packet whose length is not a multiple of the frame's, a frame
- * that the next tag cuts short, and items under no tag are dropped, with one warning
+ * that the next tag cuts short, and items outside packets are dropped, with one warning
  * each. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its

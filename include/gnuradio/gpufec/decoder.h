@@ -37,13 +37,14 @@ enum class log_level { info, warning, error };
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull or a batch may be due.
     std::function<void()> wake = [] {};
+    //! Receives the messages to log.
     std::function<void(log_level, const std::string&)> log = [](log_level,
                                                                 const std::string&) {};
 };
 
 //! Options that all decoders share.
 struct run_options {
-    unsigned batch = 0;         //!< work items per slot; 0: chosen from the device
+    unsigned batch = 0;         //!< work items per slot; 0: chosen for the device
     unsigned slots = 3;         //!< batches in flight on each device, 1 to 16
     double max_latency_ms = 50; //!< longest wait in ms of a batch that is not full, ≥ 0
     backend where = backend::automatic;
@@ -55,14 +56,14 @@ struct run_options {
     //! Timeout in ms for one batch, counted from the end of the previous batch, up to
     //! 1e9; on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
-    //! Upper limit of the batch that is chosen if \p batch is 0; 0: no limit. Lower this
-    //! for short inputs to avoid a large allocation.
+    //! Upper limit of the batch size if \p batch is 0; 0: no limit. Lower this for short
+    //! inputs to avoid a large allocation.
     std::size_t most = 0;
     bool watch = true; //!< whether the input is checked, see decoder::verdict()
 };
 
 /*!
- * \brief Base class of all decoders: input goes in, decoded output comes out in order.
+ * \brief Base class of all decoders, which return decoded output in the order of input.
  *
  * Each decoder adds its own push and pull functions. Only one thread at a time may call a
  * decoder, in the process that created it; a process made by fork() needs a new decoder.
@@ -82,7 +83,7 @@ public:
 
     //! Ends the input; all of it will be decoded.
     void finish();
-    //! Returns whether a pull would give output now.
+    //! Returns whether a pull would return output now.
     bool ready();
     //! Returns whether a batch that is not full has waited for max_latency_ms.
     bool due() const;

@@ -43,11 +43,11 @@ namespace gr::gpufec {
  * down; tags with other values are dropped with one warning. In frames without lock, such
  * a tag begins a packet of one or more frames; until the first tag, frames follow one
  * another. A packet whose length is not a multiple of the frame's, a frame that the next
- * tag cuts short, and items under no tag are dropped, with one warning each, and counted
- * by skipped_frame_count(). The next tag restores alignment. The block adds two tags on
- * the first output item of each group of parallel blocks (or frames) with about 2^20
- * bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the first
- * parallel block (or frame) of the group:
+ * tag cuts short, and items outside packets are dropped, with one warning each, and
+ * counted by skipped_frame_count(). The next tag restores alignment. The block adds two
+ * tags on the first output item of each group of parallel blocks (or frames) with about
+ * 2^20 bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the
+ * first parallel block (or frame) of the group:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
  *    divided by the number of all, in int8 steps.
@@ -107,7 +107,7 @@ public:
      *        significant, or one
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
-     * \param batch parallel blocks decoded at once; 0: chosen from the device
+     * \param batch parallel blocks decoded at once; 0: chosen for the device
      * \param slots batches in flight on each device, 1 to 16; with lock one more up to
      *        that limit, because re-encoding uses the batch's slot
      * \param max_latency_ms longest wait of a batch that is not full, ms

@@ -327,15 +327,15 @@ enum class llr_format {
 //! Returns the format of a name. \throws std::invalid_argument
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
-//! LLRs as output: one int8 within ±127 for each of the n bits of a codeword, sent or
-//! not.
+//! Kind of output LLRs: one int8 within ±127 for each of the n bits of a codeword, sent
+//! or not.
 enum class ldpc_soft_output {
     none,
     posterior, //!< posterior LLRs after the last iteration
     extrinsic  //!< posterior LLRs minus the channel values
 };
 
-//! Format of symbols as input in place of channel values.
+//! Format of symbol input, which replaces channel values.
 enum class ldpc_symbols {
     none,    //!< the input is channel values
     float32, //!< complex floats
@@ -354,7 +354,8 @@ struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
 
-//! Codes and parameters of an ldpc_decoder. A batch is counted in codewords.
+//! Codes and parameters of an ldpc_decoder. The batch size is counted in
+//! codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; select() refers to them by index
     llr_format format = llr_format::int8;
@@ -375,7 +376,7 @@ struct ldpc_options : run_options {
     double offset = -1;
     double normalization = -1;  //!< factor; negative: the value tuned for the code
     unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive value means
-    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
+    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
     //! Format of the symbols of XFECFRAMEs, if they are the input in place of channel
     //! values. Then format and llr_scale are ignored, and positive_bit applies to output
     //! LLRs only.
@@ -401,7 +402,7 @@ public:
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
         unsigned code = 0;        //!< index of its code in ldpc_options::codes
         unsigned iterations = 0;  //!< number of iterations
-        unsigned unsatisfied = 0; //!< checks that the decisions violate; 0: a codeword
+        unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and

@@ -134,7 +134,7 @@ private:
     termination d_termination = termination::streaming;
 };
 
-//! A code of a standard and its name.
+//! A named code of a standard.
 struct conv_preset {
     std::string name;             //!< such as "dvb_3_4"
     std::string title;            //!< name to display
@@ -193,7 +193,7 @@ GPUFEC_API soft_format soft_format_from_string(const std::string& name);
  *
  * Packed bits are eight per byte, the first most significant; tables encode eight at a
  * time. The register and the puncturing pattern restart with each frame; a streaming
- * encoder keeps both between calls of either kind. Copies share their tables.
+ * encoder keeps both between calls. Copies share their tables.
  */
 class GPUFEC_API conv_encoder_kernel
 {
@@ -251,7 +251,8 @@ private:
     std::uint64_t d_stage = 0;
 };
 
-//! Code and options of a viterbi_decoder. A batch is a number of parallel blocks.
+//! Code and options of a viterbi_decoder. The batch size is counted in
+//! parallel blocks.
 struct viterbi_options : run_options {
     //! The termination is that of the code's preset. Unless it is streaming, frame_bits
     //! must be set too.
@@ -266,7 +267,7 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
-    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
+    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
     //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
@@ -291,7 +292,7 @@ struct viterbi_lock {
     std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
-    std::string preset; //!< its name, or "" for viterbi_options::code
+    std::string preset; //!< name of the preset, or "" for viterbi_options::code
     std::string code;   //!< conv_code::to_string()
     //! Index, modulo 2 (or R), of the first soft value of a pair (or group of R).
     unsigned pair_phase = 0;
@@ -301,7 +302,7 @@ struct viterbi_lock {
     unsigned rotation = 0;        //!< counterclockwise rotation of symbols, degrees
     bool swapped = false;         //!< I and Q are exchanged, before the rotation
     bool half_symbol = false;     //!< I and Q of a pair are in consecutive input symbols
-    bool inverted = false;        //!< all signs are changed
+    bool inverted = false;        //!< all signs are inverted
     double error_rate = 0;        //!< channel error rate, from re-encoding
     double chance_error_rate = 0; //!< expected error rate if the input were noise
 
@@ -342,7 +343,7 @@ public:
     //! Frames without lock: discards the items of an incomplete frame.
     void drop_incomplete();
     //! Frames without lock, between two frames: skips up to \p count items that belong to
-    //! no frame and returns how many. Only borrowed items need it; it submits the open
+    //! no frame and returns how many. Needed only with borrow(). It submits the open
     //! batch.
     std::size_t skip(std::size_t count);
 

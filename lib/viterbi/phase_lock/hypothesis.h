@@ -112,7 +112,7 @@ enum class constellation { bpsk, qpsk, oqpsk };
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief Returns the hypotheses that can be told apart, for each code.
+ * \brief Returns the distinguishable hypotheses of each code.
  *
  * Hypotheses that differ by a code sequence fit equally well, such as both signs of a
  * transparent code. Only the first of such a group is returned; \p alike, if given,
