@@ -55,19 +55,19 @@ namespace gr::gpufec {
  * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
  * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of
  * \p lock_presets. Every hypothesis decodes the same window, and its error rate is
- * compared with the one that its code has for noise; the probability of a lock on noise
+ * compared with that of its code on pure noise; the probability of a lock on noise
  * is below 1e-12 per window. Input received during the search is decoded after the lock,
  * up to \p lock_memory; older input is dropped. While locked, decoded bits are
  * re-encoded: after a lost or repeated soft value, or a change of rotation or code rate,
- * the block searches again and reports where the lock was lost. Each lock begins on an
- * output item of its own, so that packed output has up to 7 zeros before it. Item counts
+ * the block searches again and reports where the lock was lost. Each lock begins on a
+ * new output item, so that packed output has up to 7 zeros before it. Item counts
  * exclude dropped input; the relative rate is that of the lowest code rate. Terminated
  * frames without gaps are found by the K−1 zeros at their ends within 20 frames or a
  * window, and so is their sign.
  * The first output item of each lock has the tag
  *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
- *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (number of a
- *    soft value of the input at which a pair or period begins, modulo its length),
+ *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (index of
+ *    the first soft value of a pair or period, modulo its length),
  *    \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
  *    \c half_symbol (I and Q of a pair are in consecutive input symbols), \c inverted
  *    (all signs), \c error_rate, \c chance_error_rate (of noise),
@@ -78,9 +78,9 @@ namespace gr::gpufec {
  * after a lost lock, a tag with the value false precedes it on the same item. The message
  * port \c status sends the same with \c event "lock" or "unlock" as soon as it is known,
  * and every \p status_period_s a message with \c event "status". Some rotations map
- * sequences of the code to sequences of the code and cannot be detected: 90 degrees with
- * I and Q exchanged for some codes (such as DVB's 5/6), and 180 degrees if all
- * polynomials have an odd number of ones.
+ * code sequences to code sequences and cannot be detected: 90 degrees with I and Q
+ * exchanged for some codes (such as DVB's 5/6), and 180 degrees if all polynomials have
+ * an odd number of ones.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -170,9 +170,9 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the number of parallel blocks per batch.
     virtual int batch() const = 0;
-    //! Returns D, the decoded stages of a parallel block.
+    //! Returns D, the number of decoded stages of a parallel block.
     virtual int decode_length() const = 0;
-    //! Returns L, the stages on either side of a parallel block.
+    //! Returns L, the number of further stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
     //! Returns the channel's bit error rate, estimated by re-encoding the first 2048
