@@ -170,7 +170,7 @@ class GPUFEC_API ldpc_array_decoder
 public:
     struct status {
         std::uint32_t iterations;  //!< number of iterations
-        std::uint32_t unsatisfied; //!< checks that the decisions violate
+        std::uint32_t unsatisfied; //!< number of violated checks
     };
 
     //! \p options must have one code. \throws std::invalid_argument

@@ -224,7 +224,7 @@ class GPUFEC_API sync_encoder_kernel
 public:
     explicit sync_encoder_kernel(const sync_code& code);
 
-    //! Writes the n·count channel symbols of \p count message symbols. \p first is the
+    //! Encodes \p count message symbols to n·count channel symbols. \p first is the
     //! index in a frame of the first symbol. A symbol of q or above counts modulo q.
     void encode(const std::uint16_t* symbols,
                 std::size_t count,
@@ -363,7 +363,7 @@ struct sync_options : run_options {
     int change_first = 0; //!< smallest and largest drift change per symbol; both 0:
     int change_last = 0;  //!< derived from the exclusion
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
-    unsigned insertion_cap = 2; //!< trellis: most insertions before a symbol
+    unsigned insertion_cap = 2; //!< trellis: maximum insertions before a symbol
     //! Boundary metrics below this fraction of the largest count as 0, CPU only.
     double state_threshold = 0;
     //! Lattice values below this fraction of the row's largest count as 0, CPU only.

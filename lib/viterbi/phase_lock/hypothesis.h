@@ -43,12 +43,12 @@ public:
                bool inverted);
 
     const conv_code& code() const { return d_code; }
-    //! Index of the code in the list of searched codes.
+    //! Returns the index of the code in the list of searched codes.
     unsigned which() const { return d_which; }
     unsigned cycle() const { return d_cycle; }
     unsigned place() const { return d_place; }
     order arrangement() const { return d_arrangement; }
-    //! Whether every second value of the code has its sign changed.
+    //! Returns whether every second value of the code has its sign changed.
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
