@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the rate at the port of each decoder block on the CPU, one thread, and that of the same
-decoder without a flowgraph (`gpufec bench`, its row "stream").
+"""Measures the decoded bits per second of each decoder block on one CPU thread, and those of the
+same decoder without a flowgraph (row "stream" of `gpufec bench`).
 
 Flowgraph and program alternate, and the ratio is the median over pairs of runs, because the
 machine may be shared. The source is a ring in memory (endurance_blocks of a build, in its folder

@@ -6,9 +6,10 @@
 """Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
 Markdown.
 
-Compares the corridor form of CPU and GPU, with global and with local storage, and the CPU's
-corridor form with global storage with the GPU's linear form. Times are per frame, in batches
-or (--alone) one frame at a time.
+A cell has three speedups, each the CPU's time per frame divided by the GPU's. Two compare the
+corridor form on both, with global and with local storage; the third compares the CPU's corridor
+form with global storage with the GPU's linear form. The GPU decodes frames in batches or, with
+--alone, one at a time.
 
 Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """
@@ -21,13 +22,16 @@ FORMS = (("corridor", "global"), ("corridor", "local"), ("linear", None))
 
 
 def entries(rows):
-    """Returns times by code, probability, form, storage and whether a frame was alone."""
+    """Returns lists of ms per frame by (code, probability, form, storage).
+
+    A list has the time of a single frame first, then that of a batch.
+    """
     found = {}
     for e in rows:
         frames = e.get("frames", 1)
         ms = e.get("frame_ms", e.get("kernels_ms", 0) / frames)
         key = ((e["n"], e["q"], e["N"]), e["p"], e["form"], e.get("storage"))
-        # If the batch has one frame too, it is the second entry.
+        # The key lacks the number of frames, because a batch may have one frame too.
         found.setdefault(key, []).append(ms)
     return found
 

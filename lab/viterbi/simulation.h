@@ -18,7 +18,7 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Counts wrong bits and the events in which they cluster.
+ * \brief A counter of bit errors and error events.
  *
  * A Viterbi decoder errs in bursts. Errors with at most \p gap correct bits between
  * them, in the same frame, are one event; events are independent, bits are not.
@@ -49,8 +49,8 @@ public:
     std::uint64_t frame_errors() const { return d_frame_errors; }
     std::uint64_t events() const { return d_events; }
     double rate() const { return d_bits ? double(d_errors) / d_bits : 0; }
-    //! Returns half of the 95 % confidence interval of rate(). Events follow a compound
-    //! Poisson law, whose variance is the sum of their squared sizes.
+    //! Returns the half-width of the 95 % confidence interval of rate(). The error count
+    //! is compound Poisson; its variance is estimated by the sum of squared event sizes.
     double confidence() const;
     //! Returns the number of events that begin at each position of a parallel block.
     const std::vector<std::uint64_t>& events_at() const { return d_events_at; }
@@ -80,26 +80,26 @@ struct position_test {
     double p_value = 1; //!< probability of a chi-square at least this large
 };
 
-//! Tests the positions of events. \p frame_bits: 0 in streaming. The ends of frames
-//! differ from their middle: events near known ends are rarer, and an event that wraps
-//! around a tail-biting frame begins at 0.
+//! Tests the positions of events. \p frame_bits is 0 for streaming. With frames a small
+//! p-value can be normal: events are rarer near known end states, and an event that wraps
+//! round a tail-biting frame counts at position 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options;
 
-//! Sends random data, receives and decodes them on a device.
+//! Interface of a simulation (data, noise, decoder) that runs entirely on a device.
 class device_channel
 {
 public:
-    //! Takes the number of further information bits, and the ascending indices of the
-    //! wrong ones among them. Returns whether to continue.
+    //! Callback for newly simulated bits: their number, and the ascending indices of the
+    //! bit errors among them. Returns whether to continue.
     using taker =
         std::function<bool(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)>;
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Simulates the first \p bits bits and passes them, in order, to \p take.
-    //! \throws device_error
+    //! Simulates the first \p bits information bits and reports their errors, in order,
+    //! to \p take. \throws device_error
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 
@@ -108,13 +108,14 @@ struct simulation_options {
     double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
     double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
     std::uint64_t seed = 1; //!< seed of data and noise
-    //! The simulation stops when each decoder has made this many errors; 0: never.
+    //! Stops after the segment in which each decoder reaches this many errors; 0: only at
+    //! max_bits.
     std::uint64_t min_errors = 100;
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
     bool reference = false; //!< also decode by maximum likelihood, on the same noise
-    //! The place where data and noise are made. A device makes only int8 and packed4
-    //! values, and no reference.
+    //! Whether host or device generates data and noise. The device supports int8 and
+    //! packed4 only, and no reference decoder.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
@@ -140,11 +141,12 @@ struct simulation_result {
     //! Number of the decoder's errors in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
     std::string backend, device;  //!< of the decoder
-    std::string channel = "host"; //!< "host" or "device": where data and noise were made
+    std::string channel = "host"; //!< "host" or "device": generated data and noise
     unsigned decode_length = 0;   //!< D
     unsigned overlap = 0;         //!< L
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
-    //! Half of the 95 % interval of this ratio, for common noise.
+    //! Half-width of the 95 % confidence interval of \p ratio; both decoders see the same
+    //! noise.
     double ratio_confidence = 0;
 };
 

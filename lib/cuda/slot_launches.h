@@ -69,9 +69,9 @@ public:
     using job = typename Traits::job;
     using setup = typename Traits::setup;
 
-    //! The batch size is run.batch or, if that is 0, \p times the size that would be
-    //! chosen for input from the host. If \p caller_format, the decoder also accepts
-    //! input in the caller's format.
+    //! The batch size is run.batch, or if that is 0, \p times the size chosen for host
+    //! input, at most run.most and what device memory allows. If \p caller_format, the
+    //! decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,

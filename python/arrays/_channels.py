@@ -47,15 +47,15 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
         soft_input : format of the values, as decoders name it: "int8"; "float", of amplitude 1;
             "packed4", two 4-bit two's complement values per byte, the first in the high nibble;
             "uint8", offset binary, int8 plus 128
-        amplitude : int8 and uint8 steps of a value without noise, above 0 and up to 127. That of
-            packed4 is proportional to it, 4.4 steps for 32.
+        amplitude : int8 and uint8 steps of a value without noise, above 0 and up to 127. The
+            packed4 amplitude scales with it: 4.4 steps at 32.
         first : number of the first bit, 0 to 2^64 - 1
         positive_bit : the bit, 0 or 1, that a positive soft value means
 
     Returns:
-        An array of the shape of bits, of type int8, float32 or uint8. Of packed4: uint8, with a
-        last dimension of half the length, which must be even in bits. Quantised values are
-        rounded, and limited to ±127 (packed4: ±7). NumPy's int8 wraps around beyond that range:
+        An array of the shape of bits, of type int8, float32 or uint8. With packed4, the array
+        is uint8 and its last dimension is halved; the last dimension of bits must be even.
+        Quantised values are rounded, and limited to ±127 (packed4: ±7). NumPy's int8 wraps around beyond that range:
         convert values, as by values.astype("float32"), before you scale or add them.
 
     Raises:
@@ -82,11 +82,10 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
 def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphabet=2):
     """Sends frames over a channel that inserts, deletes and substitutes symbols (BSID channel).
 
-    Before each symbol the channel inserts a random symbol with probability p_insert, and repeats
-    this after each insertion. Otherwise it deletes the symbol with probability p_delete, or
-    transmits it. This is the channel of J. A. Briffa: Graphics processing unit implementation
-    and optimisation of a flexible maximum a-posteriori decoder for synchronisation correction
-    (2014), section 2.2.
+    For each symbol the channel draws an event: insertion of a random symbol (p_insert), after
+    which it draws again; deletion (p_delete); or else transmission. This is the channel of J. A.
+    Briffa: Graphics processing unit implementation and optimisation of a flexible maximum
+    a-posteriori decoder for synchronisation correction (2014), section 2.2.
 
     Args:
         symbols : uint8, one channel symbol per byte, below alphabet, in memory of the host:

@@ -109,7 +109,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             are int8, limited to ±127, with the sign of values.
         packed_output : eight bits per byte, the first most significant, each frame padded to a
             byte; else one bit per byte. LLRs are not affected.
-        batch : frames per batch; 0: chosen from the device
+        batch : frames per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device

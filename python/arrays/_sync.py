@@ -282,7 +282,7 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         precision : "float", "double" or "mixed" (lattices in float, all else in double)
         storage : storage of branch metrics in form "corridor": "global" (of a whole frame),
             "local" (of one index, computed twice) or "auto"
-        batch : frames per batch; 0: chosen from the device
+        batch : frames per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device

@@ -261,7 +261,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
             code
         overlap : further stages on either side of a parallel block, K - 1 or more; 0: chosen for
             the code
-        batch : parallel blocks per batch; 0: chosen from the device
+        batch : parallel blocks per batch; 0: chosen for the device
         slots : batches in flight on each device, 1 to 16
         backend : "auto" (CUDA if it can be used, else the CPU), "cuda" or "cpu"
         device : number of the CUDA device
@@ -279,7 +279,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         lock : "off", or "auto": phase search in streams and in terminated frames without gaps
         lock_constellation : "bpsk": where pairs and periods begin, and the sign unless the code
             is transparent; "qpsk": also rotation by 90 degrees, and exchanged I and Q; "oqpsk":
-            also I or Q late by a symbol
+            also I and Q of a pair in consecutive symbols of the input, because of the offset of
+            half a symbol
         lock_presets : names of further codes of conv_presets() to search for
         lock_memory : soft values that are stored during the search, 10^4 to 10^9
         lock_first_item : the first soft value of a symbol, "i" or "q"

@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Exchange of arrays with other libraries by the DLPack protocol without a version, which
- * libraries use unless a newer one is requested:
- * https://dmlc.github.io/dlpack/latest/c_api.html */
+/* Array exchange by the unversioned DLPack protocol, the default unless the consumer
+ * requests a version: https://dmlc.github.io/dlpack/latest/c_api.html */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DLPACK_H
 #define INCLUDED_GPUFEC_ARRAYS_DLPACK_H
@@ -47,9 +46,9 @@ struct managed_tensor {
 
 } // namespace dlpack
 
-//! Returns the address, the shape, the strides in items or None, the code (-1 for
-//! vectors) and the bits of the items, and the device of the array in a capsule, which
-//! keeps it.
+//! Returns (address, shape, strides in items or None, type code, bits per item, device)
+//! of the array in a capsule. The code is -1 for vector types. The capsule keeps
+//! ownership.
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
     namespace py = pybind11;

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Marks the symbols that the library exports. */
+
 #ifndef INCLUDED_GPUFEC_API_H
 #define INCLUDED_GPUFEC_API_H
 

@@ -105,15 +105,15 @@ public:
                           std::uint64_t expected = 0);
     ~viterbi_array_decoder();
 
-    //! Returns the decoded stages of a parallel block.
+    //! Returns D, the number of decoded stages of a parallel block.
     unsigned decode_length() const;
-    //! Returns the stages on either side of a parallel block.
+    //! Returns L, the number of further stages on either side of a parallel block.
     unsigned overlap() const;
     //! Returns the input items per frame; 0 if streaming.
     std::uint64_t items_per_frame() const;
     //! Returns the output items (bytes, or bits one per byte) for \p items input items,
-    //! in frames a multiple of items_per_frame(). For decoders without lock. \throws
-    //! std::invalid_argument for another number
+    //! in frames a multiple of items_per_frame(). For decoders without lock.
+    //! \throws std::invalid_argument for another number
     std::uint64_t output_items(std::uint64_t items) const;
 
     /*!
@@ -170,7 +170,7 @@ class GPUFEC_API ldpc_array_decoder
 public:
     struct status {
         std::uint32_t iterations;  //!< number of iterations
-        std::uint32_t unsatisfied; //!< checks that the decisions violate
+        std::uint32_t unsatisfied; //!< number of violated checks
     };
 
     //! \p options must have one code. \throws std::invalid_argument

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The choice between the CUDA and the CPU backend. */
+
 #ifndef INCLUDED_GPUFEC_BACKEND_H
 #define INCLUDED_GPUFEC_BACKEND_H
 
@@ -9,7 +11,7 @@
 
 namespace gr::gpufec {
 
-//! The processor that decodes.
+//! Backend of a decoder: the processor that it runs on.
 enum class backend {
     automatic, //!< CUDA if there is a usable device, else the CPU
     cuda,      //!< CUDA; an error if there is no usable device

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that extracts a transport stream from BBFRAMEs. */
+
 #ifndef INCLUDED_GPUFEC_BBFRAME_TO_TS_H
 #define INCLUDED_GPUFEC_BBFRAME_TO_TS_H
 
@@ -22,10 +24,10 @@ namespace gr::gpufec {
  * A frame is dropped if the CRC-8 of its BBHEADER is wrong or the header is not valid
  * (EN 302 307-1, 5.1). A packet with a wrong CRC-8 is output with its transport error
  * indicator set. If the first packet of a frame does not begin where the previous packet
- * ends, the begin of the previous packet is dropped. Null packets that the transmitter
- * deleted are inserted again, and ISSY fields are removed (annex D). Several input
- * streams are processed independently. The high efficiency mode of DVB-T2 is recognised
- * by its header.
+ * ends, the beginning of the previous packet is dropped. Null packets that the
+ * transmitter deleted are inserted again, and ISSY fields are removed (annex D). Several
+ * input streams are processed independently. The high efficiency mode of DVB-T2 is
+ * recognised by its header.
  *
  * The message port \c generic sends BBFRAMEs of generic streams, such as GSE: a PDU per
  * frame with the header and the data field as bytes, and the metadata \c ts_gs (long:

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* BCH codes, encoder and decoder, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_BCH_H
 #define INCLUDED_GPUFEC_BCH_H
 
@@ -56,19 +58,19 @@ public:
                                           const std::string& frame_size);
 
     /*!
-     * \brief Makes any other code.
+     * \brief Constructs a code from the primitive polynomial of its field.
      * \param field a primitive polynomial of degree 3 to 16, bit i of which is the
      *        coefficient of x^i
      * \param n bits of a codeword, up to 2^degree − 1
-     * \param t errors that are corrected, 1 to max_errors
+     * \param t number of errors that are corrected, 1 to max_errors
      * \throws std::invalid_argument
      */
     bch_code(std::uint32_t field, unsigned n, unsigned t);
 
     const std::string& name() const; //!< such as "dvbs2 normal 1/2", or "bch N K"
-    unsigned n() const;              //!< bits of a codeword
-    unsigned k() const;              //!< bits of a message
-    unsigned t() const;              //!< errors that are corrected
+    unsigned n() const;              //!< number of bits of a codeword
+    unsigned k() const;              //!< number of bits of a message
+    unsigned t() const;              //!< number of errors that are corrected
     std::uint32_t field() const;     //!< polynomial of the field
     //! Returns the coefficients of x^0 to x^(n−k) of the generator polynomial.
     const std::vector<std::uint8_t>& generator() const;

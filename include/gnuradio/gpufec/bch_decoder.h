@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes the outer BCH codes of DVB. */
+
 #ifndef INCLUDED_GPUFEC_BCH_DECODER_H
 #define INCLUDED_GPUFEC_BCH_DECODER_H
 
@@ -26,8 +28,8 @@ namespace gr::gpufec {
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
  * length of the packet in input items, and is converted to output items. Until the first
  * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
- * one warning each, and counted by skipped_frame_count(). The next tag restores
+ * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
+ * with one warning each, and counted by skipped_frame_count(). The next tag restores
  * alignment.
  *
  * Input tags move to the output item that holds their bit. The block adds, on the first

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes the outer BCH codes of DVB. */
+
 #ifndef INCLUDED_GPUFEC_BCH_ENCODER_H
 #define INCLUDED_GPUFEC_BCH_ENCODER_H
 
@@ -18,13 +20,13 @@ namespace gr::gpufec {
  * The input is the K_bch bits of each BBFRAME, packed with the first bit most
  * significant, or one per byte. A packed frame is padded to a byte. The output is its
  * N_bch bits in the same format, the input of ldpc_encoder. An incomplete frame at the
- * end of the input is not sent. Tags move to the output item of their bit.
+ * end of the input is not sent. Tags move to the output item that holds their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
  * length of the packet in input items, and is converted to output items. Until the first
  * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
- * one warning each. The next tag restores alignment.
+ * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
+ * with one warning each. The next tag restores alignment.
  *
  * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 and EN 302 755 (6.1.1).
  */

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that simulates a channel with insertions, deletions and flipped bits. */
+
 #ifndef INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
 #define INCLUDED_GPUFEC_CHANNEL_BSID_BLOCK_H
 
@@ -16,9 +18,9 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Before each bit the channel inserts a random one with probability \p p_insert, and
- * repeats this after each insertion. Else it deletes the bit with probability
- * \p p_delete, or transmits it, flipped with probability \p p_substitute. Input and
+ * For each bit the channel draws an event: insertion of a random bit (probability
+ * \p p_insert), after which it draws again; deletion (\p p_delete); or else transmission,
+ * in which the bit is flipped with probability \p p_substitute. Input and
  * output have one bit per byte, or one channel symbol of 0 to alphabet − 1. With the same
  * seed, the same input gives the same output.
  *
@@ -26,9 +28,9 @@ namespace gr::gpufec {
  * item of each frame has a tag of key \p length_tag with its number of received items. A
  * frame of which no item is received has no tag; an incomplete frame at the end of the
  * input is not sent. Input tags of that key begin packets whose length is a multiple of
- * frame_bits, and are removed. Frames that a tag cuts short, and items under no tag after
- * the first tag, are dropped with one warning. Other tags move to the received item of
- * their bit or, if it was deleted, to the next item.
+ * frame_bits, and are removed. Frames that a tag cuts short, and items outside packets
+ * after the first tag, are dropped with one warning. Other tags move to the received item
+ * of their bit or, if it was deleted, to the next item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes convolutional codes. */
+
 #ifndef INCLUDED_GPUFEC_CONV_ENCODER_H
 #define INCLUDED_GPUFEC_CONV_ENCODER_H
 
@@ -29,7 +31,7 @@ namespace gr::gpufec {
  * with another value, or whose packet has no output item, is dropped with one warning. In
  * frames, such a tag begins a packet of one or more frames; until the first tag, frames
  * follow one another. A packet whose length is not a multiple of the frame's, a frame
- * that the next tag cuts short, and items under no tag are dropped, with one warning
+ * that the next tag cuts short, and items outside packets are dropped, with one warning
  * each. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
@@ -45,7 +47,7 @@ public:
      *
      * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output;
+     *        newest bit is the most significant; a negative value inverts its output;
      *        default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none

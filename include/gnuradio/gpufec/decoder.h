@@ -37,32 +37,33 @@ enum class log_level { info, warning, error };
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull or a batch may be due.
     std::function<void()> wake = [] {};
+    //! Receives the messages to log.
     std::function<void(log_level, const std::string&)> log = [](log_level,
                                                                 const std::string&) {};
 };
 
 //! Options that all decoders share.
 struct run_options {
-    unsigned batch = 0;         //!< work items per slot; 0: chosen from the device
+    unsigned batch = 0;         //!< work items per slot; 0: chosen for the device
     unsigned slots = 3;         //!< batches in flight on each device, 1 to 16
     double max_latency_ms = 50; //!< longest wait in ms of a batch that is not full, ≥ 0
     backend where = backend::automatic;
     std::vector<int> devices = { 0 }; //!< 1 to 16 CUDA devices, over which batches rotate
     unsigned threads = 1;             //!< threads of the CPU backend, 1 to 256
-    //! Threads that copy the input of the Viterbi and LDPC decoders for a GPU, 1 to 256,
-    //! of which at most 8 are used; 0: as many as \p threads
+    //! Threads that copy the input of the Viterbi and LDPC decoders for a GPU, 1 to 256;
+    //! at most 8 are used. 0: as many as \p threads
     unsigned copy_threads = 0;
     //! Timeout in ms for one batch, counted from the end of the previous batch, up to
     //! 1e9; on expiry the device is abandoned. 0: no timeout
     double device_timeout_ms = 10000;
-    //! Upper limit of the batch that is chosen if \p batch is 0; 0: no limit. Lower this
-    //! for short inputs to avoid a large allocation.
+    //! Upper limit of the batch size if \p batch is 0; 0: no limit. Lower this for short
+    //! inputs to avoid a large allocation.
     std::size_t most = 0;
     bool watch = true; //!< whether the input is checked, see decoder::verdict()
 };
 
 /*!
- * \brief Base class of all decoders: input goes in, decoded output comes out in order.
+ * \brief Base class of all decoders, which return decoded output in the order of input.
  *
  * Each decoder adds its own push and pull functions. Only one thread at a time may call a
  * decoder, in the process that created it; a process made by fork() needs a new decoder.
@@ -82,7 +83,7 @@ public:
 
     //! Ends the input; all of it will be decoded.
     void finish();
-    //! Returns whether a pull would give output now.
+    //! Returns whether a pull would return output now.
     bool ready();
     //! Returns whether a batch that is not full has waited for max_latency_ms.
     bool due() const;
@@ -95,7 +96,7 @@ public:
     bool done();
     //! Waits until ready() or until \p limit is over; returns whether output is ready.
     bool wait(std::chrono::milliseconds limit);
-    //! Discards input and output; the decoder is as newly made.
+    //! Discards input and output; the decoder is then as newly constructed.
     void reset();
 
     /*!
@@ -103,13 +104,13 @@ public:
      * "" if the input seems right.
      *
      * It is also logged once as a warning, at the latest when done() is true. It reports
-     * input in another format or scale, input that is no signal of the code, and frames
+     * input in another format or scale, input that does not match the code, and frames
      * that cannot be decoded. docs/limits.md has the rules and their false-alarm
      * probabilities.
      */
     std::string verdict() const;
 
-    //! Sets the latency limit, also of a batch that waits already.
+    //! Sets the latency limit. It also applies to a batch already waiting.
     //! \throws std::invalid_argument
     void set_max_latency_ms(double milliseconds);
 
@@ -120,7 +121,7 @@ public:
     //! Returns the name of the current device, or the instruction set of the CPU.
     std::string active_device() const;
 
-    //! Returns the bytes of input that fill every slot.
+    //! Returns the input size of all slots, in bytes.
     std::size_t input_bytes() const;
     //! Returns whether borrow() can be used in place of push(). A stream that begins with
     //! push() cannot be borrowed, and some decoders only copy.
@@ -140,8 +141,8 @@ public:
     std::size_t borrowed() const;
     //! Releases the oldest items that no batch needs any more and returns their number.
     std::size_t release_borrowed();
-    //! Waits for the batches in flight and copies all other borrowed items, so that none
-    //! is borrowed any more; push() continues the stream.
+    //! Waits for the batches in flight and copies all other borrowed items. Afterwards
+    //! nothing is borrowed; continue with push().
     void copy_borrowed();
     //! Pins (page-locks) memory to borrow from, so that a GPU can read it. The slots' own
     //! input buffers are unpinned meanwhile. Returns whether it succeeded.
@@ -149,11 +150,11 @@ public:
     //! Unpins the memory. Call it after copy_borrowed() and before freeing the memory.
     void unpin_input(void* memory);
 
-    //! Returns the bytes of output that fill every slot; 0 if output cannot be written in
+    //! Returns the output size of all slots, in bytes; 0 if output cannot be written in
     //! place.
     std::size_t output_bytes() const;
     /*!
-     * \brief Pins (page-locks) memory that borrow_output() will name. Returns whether it
+     * \brief Pins (page-locks) memory for later borrow_output() calls. Returns whether it
      * succeeded.
      *
      * \param memory its first byte
@@ -169,14 +170,14 @@ public:
      * \brief Borrows part of the pinned memory for output that is written in place.
      *
      * A GPU may write there until all submitted output has been pulled; a pull to that
-     * address then finds its output in place. Packed bits, LLRs and frames can be written
-     * in place, and one bit per byte with the option bits_in_place.
+     * address then needs no copy. Packed bits, LLRs and frames can be written in place,
+     * and one bit per byte with the option bits_in_place.
      * \param next the address to which the next output will be pulled, and all output
      *        after it without a gap
      * \param bytes free bytes at \p next
-     * \return true if all submitted output has been pulled, or if the output of a full
-     *         batch, submitted now, would fit after the output still to be pulled. Else
-     *         false: the output of that batch would be copied
+     * \return true if a full batch submitted now can be written in place after the output
+     *         still to be pulled, and whenever all submitted output has been pulled;
+     *         false if its output would be copied
      */
     bool borrow_output(void* next, std::size_t bytes);
     //! Waits for the batches in flight and keeps their output in the slots; no memory is

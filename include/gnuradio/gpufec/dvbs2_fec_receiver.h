@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes DVB-S2 symbols to transport-stream packets. */
+
 #ifndef INCLUDED_GPUFEC_DVBS2_FEC_RECEIVER_H
 #define INCLUDED_GPUFEC_DVBS2_FEC_RECEIVER_H
 
@@ -57,7 +59,7 @@ public:
      *        tags of key esn0_db (double) set it for the frames that follow
      * \param esn0_db Es/N0 in dB, −10 to 30, if given, or before the first tag
      * \param demapper "log_map" (uses all points) or "max_log" (uses the nearest)
-     * \param batch frames decoded at once; 0: chosen from the device
+     * \param batch frames decoded at once; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms longest wait of a batch that is not full, ms
      * \param backend "auto", "cuda" or "cpu"

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The Viterbi decoder as a decoder object for the blocks of gr-fec. */
+
 #ifndef INCLUDED_GPUFEC_FEC_VITERBI_DECODER_H
 #define INCLUDED_GPUFEC_FEC_VITERBI_DECODER_H
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes LDPC codes. */
+
 #ifndef INCLUDED_GPUFEC_GPU_LDPC_DVBS2_H
 #define INCLUDED_GPUFEC_GPU_LDPC_DVBS2_H
 
@@ -67,9 +69,9 @@ namespace gr::gpufec {
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
  * length of the packet in input items, and is converted to output items. Until the first
  * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
- * one warning each, and counted by \c ldpc_skipped and skipped_frame_count(). The next
- * tag restores alignment. With \p acm the frame length is that of the current code.
+ * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
+ * with one warning each, and counted by \c ldpc_skipped and skipped_frame_count(). The
+ * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
  * Input tags move to the output item that holds their bit. The block adds, on the first
  * output item of each frame that \p status_tags selects:
@@ -129,22 +131,22 @@ public:
      * \param early_stop stop once every check is satisfied; else always run
      *        max_iterations
      * \param output "message" (K bits per frame), "codeword" (N bits), "llr" (N
-     *        posterior LLRs), "extrinsic" (N extrinsic ones) or, with the codes of dvbs2,
+     *        posterior LLRs), "extrinsic" (N extrinsic LLRs) or, with the codes of dvbs2,
      *        dvbs2x (except its medium frames) and dvbt2, "bbframe" (K_bch bits)
      * \param packed_output whether the output has eight bits per byte, the first most
      *        significant, or one; ignored for LLRs
-     * \param batch frames decoded at once; 0: chosen from the device
+     * \param batch frames decoded at once; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms longest wait of a batch that is not full, ms
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads threads of the CPU backend, 1 to 256
      * \param schedule "layered", or "flooding": the decoder of Feltrin's thesis
-     * \param offset of offset_min_sum, nats; negative: the one for the code's rate or,
-     *        with precision "float", one that decreases with the distance to the
-     *        second-smallest magnitude
-     * \param normalization factor of normalized_min_sum; negative: the one for the code's
-     *        rate
+     * \param offset of offset_min_sum, nats; negative: the value tuned for the code's
+     *        rate or, with precision "float", a value that decreases with the distance
+     *        to the second-smallest magnitude
+     * \param normalization factor of normalized_min_sum; negative: the value tuned for
+     *        the code's rate
      * \param acm whether tags select the code of each frame
      * \param named_codes alist or base matrix files by the names used in tags and
      *        set_code()

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes codes for insertion/deletion channels. */
+
 #ifndef INCLUDED_GPUFEC_GPU_SYNC_MAP_H
 #define INCLUDED_GPUFEC_GPU_SYNC_MAP_H
 
@@ -32,10 +34,10 @@ namespace gr::gpufec {
  * an item is 1e-30 to 1e30; a common factor of all likelihoods of an item has no effect.
  * An item of zeros only, or with a NaN or an infinity, is an erasure.
  *  - mode "framed": a frame begins at a tag of key \p length_tag, whose value is its
- *    number of items. Items under no tag are dropped, and so are tags without a length of
- *    at least 1, with one warning. A tag inside a frame ends that frame, as does the end
- *    of the input. With \p frame_items all frames have this length, and length tags are
- *    ordinary tags.
+ *    number of items. Items outside frames are dropped, and so are tags without a
+ *    length of at least 1, with one warning. A tag inside a frame ends that frame, as
+ *    does the end of the input. With \p frame_items all frames have this length, and
+ *    length tags are ordinary tags.
  *  - mode "stream": frames follow one another without marks, and the decoder finds them.
  *
  * The second input may be connected in framed mode. It takes the priors of each frame,
@@ -87,7 +89,7 @@ public:
      * \param output "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
      * \param precision "float", "double" or "mixed"
      * \param storage "auto", "global" or "local" (corridor only)
-     * \param batch frames decoded at once; 0: chosen from the device
+     * \param batch frames decoded at once; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
      * \param max_latency_ms longest wait of a batch that is not full, ms
      * \param backend "auto", "cuda" or "cpu"
@@ -112,8 +114,8 @@ public:
      *        count as 0; 0 to below 1, above 0 on the CPU only (corridor only)
      * \param start_first the drift of start_prior's first entry (framed mode)
      * \param start_prior weights of the drifts start_first, start_first + 1, … at the
-     *        begin of a frame; a frame with drift m begins at item m. Empty: start_first
-     *        is certain
+     *        beginning of a frame; a frame with drift m begins at item m. Empty:
+     *        start_first is certain
      * \param end_first the drift of end_prior's first entry (framed mode)
      * \param end_prior weights of the drifts end_first, end_first + 1, … at the end of a
      *        frame; a frame with drift m ends n·N + m items after item 0. Empty: it ends

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that decodes convolutional codes. */
+
 #ifndef INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
 #define INCLUDED_GPUFEC_GPU_VITERBI_PBVD_H
 
@@ -41,11 +43,11 @@ namespace gr::gpufec {
  * down; tags with other values are dropped with one warning. In frames without lock, such
  * a tag begins a packet of one or more frames; until the first tag, frames follow one
  * another. A packet whose length is not a multiple of the frame's, a frame that the next
- * tag cuts short, and items under no tag are dropped, with one warning each, and counted
- * by skipped_frame_count(). The next tag restores alignment. The block adds two tags on
- * the first output item of each group of parallel blocks (or frames) with about 2^20
- * bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the first
- * parallel block (or frame) of the group:
+ * tag cuts short, and items outside packets are dropped, with one warning each, and
+ * counted by skipped_frame_count(). The next tag restores alignment. The block adds two
+ * tags on the first output item of each group of parallel blocks (or frames) with about
+ * 2^20 bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the
+ * first parallel block (or frame) of the group:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
  *    divided by the number of all, in int8 steps.
@@ -53,21 +55,22 @@ namespace gr::gpufec {
  * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
  * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of
  * \p lock_presets. Every hypothesis decodes the same window, and its error rate is
- * compared with the one that its code has for noise; the probability of a lock on noise
+ * compared with that of its code on pure noise; the probability of a lock on noise
  * is below 1e-12 per window. Input received during the search is decoded after the lock,
  * up to \p lock_memory; older input is dropped. While locked, decoded bits are
  * re-encoded: after a lost or repeated soft value, or a change of rotation or code rate,
- * the block searches again and reports where the lock was lost. Each lock begins on an
- * output item of its own, so that packed output has up to 7 zeros before it. Item counts
+ * the block searches again and reports where the lock was lost. Each lock begins on a
+ * new output item, so that packed output has up to 7 zeros before it. Item counts
  * exclude dropped input; the relative rate is that of the lowest code rate. Terminated
  * frames without gaps are found by the K−1 zeros at their ends within 20 frames or a
  * window, and so is their sign.
  * The first output item of each lock has the tag
  *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
- *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (number of a
- *    soft value of the input at which a pair or period begins, modulo its length),
+ *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (index of
+ *    the first soft value of a pair or period, modulo its length),
  *    \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
- *    \c half_symbol, \c inverted, \c error_rate, \c chance_error_rate (of noise),
+ *    \c half_symbol (I and Q of a pair are in consecutive input symbols), \c inverted
+ *    (all signs), \c error_rate, \c chance_error_rate (of noise),
  *    \c first_value (first soft value of the lock), \c known_value (last soft value
  *    needed to find it), \c dropped and \c locks (dropped soft values and locks since the
  *    beginning);
@@ -75,9 +78,9 @@ namespace gr::gpufec {
  * after a lost lock, a tag with the value false precedes it on the same item. The message
  * port \c status sends the same with \c event "lock" or "unlock" as soon as it is known,
  * and every \p status_period_s a message with \c event "status". Some rotations map
- * sequences of the code to sequences of the code and cannot be detected: 90 degrees with
- * I and Q exchanged for some codes (such as DVB's 5/6), and 180 degrees if all
- * polynomials have an odd number of ones.
+ * code sequences to code sequences and cannot be detected: 90 degrees with I and Q
+ * exchanged for some codes (such as DVB's 5/6), and 180 degrees if all polynomials have
+ * an odd number of ones.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -89,7 +92,7 @@ public:
      *
      * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative one is an inverted output;
+     *        newest bit is the most significant; a negative value inverts its output;
      *        default 171 and 133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
@@ -104,7 +107,7 @@ public:
      *        significant, or one
      * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
-     * \param batch parallel blocks decoded at once; 0: chosen from the device
+     * \param batch parallel blocks decoded at once; 0: chosen for the device
      * \param slots batches in flight on each device, 1 to 16; with lock one more up to
      *        that limit, because re-encoding uses the batch's slot
      * \param max_latency_ms longest wait of a batch that is not full, ms
@@ -121,9 +124,10 @@ public:
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
      * \param lock "off"; "auto": phase search in streams and in terminated frames without
      *        gaps
-     * \param lock_constellation "bpsk": begin of pairs and periods, and the sign unless
-     *        the code is transparent; "qpsk": also rotation by 90 degrees and exchanged I
-     *        and Q; "oqpsk": also I or Q late by a symbol
+     * \param lock_constellation "bpsk": beginning of pairs and periods, and the sign
+     *        unless the code is transparent; "qpsk": also rotation by 90 degrees and
+     *        exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
+     *        of the input, because of the offset of half a symbol
      * \param lock_presets names of further codes to search for
      * \param lock_memory soft values stored during the search, 10^4 to 10^9
      * \param status_period_s seconds between messages \c status; 0: none
@@ -166,9 +170,9 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the number of parallel blocks per batch.
     virtual int batch() const = 0;
-    //! Returns D, the decoded stages of a parallel block.
+    //! Returns D, the number of decoded stages of a parallel block.
     virtual int decode_length() const = 0;
-    //! Returns L, the stages on either side of a parallel block.
+    //! Returns L, the number of further stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
     //! Returns the channel's bit error rate, estimated by re-encoding the first 2048
@@ -195,8 +199,8 @@ public:
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! Sets the longest wait of a batch that is not full, in ms, also of one that waits
-    //! already. \throws std::invalid_argument
+    //! Sets the longest wait of a batch that is not full, in ms. It also applies to a
+    //! batch already waiting. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest wait of a batch that is not full, in ms.
     virtual double max_latency_ms() const = 0;

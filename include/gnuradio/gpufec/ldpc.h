@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* LDPC codes, encoder and decoder, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_LDPC_H
 #define INCLUDED_GPUFEC_LDPC_H
 
@@ -141,8 +143,9 @@ public:
     /*!
      * \brief Returns the code with its circulants, for write_base_matrix(). The order of
      * checks and bits stays the same.
-     * \param lifting their size; 0: the largest of which the matrix consists
-     * \throws std::invalid_argument if it does not consist of circulants of that size
+     * \param lifting the lifting size; 0: the largest that fits the matrix
+     * \throws std::invalid_argument if the matrix does not consist of circulants of that
+     *         size
      */
     ldpc_code with_circulants(unsigned lifting = 0) const;
 
@@ -204,7 +207,8 @@ public:
     //! Returns the message bit at \p position of the codeword, or else the nearest one
     //! before it; 0 if there is none.
     unsigned message_bit(std::uint32_t position) const;
-    //! Returns why an alist is probably not a parity-check matrix, and what to do; or "".
+    //! Returns a warning if an alist is probably not a parity-check matrix, with advice;
+    //! "" if it seems right.
     const std::string& warning() const;
 
     //! Returns the number of bits sent per frame: input of a decoder, output of an
@@ -223,8 +227,8 @@ public:
     struct circulant {
         std::uint32_t row, column, shift;
     };
-    //! Returns the size of the circulants of which the matrix consists, except a parity
-    //! chain; 0 if they are not known.
+    //! Returns the lifting size of the matrix without its parity chain, if any; 0 if it
+    //! is not known.
     unsigned lifting() const;
     //! Returns the circulants row by row.
     const std::vector<circulant>& circulants() const;
@@ -273,8 +277,8 @@ public:
     const ldpc_code& code() const { return d_code; }
 
 private:
-    //! The addition of a group of 360 message bits to a row of 360 checks, rotated so
-    //! that bit \p from is added to the first check.
+    //! One circulant of the encoder: XORs a group of 360 message bits, rotated so that
+    //! bit \p from comes first, into row \p row of 360 checks.
     struct circulant {
         std::uint16_t row, from;
     };
@@ -284,7 +288,7 @@ private:
     std::vector<circulant> d_circulants; // DVB-S2 codes only, group by group
 };
 
-//! How a check node computes message magnitudes.
+//! Check node update rule: how message magnitudes are computed.
 enum class ldpc_algorithm {
     offset_min_sum,     //!< the smallest incoming magnitude minus an offset
     normalized_min_sum, //!< the smallest incoming magnitude times a factor
@@ -306,7 +310,7 @@ GPUFEC_API ldpc_precision ldpc_precision_from_string(const std::string& name);
 
 //! Order in which check-to-variable messages are updated.
 enum class ldpc_schedule {
-    layered, //!< layer by layer; each layer uses the posteriors that the last one updated
+    layered, //!< layer by layer; each layer uses the posteriors of the preceding layer
     flooding //!< all check nodes, then all variable nodes
 };
 
@@ -323,15 +327,15 @@ enum class llr_format {
 //! Returns the format of a name. \throws std::invalid_argument
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
-//! LLRs as output: one int8 within ±127 for each of the n bits of a codeword, sent or
-//! not.
+//! Kind of output LLRs: one int8 within ±127 for each of the n bits of a codeword, sent
+//! or not.
 enum class ldpc_soft_output {
     none,
     posterior, //!< posterior LLRs after the last iteration
     extrinsic  //!< posterior LLRs minus the channel values
 };
 
-//! Format of symbols as input in place of channel values.
+//! Format of symbol input, which replaces channel values.
 enum class ldpc_symbols {
     none,    //!< the input is channel values
     float32, //!< complex floats
@@ -350,7 +354,8 @@ struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
 
-//! Codes and parameters of an ldpc_decoder. A batch is counted in codewords.
+//! Codes and parameters of an ldpc_decoder. The batch size is counted in
+//! codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; select() refers to them by index
     llr_format format = llr_format::int8;
@@ -361,17 +366,17 @@ struct ldpc_options : run_options {
     unsigned max_iterations = 25; //!< 1 to 1000
     bool early_stop = true;       //!< stop once every check is satisfied
     bool codeword = false; //!< output all n bits of a codeword, not its k message bits
-    bool keep_codeword = false; //!< for ldpc_decoder::codeword()
+    bool keep_codeword = false; //!< store decisions for ldpc_decoder::codeword()
     //! Output n LLRs per frame, not bits.
     ldpc_soft_output soft = ldpc_soft_output::none;
-    bool keep_soft = false; //!< for ldpc_decoder::llrs()
+    bool keep_soft = false; //!< store LLRs for ldpc_decoder::llrs()
     float soft_scale = 0;   //!< steps per nat of output LLRs; 0: llr_scale
-    //! Offset in nats; negative: that tuned for the code or, with float32, one that
-    //! decreases with the distance to the second-smallest magnitude.
+    //! Offset in nats; negative: the value tuned for the code or, with float32, a value
+    //! that decreases with the distance to the second-smallest magnitude.
     double offset = -1;
-    double normalization = -1;  //!< factor; negative: that tuned for the code
+    double normalization = -1;  //!< factor; negative: the value tuned for the code
     unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive value means
-    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
+    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
     //! Format of the symbols of XFECFRAMEs, if they are the input in place of channel
     //! values. Then format and llr_scale are ignored, and positive_bit applies to output
     //! LLRs only.
@@ -397,7 +402,7 @@ public:
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
         unsigned code = 0;        //!< index of its code in ldpc_options::codes
         unsigned iterations = 0;  //!< number of iterations
-        unsigned unsatisfied = 0; //!< checks that the decisions violate; 0: a codeword
+        unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };
 
     //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
@@ -414,12 +419,12 @@ public:
     unsigned selected() const;
     //! Returns the current (or next) frame's length in channel values or symbols.
     std::size_t frame_items() const;
-    //! Returns how many items the frame being pushed still lacks; 0 between frames.
+    //! Returns the number of items missing from the current frame; 0 between frames.
     std::size_t missing() const;
     //! Discards the items of an incomplete frame.
     void drop_incomplete();
-    //! Skips up to \p count items between frames and returns how many. Only borrowed
-    //! input needs it; with push(), leave such items out.
+    //! Skips up to \p count items between frames and returns how many. Needed only with
+    //! borrow(); with push(), leave such items out.
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
@@ -437,16 +442,16 @@ public:
     //! With options.soft: writes up to \p count LLRs of one frame and returns how many.
     std::size_t pull_llrs(std::int8_t* out, std::size_t count);
 
-    //! Gets the report on the frame that the last pull began. Returns false if it began
-    //! none, or if the report was taken already.
+    //! Gets the report on the frame whose first item the last pull returned. Returns
+    //! false if there was none, or if the report was taken already.
     bool take_report(report& r);
 
-    //! With keep_codeword: returns the n decided bits of the frame that the last pull
-    //! began, packed, the first most significant.
+    //! With keep_codeword: returns the n decided bits of the frame whose first item the
+    //! last pull returned, packed, the first most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! With keep_soft: returns the n LLRs of the frame that the last pull began, of the
-    //! kind options.soft; if that is none, posterior LLRs.
+    //! With keep_soft: returns the n LLRs of the frame whose first item the last pull
+    //! returned; extrinsic if options.soft says so, otherwise posterior.
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes LDPC codes. */
+
 #ifndef INCLUDED_GPUFEC_LDPC_ENCODER_H
 #define INCLUDED_GPUFEC_LDPC_ENCODER_H
 
@@ -20,13 +22,13 @@ namespace gr::gpufec {
  * The input is the K message bits of each frame, packed with the first bit most
  * significant, or one per byte. A packed frame is padded to a byte. The output is those
  * of its N bits that are sent, in the same format. An incomplete frame at the end of the
- * input is not sent. Tags move to the output item of their bit.
+ * input is not sent. Tags move to the output item that holds their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
  * length of the packet in input items, and is converted to output items. Until the first
  * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items under no tag are dropped, with
- * one warning each. The next tag restores alignment.
+ * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
+ * with one warning each. The next tag restores alignment.
  *
  * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
  * is 1.

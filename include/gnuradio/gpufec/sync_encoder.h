@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block that encodes message symbols with a codebook. */
+
 #ifndef INCLUDED_GPUFEC_SYNC_ENCODER_H
 #define INCLUDED_GPUFEC_SYNC_ENCODER_H
 
@@ -20,7 +22,7 @@ namespace gr::gpufec {
  * symbol of q or above counts modulo q. The output is the n·N bits of each frame, one per
  * byte, with their number in a tag of key \p length_tag on the first. An incomplete frame
  * at the end of the input is not sent. Input tags of that key begin packets whose length
- * is a multiple of N. Frames that a tag cuts short, and items under no tag after the
+ * is a multiple of N. Frames that a tag cuts short, and items outside packets after the
  * first tag, are dropped with one warning. Other tags move to the first bit of their
  * symbol.
  */

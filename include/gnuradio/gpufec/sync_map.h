@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Codes and MAP decoder for insertion/deletion channels, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_H
 
@@ -18,10 +20,10 @@ namespace gr::gpufec {
 /*!
  * \brief Channel that inserts, deletes and substitutes symbols (BSID channel).
  *
- * Before each symbol the channel inserts a random symbol with probability p_insert, and
- * repeats this after each insertion. Else it deletes the symbol with probability
- * p_delete, or transmits it. A transmitted symbol is replaced by another with probability
- * p_substitute. The \em drift is the number of received less the number of sent symbols.
+ * For each symbol the channel draws an event: insertion of a random symbol (probability
+ * p_insert), after which it draws again; deletion (p_delete); or else transmission. A
+ * transmitted symbol is replaced by another with probability p_substitute. The \em drift
+ * is the number of received less the number of sent symbols.
  *
  * J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
  * maximum a-posteriori decoder for synchronisation correction (2014), section 2.2. This
@@ -222,7 +224,7 @@ class GPUFEC_API sync_encoder_kernel
 public:
     explicit sync_encoder_kernel(const sync_code& code);
 
-    //! Writes the n·count channel symbols of \p count message symbols. \p first is the
+    //! Encodes \p count message symbols to n·count channel symbols. \p first is the
     //! index in a frame of the first symbol. A symbol of q or above counts modulo q.
     void encode(const std::uint16_t* symbols,
                 std::size_t count,
@@ -300,7 +302,8 @@ GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_output sync_output_from_string(const std::string& name);
 
-//! Code, channel and options of a sync_decoder. A batch is a number of frames.
+//! Code, channel and options of a sync_decoder. The batch size is counted in
+//! frames.
 struct sync_options : run_options {
     sync_options(sync_code c, const bsid_model& model)
         : code(std::move(c)), channel(model)
@@ -360,7 +363,7 @@ struct sync_options : run_options {
     int change_first = 0; //!< smallest and largest drift change per symbol; both 0:
     int change_last = 0;  //!< derived from the exclusion
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
-    unsigned insertion_cap = 2; //!< trellis: most insertions before a symbol
+    unsigned insertion_cap = 2; //!< trellis: maximum insertions before a symbol
     //! Boundary metrics below this fraction of the largest count as 0, CPU only.
     double state_threshold = 0;
     //! Lattice values below this fraction of the row's largest count as 0, CPU only.

@@ -54,8 +54,8 @@ public:
                                 decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a read; returns false while enough frames are being decoded. Each
-     * options().reads consecutive reads belong to one frame.
+     * \brief Takes a read; returns false while full(). Each options().reads consecutive
+     * reads belong to one frame.
      *
      * A read whose length is outside the limits, such as 0, counts as not received, and
      * so do reads that the last frame lacks at finish().

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Viterbi decoder and encoder of convolutional codes, without GNU Radio. */
+
 #ifndef INCLUDED_GPUFEC_VITERBI_H
 #define INCLUDED_GPUFEC_VITERBI_H
 
@@ -14,7 +16,7 @@
 
 namespace gr::gpufec {
 
-//! How a sequence of information bits begins and ends on the trellis.
+//! Trellis termination: the states in which information sequences begin and end.
 enum class termination {
     streaming,  //!< one endless sequence with unknown states at both ends
     terminated, //!< frames from state 0 to state 0, with K−1 zero bits appended
@@ -47,9 +49,9 @@ public:
 
     /*!
      * \param constraint_length K, 3 to 9
-     * \param polynomials R of them, 2 to 6, each below 2^K with the newest bit most
-     *        significant (171 octal is 0171); a negative one is an inverted output.
-     *        One of them must use the newest bit, and one the oldest.
+     * \param polynomials R generator polynomials (2 to 6), each below 2^K with the newest
+     *        bit most significant (171 octal is 0171); a negative value inverts its
+     *        output. One of them must use the newest bit, and one the oldest.
      * \param puncturing pattern: one string of '0' and '1' for each output in the order
      *        of the polynomials, comma separated, all of the same length (1 to 64
      *        stages). Outputs with '1' are sent, within a stage in the order of the
@@ -87,11 +89,11 @@ public:
         return (bit << (d_constraint_length - 2)) | (state >> 1);
     }
 
-    //! Returns the stages of a puncturing period; 1 if nothing is punctured.
+    //! Returns the number of stages of a puncturing period; 1 if nothing is punctured.
     unsigned period() const { return d_period; }
-    //! Returns the soft values sent in one period.
+    //! Returns the number of soft values sent in one period.
     unsigned values_per_period() const { return d_before.back(); }
-    //! Returns whether output \p r of stage \p stage, counted from the begin of the
+    //! Returns whether output \p r of stage \p stage, counted from the beginning of the
     //! frame, is sent.
     bool sent(std::uint64_t stage, unsigned r) const
     {
@@ -104,8 +106,8 @@ public:
     }
     //! Returns the fewest stages that send at least \p values soft values.
     std::uint64_t stages(std::uint64_t values) const;
-    //! Returns the stage that sends soft value \p value, counted from the begin of the
-    //! frame.
+    //! Returns the stage that sends soft value \p value, both counted from the beginning
+    //! of the frame.
     std::uint64_t stage_of(std::uint64_t value) const { return stages(value + 1) - 1; }
     //! Returns the code with all outputs inverted, for soft values of the opposite sign.
     conv_code opposite() const;
@@ -132,7 +134,7 @@ private:
     termination d_termination = termination::streaming;
 };
 
-//! A code of a standard and its name.
+//! A named code of a standard.
 struct conv_preset {
     std::string name;             //!< such as "dvb_3_4"
     std::string title;            //!< name to display
@@ -165,8 +167,8 @@ GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
  * \brief Converts polynomials from gr-fec's notation to that of this module, or back.
  *
  * In gr-fec the newest bit is the least significant, so its numbers have their bits in
- * the opposite order: [109, 79] becomes octal [133, 171]. A negative one stays an
- * inverted output.
+ * the opposite order: [109, 79] becomes octal [133, 171]. A negative value stays
+ * negative (inverted output).
  * \param polynomials each from 1 to 2^K − 1 in magnitude
  * \param constraint_length K, 3 to 9
  * \throws std::invalid_argument
@@ -191,7 +193,7 @@ GPUFEC_API soft_format soft_format_from_string(const std::string& name);
  *
  * Packed bits are eight per byte, the first most significant; tables encode eight at a
  * time. The register and the puncturing pattern restart with each frame; a streaming
- * encoder keeps both between calls of either kind. Copies share their tables.
+ * encoder keeps both between calls. Copies share their tables.
  */
 class GPUFEC_API conv_encoder_kernel
 {
@@ -199,18 +201,21 @@ public:
     //! \p frame_bits information bits per frame, 0 for streaming.
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
-    //! Returns the number of output bits for \p bits information bits; with frames, those
-    //! of one frame, whatever \p bits.
+    //! Returns the number of output bits for \p bits information bits; with frames, the
+    //! coded bits of one frame, and \p bits is ignored.
     std::size_t coded_bits(std::size_t bits) const;
 
-    //! Streaming: encodes \p count bits (one per byte) and returns the bits written.
+    //! Streaming: encodes \p count bits (one per byte) and returns the number of bits
+    //! written.
     std::size_t encode(const std::uint8_t* bits, std::size_t count, std::uint8_t* out);
 
-    //! Encodes one frame of frame_bits bits (one per byte) and returns the bits written.
+    //! Encodes one frame of frame_bits bits (one per byte) and returns the number of bits
+    //! written.
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
     /*!
-     * \brief Streaming: encodes \p count packed bits and returns the bits written.
+     * \brief Streaming: encodes \p count packed bits and returns the number of bits
+     * written.
      *
      * Output begins at bit \p first, 0 to 7, of the first byte of \p out; the bits before
      * it are kept. The last byte is padded with zeros.
@@ -220,8 +225,8 @@ public:
                               std::uint8_t* out,
                               unsigned first = 0);
 
-    //! Encodes one frame of frame_bits packed bits to packed bits and returns the bytes
-    //! written. The last byte is padded with zeros.
+    //! Encodes one frame of frame_bits packed bits to packed bits and returns the number
+    //! of bytes written. The last byte is padded with zeros.
     std::size_t encode_frame_packed(const std::uint8_t* bytes, std::uint8_t* out) const;
 
 private:
@@ -246,7 +251,8 @@ private:
     std::uint64_t d_stage = 0;
 };
 
-//! Code and options of a viterbi_decoder. A batch is a number of parallel blocks.
+//! Code and options of a viterbi_decoder. The batch size is counted in
+//! parallel blocks.
 struct viterbi_options : run_options {
     //! The termination is that of the code's preset. Unless it is streaming, frame_bits
     //! must be set too.
@@ -261,14 +267,15 @@ struct viterbi_options : run_options {
     unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
     std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
     unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
-    bool bits_in_place = false; //!< output in place has one bit per byte, else eight
+    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
     //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
     //! frames without gaps it also finds where they begin.
     std::string lock = "off";
     //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
-    //! degrees and exchanged I and Q; "oqpsk": also I or Q late by a symbol.
+    //! degrees and exchanged I and Q; "oqpsk": also I and Q of a pair
+    //! in consecutive symbols of the input, because of the offset of half a symbol.
     std::string lock_constellation = "bpsk";
     std::string lock_first_item = "i";     //!< first soft value of a symbol, "i" or "q"
     std::vector<std::string> lock_presets; //!< codes to search besides `code`
@@ -285,16 +292,17 @@ struct viterbi_lock {
     std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
-    std::string preset; //!< its name, or "" for viterbi_options::code
+    std::string preset; //!< name of the preset, or "" for viterbi_options::code
     std::string code;   //!< conv_code::to_string()
-    //! A soft value at which a pair (or group of R) begins, modulo 2 (R).
+    //! Index, modulo 2 (or R), of the first soft value of a pair (or group of R).
     unsigned pair_phase = 0;
-    //! A soft value at which a puncturing period begins, modulo the period's values.
+    //! Index, modulo the period's number of values, of the first soft value of a
+    //! puncturing period.
     unsigned puncturing_phase = 0;
     unsigned rotation = 0;        //!< counterclockwise rotation of symbols, degrees
     bool swapped = false;         //!< I and Q are exchanged, before the rotation
-    bool half_symbol = false;     //!< I or Q is late by a symbol
-    bool inverted = false;        //!< all signs are changed
+    bool half_symbol = false;     //!< I and Q of a pair are in consecutive input symbols
+    bool inverted = false;        //!< all signs are inverted
     double error_rate = 0;        //!< channel error rate, from re-encoding
     double chance_error_rate = 0; //!< expected error rate if the input were noise
 
@@ -309,8 +317,8 @@ struct viterbi_lock {
  * Push soft values and pull decoded bits. Only one thread at a time may call it. It
  * implements the parallel block-based decoder of Peng, Liu, Hou and Zhao
  * (arXiv:1608.00066). Input of every format can be borrowed. Borrowed floats are scaled
- * by the soft_scale at the time they were borrowed; of several changes within one batch
- * only the last takes effect.
+ * by the soft_scale at the time they were borrowed. If it changes several times within a
+ * batch, the last value applies from the first of these changes on.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
@@ -335,7 +343,7 @@ public:
     //! Frames without lock: discards the items of an incomplete frame.
     void drop_incomplete();
     //! Frames without lock, between two frames: skips up to \p count items that belong to
-    //! no frame and returns how many. Only borrowed items need it; it submits the open
+    //! no frame and returns how many. Needed only with borrow(). It submits the open
     //! batch.
     std::size_t skip(std::size_t count);
 
@@ -346,8 +354,8 @@ public:
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Gets the statistics of the batch that the last pull began. Returns false if it
-    //! began none, or if they were taken already.
+    //! Gets the statistics of the batch whose first bit the last pull returned. Returns
+    //! false if there was none, or if they were taken already.
     bool take_statistics(batch_statistics& statistics);
 
     /*!
@@ -360,8 +368,8 @@ public:
      */
     bool take_stream_statistics(batch_statistics& statistics);
 
-    //! Returns the fraction of signs that would be wrong for noise, from the samples of
-    //! verdict() or from the current lock; NaN while it is not known.
+    //! Returns the error rate that re-encoding would measure on pure noise, from the
+    //! samples of verdict() or from the current lock; NaN while it is not known.
     double chance_error_rate() const;
 
     //! Sets soft_scale for the next input. \throws std::invalid_argument
@@ -372,8 +380,8 @@ public:
     bool take_lock(viterbi_lock& change);
     //! With lock "auto": returns the current state.
     viterbi_lock lock() const;
-    //! Returns the number of input items whose place in the output is known; without
-    //! lock, of all.
+    //! Returns the number of input items already mapped to output. Without lock it is the
+    //! largest std::uint64_t: all items are mapped.
     std::uint64_t placed_items() const;
 
     //! Returns the code; with lock "auto", that of the last lock, or else of the options.
@@ -382,8 +390,8 @@ public:
     unsigned overlap() const;
     //! Returns the input items per frame; 1 if streaming.
     std::size_t items_per_frame() const;
-    //! Returns the output item (a byte or a bit) with the information bit of an input
-    //! item. Both are counted from the beginning, without items that were dropped or
+    //! Maps an input item to the output item (a byte or a bit) that holds its information
+    //! bit. Both are counted from the beginning, without items that were dropped or
     //! skipped. A packed input item counts as the first of its values.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
 

@@ -20,7 +20,7 @@ namespace gr::gpufec {
 /*!
  * \brief Gathers the items of frames that have length tags.
  *
- * A tag inside a frame ends that frame. Items under no tag are dropped, and so are tags
+ * A tag inside a frame ends that frame. Items outside frames are dropped, and so are tags
  * without a length of at least 1. Each of these cases is warned of once.
  */
 class frame_gatherer

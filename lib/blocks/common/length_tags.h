@@ -43,8 +43,8 @@ struct incomplete_frame {
  * Until the first length tag, frames follow one another. From then on a packet of one or
  * more whole frames begins at each tag. Three cases are each warned of once, and counted
  * by the caller: a length that is not a multiple of the frame's, after which items are
- * dropped up to the next tag; a tag inside a packet, which ends there; and items under no
- * tag, which are dropped. The last of several tags on one item counts.
+ * dropped up to the next tag; a tag inside a packet, which ends there; and items outside
+ * packets, which are dropped. The last of several tags on one item counts.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block dvbs2_fec_receiver, a chain of gpu_ldpc_dvbs2 and bbframe_to_ts. */
+
 #ifndef INCLUDED_GPUFEC_BLOCKS_DVBS2_DVBS2_FEC_RECEIVER_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_DVBS2_DVBS2_FEC_RECEIVER_IMPL_H
 

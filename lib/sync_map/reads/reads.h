@@ -11,7 +11,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Beliefs about one frame's symbols. Rows have q values, divided by the largest.
+//! Symbol probabilities of one frame: one row of q values per symbol, scaled to a
+//! maximum of 1.
 struct read_beliefs {
     std::vector<float> known;  //!< prior of the frame; empty: uniform
     std::vector<double> total; //!< product of all reads' extrinsics
@@ -23,8 +24,8 @@ struct read_beliefs {
  * \brief The rule that combines the extrinsics of reads.
  *
  * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
- * Values below min_extrinsic times the row's largest are raised to that, because floats
- * would soon not tell them from 0, and no read alone may rule a symbol out.
+ * Values below min_extrinsic times the row's maximum are raised to it: products of
+ * smaller ones would underflow in float, and no single read may exclude a symbol.
  */
 class read_rule
 {
@@ -44,12 +45,13 @@ public:
     //! Returns the priors for decoding read \p r, symbols × q, valid until the next call.
     const float* priors(const read_beliefs& b, unsigned r);
 
-    //! Adds the posteriors \p L (symbols × q) of read \p r, decoded with these priors.
+    //! Updates the product of extrinsics with the posteriors \p L (symbols × q) of read
+    //! \p r, decoded with priors(b, r).
     template <class Value>
     void take(read_beliefs& b, unsigned r, const Value* L);
 
-    //! Returns the q posteriors of symbol \p i, of sum 1, without the frame's priors if
-    //! \p extrinsic. Valid until the next call.
+    //! Returns the q posterior probabilities of symbol \p i, normalised to sum 1; if
+    //! \p extrinsic, without the frame's priors. Valid until the next call.
     const double* symbol(const read_beliefs& b, unsigned i, bool extrinsic);
 
 private:

@@ -35,11 +35,11 @@ public:
 
     explicit reencoder(const conv_code& code);
 
-    //! Number of stages (a multiple of the puncturing period) and of soft values per
-    //! step.
+    //! Returns the number of stages per step, a multiple of the puncturing period.
     unsigned step_stages() const { return d_stages; }
+    //! Returns the number of soft values per step.
     unsigned step_values() const { return d_values; }
-    //! Number of bits before a step that affect its outputs: K−1.
+    //! Returns the number of bits before a step that affect its outputs, K−1.
     unsigned memory() const { return d_memory; }
 
     /*!
@@ -49,8 +49,9 @@ public:
      * \param first index of the first stage's bit, after K−1 others; the stage is the
      *        first of a puncturing period
      * \param values soft values from that stage on
-     * \param each if given, receives the count of each step
-     * \param against if given, the magnitudes of the values with a wrong sign are added
+     * \param each if not nullptr, receives the count of each step
+     * \param against if not nullptr, increased by the magnitudes of the values with a
+     *        wrong sign
      */
     sign_count operator()(const std::uint8_t* bits,
                           std::size_t first,

@@ -35,7 +35,7 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 #else
     // The minimum of two whole words has the minimum of their upper halves as its upper
     // half. The lower halves are shifted up by a multiplication, because that uses
-    // another pipe than the minimum.
+    // another execution pipe than the minimum.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }

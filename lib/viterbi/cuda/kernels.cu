@@ -236,8 +236,8 @@ private:
     using narrow = register_trellis<Code, Narrow>;
 
     // Largest grid, in multiples of the resident thread blocks, for the narrow kernel. In
-    // viterbi-table3-h200.json it is faster up to one multiple (0.09 instead of 0.15 ms)
-    // and within 10 % of the wide kernels at two.
+    // viterbi-table3-h200.json the narrow kernel is faster up to one multiple (0.09
+    // instead of 0.15 ms) and within 10 % of the wide kernels at two.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>

@@ -219,8 +219,8 @@ public:
             auto* const p = d_metric + 4 * i;
             std::uint32_t word;
             if constexpr (R > 2) {
-                // Uses multiplications, because branch metrics already occupy the pipe
-                // for logical operations.
+                // Uses multiplications, because branch metrics already occupy the
+                // execution pipe for logical operations.
                 word = 0;
 #pragma unroll
                 for (unsigned k = 4; k-- > 0;) {
@@ -242,8 +242,8 @@ public:
     }
 
     //! Subtracts the smallest path metric if the next strip might exceed the range, or if
-    //! \p always. One path metric tells, because the others differ from it by at most the
-    //! spread.
+    //! \p always. One path metric suffices, because the others differ from it by at most
+    //! the spread.
     __device__ void bring_down(bool always)
     {
         constexpr unsigned B = 127 * R;

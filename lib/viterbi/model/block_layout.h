@@ -8,10 +8,11 @@
  * metrics settle in the L stages before, the survivors merge in the L stages after (L is
  * the decision depth). Path metrics start equal in each window, or in state 0 where a
  * frame begins there. The traceback starts in state 0 at the window's end.
- *  - streaming: [bD − L, bD + D + L); stages outside the stream are erased. Behind
- *    the end of a stream L ≥ K−1 erasures lead from state 0 back to the best state.
- *  - terminated: the same, moved to lie inside the frame; the last ends in state 0.
- *  - truncated: as terminated, the tail of K−1 stages erased.
+ *  - streaming: [bD − L, bD + D + L); stages outside the stream are erased. After
+ *    the end of a stream, L ≥ K−1 erasures lead from state 0 back to the best state.
+ *  - terminated: the same, shifted to lie inside the frame; the last window ends in
+ *    state 0.
+ *  - truncated: as terminated, but the tail of K−1 stages is erased.
  *  - tailbiting: [bD − L, bD + D + L) around the circle of the frame. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
@@ -98,10 +99,10 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
  * \brief Divides a stream or frames of a code into parallel blocks.
  *
  * \p overlap 0: L = 16(K−1)/3(1−r) at code rate r, and 6(K−1)/(1−r) from K=8 on. K=7 at
- * rate 1/2 gets 64; with 48, half as many errors again begin in a block's last 16 stages.
- * \p decode_length 0: D is the smallest power of two from 10·L on, at most 2048. Frames
- * are divided evenly into blocks of about that length; a frame shorter than 2·D is one
- * block. \throws std::invalid_argument
+ * rate 1/2 gets 64; with 48, 1.5 times as many errors begin in a block's last 16 stages.
+ * \p decode_length 0: D is the smallest power of two that is at least 10·L, at most 2048.
+ * Frames are divided evenly into blocks of about that length; a frame shorter than 2·D is
+ * one block. \throws std::invalid_argument
  */
 block_layout make_block_layout(const conv_code& code,
                                termination ends,

@@ -18,12 +18,12 @@ namespace reference {
  * \brief Decodes one sequence or frame by maximum likelihood, with a full traceback.
  *
  * The path metric is the sum of |v| over the soft values v whose sign the path's outputs
- * contradict; the smallest wins. Ties take the even predecessor, and the best state of
- * lowest index. A tail-biting frame is decoded once for each of its possible states, so
- * keep it short.
+ * contradict; the smallest wins. On a tie the even predecessor survives; of
+ * equally good states the one with the lowest index is chosen. A tail-biting frame is
+ * decoded once for each of its possible states, so keep it short.
  *
  * \param values int8 soft values as sent (punctured), positive means bit 0; stages
- *        behind their end are erased
+ *        after their end are erased
  * \param bits information bits of the sequence
  * \return the information bits, one per byte
  */
@@ -35,8 +35,8 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
 /*!
  * \brief The bit-true model of both backends.
  *
- * Each block of \p plan is decoded by itself: path metrics as in maximum_likelihood()
- * (−128 counts as −127), ties take the even predecessor, traceback from state 0.
+ * Each block of \p plan is decoded independently: path metrics and tie-breaking as in
+ * maximum_likelihood() (−128 counts as −127), traceback from state 0.
  *
  * \param values soft values of the stream, or of a whole number of frames
  * \param bits information bits of the stream; not used for frames

@@ -43,12 +43,12 @@ public:
                bool inverted);
 
     const conv_code& code() const { return d_code; }
-    //! Index of the code in the list of searched codes.
+    //! Returns the index of the code in the list of searched codes.
     unsigned which() const { return d_which; }
     unsigned cycle() const { return d_cycle; }
     unsigned place() const { return d_place; }
     order arrangement() const { return d_arrangement; }
-    //! Whether every second value of the code has its sign changed.
+    //! Returns whether every second value of the code has its sign changed.
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
@@ -112,7 +112,7 @@ enum class constellation { bpsk, qpsk, oqpsk };
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief Returns the hypotheses that can be told apart, for each code.
+ * \brief Returns the distinguishable hypotheses of each code.
  *
  * Hypotheses that differ by a code sequence fit equally well, such as both signs of a
  * transparent code. Only the first of such a group is returned; \p alike, if given,

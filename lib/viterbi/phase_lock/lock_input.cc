@@ -218,8 +218,8 @@ std::size_t lock_input::release_borrowed()
     if (d_borrows) {
         return std::exchange(d_past, 0) + d_decoder->release_borrowed();
     }
-    // Keeps the items of the decoder's open batch, because the decoder borrows them
-    // first.
+    // The caller keeps the items of the decoder's open batch in its buffer, because
+    // borrowing will begin with them.
     const auto keep =
         may_borrow() ? std::min(d_borrowed, d_watched->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;

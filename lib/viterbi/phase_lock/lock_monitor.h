@@ -21,7 +21,7 @@ public:
     //! reader(first, count, to) writes a segment's values in the order of its code.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
-    //! Begins to monitor a lock, which certainly holds up to stage \p clear.
+    //! Begins to monitor a lock that is known to hold up to stage \p clear.
     void begin(const reencoder& encoder,
                double error_rate,
                double chance,
@@ -33,9 +33,9 @@ public:
     /*!
      * \brief Returns whether the lock was lost before stage \p target.
      *
-     * If so, lost_stage() is the stage where. Otherwise clear() is the stage up to which
-     * it certainly holds, always a little before the target. \p made: sign error counts
-     * of this check, if the device made some.
+     * If so, lost_stage() returns that stage. Otherwise clear() returns the stage up to
+     * which the lock is known to hold, always a little before the target. \p made: the
+     * device's sign error counts for this check, or nullptr.
      */
     bool judge(lock_segment& s,
                std::uint64_t target,
@@ -58,7 +58,7 @@ private:
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     void weigh();
     // Returns whether the signs repeat every second value. Then the transmitter idles or
-    // sends a bare carrier, and hypotheses cannot be told apart.
+    // sends a bare carrier, and hypotheses are indistinguishable.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
     // Returns the log-likelihood ratio of a lost lock to a valid one.
     double evidence(const reencoder::sign_count& t) const

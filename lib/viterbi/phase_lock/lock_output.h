@@ -55,7 +55,7 @@ struct lock_segment {
 
     // Copies bits from the slot, at least up to stage `end`.
     void keep(std::uint64_t end);
-    // Allocates memory for bits up to stage `end`, and for reads behind them.
+    // Allocates memory for bits up to stage `end`, and for reads beyond them.
     void reserve_stages(std::uint64_t end);
 
     //! A position in packed bits: bit number `first` from `bits` on.
@@ -104,7 +104,7 @@ public:
     //! Adds the next frame, packed. Drops bits that were pulled and are older than
     //! \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Returns whether so much output waits that no more should be collected.
+    //! Returns whether no more output should be collected until some has been pulled.
     bool full() const;
 
     // Size of the output of the closed segments.

@@ -19,7 +19,7 @@ struct lock_plan {
 
     //! The decoder's own code and those of lock_presets.
     const std::vector<conv_code> codes;
-    const std::vector<conv_code> received; //!< the same for positive values that mean 0
+    const std::vector<conv_code> received; //!< `codes` for positive values that mean 0
     const frame_layout layout;
 
     //! Returns the stages of a search window.

@@ -239,7 +239,7 @@ private:
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
     std::uint64_t d_until = never; // stage at which the segment ends, if known
-    // Number of stages between checks of a young lock, and between those of an older
+    // Number of stages between checks of a new lock, and between those of an established
     // lock.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0;      // last stage that was checked

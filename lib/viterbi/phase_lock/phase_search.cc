@@ -24,7 +24,7 @@ constexpr std::size_t grain = 8; // values that are rated together
 constexpr std::uint64_t farthest = 1u << 22;
 // Error rate of the weakest accepted signal, relative to the chance level.
 constexpr double weak = 0.6;
-constexpr double enough = 10; // log-likelihood ratio that tells a signal from noise
+constexpr double enough = 10; // log-likelihood ratio to accept a signal
 
 // Returns the order of a code's outputs in its mother code.
 std::vector<unsigned> output_order(const conv_code& code)

@@ -55,22 +55,22 @@ public:
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }
 
-    //! Values of a window.
+    //! Returns the number of soft values in a window.
     std::size_t window() const { return d_window; }
-    //! Number of values from the beginning of one window to the next. If there are few
-    //! hypotheses, windows overlap; otherwise values between windows are skipped to save
-    //! work.
+    //! Returns the number of values from the beginning of one window to the next. If
+    //! there are few hypotheses, windows overlap; otherwise values between windows are
+    //! skipped to save work.
     std::size_t stride() const
     {
         return d_hypotheses.size() <= few ? d_window / 16 * 15 : d_window / 4 * 7;
     }
-    //! Number of windows per call of search() for the best speed.
+    //! Returns the number of windows per call of search() for the best speed.
     std::size_t windows_at_once() const { return d_at_once; }
 
     struct found {
-        unsigned index;             //!< of the hypothesis
-        std::uint64_t begins, ends; //!< the values that showed the hypothesis
-        double error_rate;          //!< share of their signs that were wrong
+        unsigned index;             //!< index of the hypothesis
+        std::uint64_t begins, ends; //!< range of the values that support it
+        double error_rate;          //!< share of wrong signs among them
         double chance;              //!< chance level of that share
         std::uint64_t looked_at;    //!< end of the values that were searched
     };
@@ -86,13 +86,13 @@ public:
     search(const value_span& values, std::uint64_t first, std::size_t windows);
     void forget() { d_windows.clear(); }
 
-    //! A hypothesis that was locked to before, with its chance level.
+    //! A hypothesis of an earlier lock, with its chance level.
     struct lock {
         unsigned index;
         double chance;
     };
     //! Returns the change point, from \p from on, that maximises the joint likelihood of
-    //! \p before up to it and \p after behind it; the last one if several do. Returns
+    //! \p before up to it and \p after from it on; the last one if several do. Returns
     //! \p from if \p before explains nothing.
     std::uint64_t takeover(const value_span& values,
                            const lock& before,

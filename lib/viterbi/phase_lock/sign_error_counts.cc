@@ -13,7 +13,7 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr std::uint64_t least_stretch = 512;
-// Number of values between checks of a lock that is no longer young.
+// Number of values between checks of an established lock.
 constexpr std::uint64_t long_values = 16384;
 // Maximum number of bits, of a step and of the register before it, that a kernel can
 // read.

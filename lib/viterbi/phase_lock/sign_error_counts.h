@@ -18,9 +18,9 @@ namespace gr::gpufec::viterbi {
 struct setup;
 struct job;
 
-//! Number of stages between checks of a young lock: a multiple of \p piece.
+//! Returns the number of stages between checks of a new lock, a multiple of \p piece.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! Number of stages between checks of a lock that is no longer young.
+//! Returns the number of stages between checks of an established lock.
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
 //! The counts of a check: over its last 8, 16, …, 512 steps.
@@ -39,14 +39,14 @@ struct sign_error_counts {
     }
 };
 
-//! Describes the checks of a lock that is no longer young, and the code in the form that
-//! kernels use to encode it. The steps are those of reencoder. Passed to kernels by
+//! Describes the checks of an established lock, and the code in the form that kernels
+//! use to encode it. The steps are those of reencoder. Passed to kernels by
 //! value.
 struct check_plan {
     static constexpr unsigned max_values = 8;
 
     std::uint32_t every = 0; //!< stages between checks; 0: the code has no counts
-    std::uint32_t stages = 0, values = 0; //!< of a step
+    std::uint32_t stages = 0, values = 0; //!< per step
     std::uint32_t memory = 0;             //!< K−1
     //! For each value of a step: its stage, and the mask of the bits whose sum is the
     //! coded bit (newest least significant).

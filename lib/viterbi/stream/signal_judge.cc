@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr unsigned window_stages = 4096;
-constexpr unsigned fewest_stages = 256; // fewer stages prove nothing
+constexpr unsigned fewest_stages = 256; // minimum for a decision
 // In values; only a part of longer frames is judged.
 constexpr std::size_t longest_frame = 1u << 16;
 constexpr unsigned windows_per_call = 16; // limits a call to 0.1 s

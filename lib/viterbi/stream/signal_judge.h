@@ -12,8 +12,8 @@
  * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. For noise, the probability of
  *   this is below 1e-9, as its count varies less than a Poisson variable.
  * - It is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
- *   decoded bit in twenty wrong has W ≤ 0.8 C; the probability that it is taken for none
- *   is below 3e-7, and smaller for stronger signals.
+ *   decoded bit in twenty wrong has W ≤ 0.8 C; the probability that it is classified
+ *   as no signal is below 3e-7, and smaller for stronger signals.
  * - It has another format if the sample read in that format is a signal, and its ratio
  *   W / C is lower by at least 0.15. Input in the declared format has no better reading.
  * - Offset binary read as int8, or the reverse, decodes inverted, with the weakest values
@@ -24,9 +24,9 @@
  *   of a false alarm is below 1e-8. During a phase search, a ratio lower by 0.075
  *   suffices instead.
  * - An inverted stream of a transparent code decodes as well. But a frame begins, and may
- *   end, in a known state. The signs are said to be changed if at least 30 frames have a
- *   smaller cost, the sum of magnitudes with wrong signs, with the other sign, and none
- * as declared. The probability of a false alarm is below 2^−30. */
+ *   end, in a known state. The signs are reported as inverted if at least 30 frames have
+ *   a smaller cost (the sum of magnitudes with wrong signs) with the other sign, and none
+ *   with the declared sign. The probability of a false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
@@ -57,10 +57,10 @@ public:
 
     //! Number of consecutive windows without a signal before a report.
     static constexpr std::uint64_t max_undecided = 100;
-    //! Number of a decoder's first streams that are all judged. If they are right, one in
-    //! this many is judged later.
+    //! The first streams_judged streams of a decoder are all judged. If they are right,
+    //! only one in streams_judged is judged from then on.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Number of frames that must all fit the other sign.
+    //! Number of frames that must all fit the other sign before a report.
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:

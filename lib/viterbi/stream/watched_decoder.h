@@ -50,7 +50,7 @@ public:
     virtual void set_rotation(const phase_rotation&) {}
 
     //! Copies received values of the stream as int8, from batches in flight and from the
-    //! open one. Values that are not there become 0.
+    //! open one. Missing values are returned as 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
     //! Pushes int8 values, regardless of the declared format.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }

@@ -442,7 +442,7 @@ TEST(viterbi_lock, Slip_IsFound)
                 ASSERT_EQ(got.changes.size(), 3u);
                 EXPECT_FALSE(got.changes[1].locked);
                 EXPECT_NEAR(double(got.changes[2].first_value), double(slip), 200);
-                // Bits before and behind the slip are decoded.
+                // Bits before and after the slip are decoded.
                 const auto bit = std::size_t(slip * code.rate());
                 EXPECT_GE(find(got.bits, &sent.bits[100], bit - 400), 0);
                 EXPECT_GE(find(got.bits, &sent.bits[bit + 300], 20000), 0);
@@ -530,7 +530,7 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
 }
 
 // A frame between noise, too short and weak to be found by itself, is decoded with the
-// phase of the lock before it or behind it.
+// phase of the lock before or after it.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
