@@ -23,6 +23,11 @@ public:
     {
         make_setup(options); // throws for invalid options
         require(options.codes.size() == 1, "number of codes", options.codes.size(), "1");
+        if (options.symbols != ldpc_symbols::none) {
+            refuse("symbols",
+                   "not ldpc_symbols::none",
+                   "arrays have LLRs; ldpc_decoder decodes symbols");
+        }
         check_run_options(options, traits::max_work_items);
     }
 

@@ -173,7 +173,7 @@ public:
         std::uint32_t unsatisfied; //!< number of violated checks
     };
 
-    //! \p options must have one code. \throws std::invalid_argument
+    //! \p options must have one code and no symbols. \throws std::invalid_argument
     ldpc_array_decoder(const ldpc_options& options, bool packed_output);
     ~ldpc_array_decoder();
 

@@ -76,4 +76,16 @@ TEST(viterbi_array_decoder, IncompletePeriodOfAStream_IsDecoded)
     EXPECT_EQ(std::count(out.begin(), out.end(), 7), 0);
 }
 
+TEST(ldpc_array_decoder, Symbols_AreRefusedInWords)
+{
+    ldpc_options o;
+    o.codes = { ldpc_code::dvbs2("short", "8/9") };
+    o.symbols = ldpc_symbols::float32;
+    o.constellations = { { "qpsk", "8/9", "short" } };
+    o.where = backend::cpu;
+    EXPECT_EQ(error_of([&] { ldpc_array_decoder(o, true); }),
+              "symbols is not ldpc_symbols::none: arrays have LLRs; ldpc_decoder decodes "
+              "symbols");
+}
+
 } // namespace
