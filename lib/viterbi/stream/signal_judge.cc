@@ -190,7 +190,10 @@ std::string signal_judge::no_signal() const
     return "no signal of this code: channel bit error rate " +
            short_number(d_sum.wrong / d_sum.values) + ", noise would show " +
            short_number(d_sum.chance / d_sum.values) +
-           ": check the code, its puncturing, the value that a period begins with, "
+           ": check the code, its puncturing, " +
+           (d_options.frame_bits > 0
+                ? "where frames begin, "
+                : "the first value of a period (lock=\"auto\" finds it), ") +
            "signs, carrier and baud rate";
 }
 
