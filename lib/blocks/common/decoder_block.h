@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all decoder blocks, between GNU Radio's scheduler and a decoder with
- * threads of its own. */
+/* The base class of all decoder blocks. It connects GNU Radio's scheduler to a decoder
+ * that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
@@ -63,8 +63,8 @@ public:
 
     bool start() override
     {
-        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
-        // on. A new detail begins another stream.
+        // lock() and unlock() keep the block_detail and its buffers, so the stream
+        // continues. A new block_detail means that a new stream begins.
         const bool goes_on =
             d_detail.lock() == this->detail() && !d_finished && d_failure.empty();
         if (!goes_on) {
@@ -124,7 +124,8 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception would end only this thread: its neighbours would wait for ever.
+        // The exception would end only this block's thread, and the neighbouring blocks
+        // would wait for ever.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -158,7 +159,8 @@ public:
     }
 
 protected:
-    //! The available items of an input, and the number of them that are taken.
+    //! The available items of an input, and the number of items that were taken from
+    //! them.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -246,7 +248,8 @@ protected:
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the borrowed items of input 0 plus one, limited by the buffer's size.
+    //! Returns the number of borrowed items of input 0 plus one, at most the size of
+    //! the input's ring.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -255,8 +258,9 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns how many batches the input's ring holds besides those in flight. The block
-    //! upstream may write half the ring at a time, and a slow decoder waits for it.
+    //! Returns the number of batches that the input's ring holds in addition to those
+    //! in flight. The upstream block writes up to half the ring at a time, and without
+    //! spare batches the decoder would wait for it.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
@@ -341,7 +345,8 @@ protected:
     void publish_verdict()
     {
         const auto verdict = judgement();
-        if (verdict != d_verdict) { // no mutex, because only this thread writes it
+        // Read without the mutex, because only this thread writes it.
+        if (verdict != d_verdict) {
             {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
                 d_verdict = verdict;
@@ -350,11 +355,12 @@ protected:
         }
     }
 
-    //! Returns the number in the stream of the next item of \p in, which must be input 0.
+    //! Returns the index in the stream of the next item of \p in. \p in must be
+    //! input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag to output item \p item of the stream, which is being pulled. This block
-    //! is the tag's source.
+    //! Adds a tag to output item \p item of the stream, which must be an item that
+    //! pull() is writing. This block is the tag's source.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -363,7 +369,8 @@ protected:
         this->add_item_tag(0, d_tag);
     }
 
-    //! Stores a tag of this block for the later output item \p item of the stream.
+    //! Stores a tag until output item \p item of the stream is emitted. This block is
+    //! the tag's source.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -409,8 +416,8 @@ protected:
         }
     }
 
-    //! Passes at most \p limit items to the decoder, borrowed in place or by
-    //! \p copy(items, count); returns their number.
+    //! Passes at most \p limit items to the decoder: borrows them in place or calls
+    //! \p copy(items, count). Returns the number of items passed.
     template <class Copy>
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
@@ -424,7 +431,8 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Skips items by \p skip(), which returns their number; returns the same number.
+    //! Calls \p skip(), which makes the decoder skip items and returns their number.
+    //! Returns the same number.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -435,15 +443,17 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by setting
+    // Functions by the name of the setting that they change.
+    using changes = std::map<std::string, std::function<bool()>>;
 
-    // Longest sleep in work(), because tb.stop() has to wait for it.
+    // Maximum duration of a sleep in work(). It is short, because tb.stop() has to wait
+    // for the sleep to end.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
-    // Smallest size of the input's ring if a GPU decodes.
+    // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // Largest output multiple.
+    // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
-    // Largest size of a ring per device.
+    // Maximum size of a ring in bytes, per device.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
 
     std::size_t borrow(const input& in, std::size_t more)
@@ -555,9 +565,10 @@ private:
             d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lets the decoder write to the free part of the output's ring after the \p given
-    // items. Returns false if the output of a batch submitted now would not fit and so
-    // would be copied, which delays other batches: it is better submitted later.
+    // Lets the decoder write to the free part of the output's ring, after the \p given
+    // items. Returns false if the output of a batch submitted now would not fit there.
+    // Such output would have to be copied, which delays other batches, so the batch
+    // should be submitted later.
     bool borrow_output(std::byte* out, std::size_t given)
     {
         if (!d_borrowed_output) {
@@ -568,8 +579,8 @@ private:
         return engine().borrow_output(out + taken, free - taken);
     }
 
-    // Returns the free items of the output's ring. It can only grow until this block
-    // produces.
+    // Returns the number of free items in the output's ring. Until this block produces
+    // items, the number can only grow.
     std::size_t space() const
     {
         const auto ring = this->detail()->output(0);
@@ -577,9 +588,10 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings before they are allocated, because a GPU decodes faster than
-    // threads exchange small buffers. The scheduler sizes the input's ring to twice the
-    // items for one output multiple; the output's ring is at least as large as usual.
+    // Requests larger rings before they are allocated, because small rings would make
+    // the threads exchange data too often for a GPU's speed. The scheduler gives the
+    // input's ring twice the items that one output multiple needs. The output's ring is
+    // at least as large as by default.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -587,8 +599,9 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // If input is read in place, the ring holds the input of every slot and spare
-        // batches that are filled meanwhile, or at least a sixteenth more.
+        // If input is read in place, the ring holds the input of all slots and of the
+        // spare batches. It may be reduced to the maximum size, but must exceed the
+        // input of all slots by a sixteenth.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,15 +614,17 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Half as much again is added for output that the downstream block still reads.
+        // Half the size of all slots' output is added for output that the downstream
+        // block has not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Pins the input's ring, so that a GPU reads it in place and the host copies nothing.
-    // The ring must hold the input of every slot and one output of the block upstream.
+    // Pins the input's ring, so that a GPU reads it in place and the host copies
+    // nothing. The ring must be larger than the input of all slots plus one output
+    // multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
@@ -624,9 +639,9 @@ private:
             });
     }
 
-    // Pins the output's ring, so that a GPU writes it in place. The ring must hold the
-    // output of every slot. If the downstream block reads its input in place, the ring is
-    // not pinned here.
+    // Pins the output's ring, so that a GPU writes it in place. The ring must be larger
+    // than the output of all slots. If the downstream block reads its input in place,
+    // the ring is not pinned here.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
@@ -648,7 +663,8 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pinned it; otherwise logs the reason.
+    // Returns the ring if lock(base, bytes) pinned it; otherwise logs the reason and
+    // returns nullptr.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,

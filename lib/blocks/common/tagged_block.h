@@ -25,8 +25,8 @@ class tagged_block : public Block
 public:
     bool start() override
     {
-        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
-        // on. A new detail begins another stream.
+        // lock() and unlock() keep the block_detail and its buffers, so the stream
+        // continues. A new block_detail means that a new stream begins.
         if (d_detail.lock() == this->detail()) {
             d_lengths.resume();
         } else {
@@ -105,7 +105,8 @@ protected:
             [&](std::uint64_t item) { return output_of_end(item - d_dropped); });
     }
 
-    //! Ends a call of general_work() that took and emitted the given numbers of items.
+    //! Ends a call of general_work() that took \p taken items and emitted \p given
+    //! items.
     int leave(std::size_t taken, std::size_t given)
     {
         this->consume_each(taken);

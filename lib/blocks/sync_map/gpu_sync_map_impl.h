@@ -21,7 +21,7 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    //! \p frame_items is the length of every frame; 0: length tags have it.
+    //! \p frame_items is the length of every frame; 0 if length tags give the lengths.
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
                       bool bounds,
@@ -107,13 +107,15 @@ private:
     frame_gatherer d_frame;      // the current frame
     std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
-    std::uint64_t d_pushed = 0;   // number of pushed frames
-    std::int64_t d_frame_end = 0; // received item after the last frame of a stream
+    std::uint64_t d_pushed = 0; // number of pushed frames
+    // Number of the first received item after the last frame of a stream.
+    std::int64_t d_frame_end = 0;
 
     std::vector<std::byte> d_rest;  // output of a frame that is emitted in parts
     std::size_t d_rest_emitted = 0; // number of bytes of d_rest already emitted
 
-    // Input tags not yet emitted: by received item, or in frames by symbol.
+    // Tags of the input that are not yet emitted. In a stream they are ordered by
+    // received item, in frames by symbol.
     tag_queue d_moving;
 
     // Copies of the decoder's counts, for getters that any thread may call.

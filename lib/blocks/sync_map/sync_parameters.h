@@ -56,7 +56,7 @@ public:
         change(d_channel.p_insert(), d_channel.p_delete(), p);
     }
 
-    //! Returns the channel if it has changed since the last call.
+    //! Returns the channel if it has changed since the last call, otherwise nothing.
     std::optional<bsid_model> take()
     {
         std::lock_guard<std::mutex> guard(d_mutex);
