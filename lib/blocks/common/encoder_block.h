@@ -56,7 +56,7 @@ public:
 protected:
     /*!
      * \param block_items number of input items encoded at a time: a frame, or for a
-     * stream the maximum
+     *        stream the maximum
      * \param frame_output number of output items per frame; 0 for a stream
      * \param length_tag key of tags with the length of a packet; "": none
      */

@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Decodes one frame at a time; each thread has its own.
+//! A decoder for one frame at a time. Each thread has its own.
 class corridor_decoder
 {
 public:

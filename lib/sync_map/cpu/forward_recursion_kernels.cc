@@ -108,9 +108,10 @@ private:
         }
     }
 
-    /* Advances the lattices by some rows, each a D step and insertions, which in the last
-     * row have the weight `last`. Q begins with the item of the first drift's first
-     * symbol. First: starts from I·α, else from d_rows. */
+    /* Advances the lattices by `rows` rows. Each row is a D step followed by
+     * insertions; in the last row the insertions have the weight `last`. Q begins with
+     * the item that the first symbol of the sweep has at the window's first drift. If
+     * First is true, the sweep starts from I·α, otherwise from d_rows. */
     template <bool First>
     void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {

@@ -255,7 +255,7 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt, centred on the place that was found.
+        // Repeats the attempt with the window centred on the place that was found.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

@@ -21,7 +21,8 @@ struct frame_scratch {
     std::vector<double> metrics[4];  //!< metrics for boundary matches
 };
 
-//! Converts received items to transmission weights, in units of setup::largest_weight().
+//! Converter of received items to transmission weights, in units of
+//! setup::largest_weight().
 class item_weigher
 {
 public:

@@ -223,8 +223,8 @@ private:
         return out;
     }
 
-    // F(t, j): weight of t symbols sent and j received, where the last event is no
-    // insertion. The corridor is change.first ≤ j − t ≤ change.last.
+    // F(t, j) is the weight of the paths with t symbols sent and j received whose last
+    // event is not an insertion. The corridor is change.first ≤ j − t ≤ change.last.
     std::vector<Real> receiver(unsigned i, unsigned D, int from) const
     {
         const int n = d_problem.code.n();
@@ -513,7 +513,7 @@ map_result linear(const map_problem& p)
 
 namespace {
 
-// Divides each row of q values by its sum or by its largest value.
+// Scales each row of q values so that its sum or its largest value is 1.
 enum class unit { sum, largest };
 void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
 {

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of each index as two tries that meet in the middle. Prefixes that words share
- * in their first half, and suffixes in their second, are decoded once. */
+/* The words of each index as two tries that meet in the middle. A prefix that several
+ * words share in their first halves is decoded only once, and so is a shared suffix of
+ * their second halves. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H

@@ -43,8 +43,8 @@ protected:
         return small_scale() && GetParam() == kernels::segments ? least : frames;
     }
 
-    // Trie kernels compute sums in the precision of their lattices, so there is no mixed
-    // precision.
+    // Returns the precisions to test. Trie kernels have no mixed precision, because
+    // they compute sums in the precision of their lattices.
     static std::vector<sync_precision> own_precisions()
     {
         std::vector<sync_precision> all{ sync_precision::float64,
@@ -271,8 +271,8 @@ protected:
         return data;
     }
 
-    // Returns for each frame whether the band sufficed. Checks the results of the frames
-    // for which it did.
+    // Returns for each frame whether the band sufficed. Checks the results of the
+    // frames for which the band sufficed.
     static std::vector<bool> kept(const test_frames& data)
     {
         setenv("GPUFEC_SYNC_BAND_ALONE", "1", true);
@@ -380,8 +380,8 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // For noise, kernels and reference agree only if no path meets the ends of the
-    // window.
+    // If the items are noise, kernels and reference agree only if no path reaches an
+    // end of the window.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
 }

@@ -46,8 +46,8 @@ inline bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-//! Chooses the kinds of decoders that a case is tried with: all kinds, or at small scale
-//! one, which changes from case to case.
+//! Selector of the kinds of decoders that a case is tested with: all kinds or, at small
+//! scale, one kind that changes from case to case.
 class in_turn
 {
 public:
