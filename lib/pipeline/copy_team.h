@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // More threads copied no faster on any machine measured.
+    // On no machine measured did more threads copy faster.
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 
