@@ -36,7 +36,7 @@ struct cuda_bandwidth {
     double to_device, to_host;
 };
 
-//! \throws device_error
+//! Measures the bandwidth between host and device. \throws device_error
 cuda_bandwidth measure_cuda_bandwidth(int device);
 
 } // namespace gr::gpufec

@@ -85,7 +85,7 @@ protected:
         return o;
     }
 
-    // Decodes with output in place if the decoder supports that. The output begins at
+    // Decodes with output in place if the decoder supports it. The output begins at
     // byte \p first of a ring.
     outcome
     decode_to_ring(const run_options& run, std::size_t first, bool replaceable = true)

@@ -60,8 +60,8 @@ void begin()
     state.waited = false;
 }
 
-// Call numbers without a name count from begin() on; call numbers of a name count from
-// the call of fail() or hang() on.
+// fail() and hang() without a name number all calls from begin() on. With a name, they
+// number only the calls of that name, from the call of fail() or hang() on.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

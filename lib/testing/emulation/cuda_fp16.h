@@ -42,7 +42,7 @@ inline __half emulated_half(double x)
     }
     const auto exponent =
         std::max(int(emulated_bits<std::uint64_t>(size) >> 52) - 1023, -14);
-    // The value in units of the last place.
+    // Magnitude in units of the last place.
     const auto units = unsigned(std::nearbyint(
         size * emulated_bits<double>(std::uint64_t(1033 - exponent) << 52)));
     // A mantissa rounded up to the next power of two carries into the exponent.
