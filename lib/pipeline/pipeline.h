@@ -187,8 +187,7 @@ public:
         }
     }
 
-    //! Waits up to \p limit for the oldest slot in flight and returns whether the slot
-    //! has finished.
+    //! Waits up to \p limit for the oldest slot; returns whether it has finished.
     bool wait(std::chrono::milliseconds limit)
     {
         return !d_flight.empty() && wait(*d_flight.front(), limit);
@@ -303,8 +302,7 @@ public:
         return d_flight.empty() ? clock::time_point::max() : overdue(*d_flight.front());
     }
 
-    //! Waits until no batch is in flight any more, and discards the output of these
-    //! batches.
+    //! Waits for the batches in flight and discards their output.
     void drain() noexcept
     {
         d_draining = true;
@@ -357,9 +355,8 @@ private:
         clock::time_point since = {}; // time of the submission
         bool finished = true;         // the slot's latest batch is finished
         bool must_redecode = false;   // the batch was not finished when its device failed
-        // The slot leaves the ring when it is released, because its device failed while
-        // other devices still run. Batches on the slower fallback would delay the
-        // batches of these devices.
+        // The slot leaves the ring when released: its device failed while others run,
+        // and the slower fallback would delay the batches of those devices.
         bool retiring = false;
     };
 

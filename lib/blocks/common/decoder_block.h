@@ -124,8 +124,7 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // The exception would end only this block's thread, and the neighbouring blocks
-        // would wait for ever.
+        // The exception would only end this thread; other blocks would wait for ever.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -159,8 +158,7 @@ public:
     }
 
 protected:
-    //! The available items of an input, and the number of items that were taken from
-    //! them.
+    //! Available items of an input, and the number of items taken so far.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -216,7 +214,7 @@ protected:
     virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
-    //! Called at the end of the input, before the decoder's finish().
+    //! Returns the incomplete frame at the end of the input, before finish() is called.
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
@@ -230,8 +228,7 @@ protected:
     //! has number \p first in the stream.
     virtual std::size_t
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
-    //! Pushes as many available items as the decoder can take; returns whether anything
-    //! changed.
+    //! Pushes all items that the decoder can take; returns whether anything changed.
     virtual bool push(input& in, input& second) = 0;
     //! Called once with each tag of the input, before its item is pushed. Returns true if
     //! the tag must not be passed on.
@@ -248,8 +245,7 @@ protected:
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the number of borrowed items of input 0 plus one, at most the size of
-    //! the input's ring.
+    //! Returns the number of borrowed items plus one, at most the size of the ring.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -258,9 +254,8 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns the number of batches that the input's ring holds in addition to those
-    //! in flight. The upstream block writes up to half the ring at a time, and without
-    //! spare batches the decoder would wait for it.
+    //! Returns how many batches the input's ring holds besides those in flight, because
+    //! the upstream block may write half the ring at a time.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
@@ -345,8 +340,7 @@ protected:
     void publish_verdict()
     {
         const auto verdict = judgement();
-        // Read without the mutex, because only this thread writes it.
-        if (verdict != d_verdict) {
+        if (verdict != d_verdict) { // no mutex, because only this thread writes it
             {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
                 d_verdict = verdict;
@@ -355,12 +349,11 @@ protected:
         }
     }
 
-    //! Returns the index in the stream of the next item of \p in. \p in must be
-    //! input 0.
+    //! Returns the stream index of the next item of \p in, which must be input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag to output item \p item of the stream, which must be an item that
-    //! pull() is writing. This block is the tag's source.
+    //! Adds a tag of this block to output item \p item of the stream, which pull()
+    //! writes.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -369,8 +362,7 @@ protected:
         this->add_item_tag(0, d_tag);
     }
 
-    //! Stores a tag until output item \p item of the stream is emitted. This block is
-    //! the tag's source.
+    //! Stores a tag of this block until output item \p item of the stream is emitted.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -431,8 +423,7 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Calls \p skip(), which makes the decoder skip items and returns their number.
-    //! Returns the same number.
+    //! Returns the number of items that \p skip() makes the decoder skip.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -443,11 +434,9 @@ protected:
     }
 
 private:
-    // Functions by the name of the setting that they change.
-    using changes = std::map<std::string, std::function<bool()>>;
+    using changes = std::map<std::string, std::function<bool()>>; // by setting's name
 
-    // Maximum duration of a sleep in work(). It is short, because tb.stop() has to wait
-    // for the sleep to end.
+    // Maximum sleep in work(); tb.stop() has to wait for its end.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
@@ -565,10 +554,9 @@ private:
             d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lets the decoder write to the free part of the output's ring, after the \p given
-    // items. Returns false if the output of a batch submitted now would not fit there.
-    // Such output would have to be copied, which delays other batches, so the batch
-    // should be submitted later.
+    // Lets the decoder write to the output's ring after the \p given items. Returns
+    // false if a batch's output would not fit. The batch should then be submitted
+    // later, because copying its output would delay other batches.
     bool borrow_output(std::byte* out, std::size_t given)
     {
         if (!d_borrowed_output) {
@@ -588,10 +576,9 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings before they are allocated, because small rings would make
-    // the threads exchange data too often for a GPU's speed. The scheduler gives the
-    // input's ring twice the items that one output multiple needs. The output's ring is
-    // at least as large as by default.
+    // Requests larger rings, because a GPU would wait for threads that exchange small
+    // ones. The scheduler gives the input's ring twice the items for one output
+    // multiple. The output's ring is at least as large as by default.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -599,9 +586,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // If input is read in place, the ring holds the input of all slots and of the
-        // spare batches. It may be reduced to the maximum size, but must exceed the
-        // input of all slots by a sixteenth.
+        // For input in place, the ring holds the input of all slots and spare batches.
+        // The spare part may shrink to a sixteenth to respect the maximum size.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -614,17 +600,15 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Half the size of all slots' output is added for output that the downstream
-        // block has not read yet.
+        // Half as much is added for output that the downstream block has not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Pins the input's ring, so that a GPU reads it in place and the host copies
-    // nothing. The ring must be larger than the input of all slots plus one output
-    // multiple of the upstream block.
+    // Pins the input's ring, so that a GPU reads it in place. The ring must be larger
+    // than the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
@@ -663,8 +647,7 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pinned it; otherwise logs the reason and
-    // returns nullptr.
+    // Returns the ring if lock(base, bytes) pinned it; otherwise nullptr, and logs why.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,
