@@ -95,8 +95,8 @@ public:
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }
 
-    //! Sends \p count coded bits (one per byte), the first of which has number \p first,
-    //! as int8 values rounded to nearest and within ±127.
+    //! Sends coded bits \p first to \p first + \p count − 1, one per byte, as int8
+    //! values rounded to nearest and within ±127.
     void int8(std::uint64_t first,
               const std::uint8_t* bits,
               std::size_t count,

@@ -59,8 +59,8 @@ inline void unpack_bits(const std::uint8_t* from,
     }
 }
 
-//! Returns 64 bits, the most significant of which is bit number \p first of \p bytes.
-//! Bits with numbers of \p count or more are returned as 0.
+//! Returns 64 bits of \p bytes, beginning with bit number \p first as the most
+//! significant bit. Bits from number \p count on are returned as 0.
 inline std::uint64_t
 packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 {

@@ -296,7 +296,8 @@ private:
         });
     }
 
-    // Starts the queued batches that are admitted; if \p all, starts all of them.
+    // Starts the queued batches that are admitted or, if \p all is true, all queued
+    // batches.
     void put_waiting(bool all = false)
     {
         while (!d_waiting.empty() && (all || d_admission.begin())) {

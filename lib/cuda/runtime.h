@@ -168,7 +168,8 @@ buffer<T> uploaded(const std::vector<T>& values, const char* what)
  * The limit is set to the device's maximum, not to \p bytes, because all decoders share
  * the kernel's limit and a decoder of another code may need more.
  *
- * \throws std::runtime_error if the device has less; \p what names the need
+ * \throws std::runtime_error if the device has less. In the message, \p what names the
+ * user of the memory.
  */
 template <class Kernel>
 void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)

@@ -673,7 +673,7 @@ private:
         each_buffer(s, [&](slot_buffer& b) { unlock(s, b); });
     }
 
-    // Declared before the decoders, whose threads use these until they are destroyed.
+    // Declared before the decoders, because their threads use these members.
     hooks d_hooks;
     std::mutex d_mutex;
     std::condition_variable d_condition;

@@ -380,7 +380,8 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    std::optional<pipeline<job>> d_pipeline; // after d_hooks: its threads call them
+    // After d_hooks, because its threads call the hooks.
+    std::optional<pipeline<job>> d_pipeline;
 
 private:
     // Returns the size in bytes of the borrowed memory that the output of a full batch

@@ -17,8 +17,8 @@ struct shared_memory_limits {
     std::size_t per_block = 0; //!< 0: the limits are those of the real device
     std::size_t per_multiprocessor = 0;
 
-    //! Returns the number of thread blocks with \p shared bytes each that fit on a
-    //! multiprocessor, at least one.
+    //! Returns the number of thread blocks that fit on a multiprocessor, at least one,
+    //! if each uses \p shared bytes of shared memory.
     std::size_t blocks(std::size_t shared) const
     {
         constexpr std::size_t reserved = 1024; // bytes per block, from capability 8.0

@@ -568,7 +568,8 @@ TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
     }
 }
 
-// Output in place is either bits or packed; a pull in the other form must throw.
+// Checks that output in place is either bits or packed: a pull in the other form must
+// throw.
 template <class Decoder>
 void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
 {

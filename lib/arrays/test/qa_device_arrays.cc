@@ -315,7 +315,7 @@ TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// For each kind of memory: decodes with a check that throws, then decodes normally.
+// Decodes in each kind of memory, first with a check that throws, then normally.
 template <class T, class Decoder, class Decode>
 void expect_end_and_again(const std::vector<T>& values,
                           const std::vector<std::uint8_t>& expected,

@@ -35,7 +35,7 @@ namespace gr::gpufec {
 class ring_borrower
 {
 public:
-    //! Whether the block may read its input in place; known after check_topology().
+    //! Returns whether the block may read its input in place (after check_topology()).
     virtual bool may_borrow_input() const = 0;
 
 protected:

@@ -33,7 +33,7 @@
 
 namespace gr::gpufec {
 
-//! Implements gr-fec's interface for \p Public by means of the protected virtual
+//! Implementation of gr-fec's interface for \p Public by means of the protected virtual
 //! functions.
 template <class Public>
 class fec_decoder_base : public Public

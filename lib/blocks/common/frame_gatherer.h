@@ -18,7 +18,7 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Gathers the items of frames that have length tags.
+ * \brief Buffer that gathers the items of frames with length tags.
  *
  * A tag inside a frame ends that frame. Items outside of tagged frames are dropped, and
  * so are tags whose value is not a length of at least 1. In each of these cases, a
@@ -59,8 +59,9 @@ public:
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
-    //! Returns the length of the frame that begins with item \p first of the stream if it
-    //! is complete within \p count items and no frame is open; else 0.
+    //! Returns the length of the frame that begins with item \p first of the stream if
+    //! the frame is complete within \p count items and no other frame is open;
+    //! otherwise 0.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! Records that the caller took the frame that whole() found.
     void pass()

@@ -38,7 +38,7 @@ struct incomplete_frame {
 };
 
 /*!
- * \brief Aligns frames of a known length to the length tags of a stream.
+ * \brief Alignment of frames of a known length to the length tags of a stream.
  *
  * Until the first length tag, frames follow one another. From then on a packet of one
  * or more whole frames begins at each tag. A warning is logged once for each of three

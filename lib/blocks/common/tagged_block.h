@@ -52,8 +52,8 @@ public:
 protected:
     /*!
      * \param length_tag key of tags with the length of a packet; "": none
-     * \param passes_lengths whether to convert them to lengths of the output; else they
-     *        are removed
+     * \param passes_lengths whether length tags are converted to lengths of the output;
+     *        otherwise they are removed
      */
     explicit tagged_block(const std::string& length_tag, bool passes_lengths = true)
         : d_passes_lengths(passes_lengths),
@@ -90,8 +90,8 @@ protected:
         d_lengths.drop(d_input_tags, end);
     }
 
-    //! Moves the tags of items before \p end to the output. Both functions count items
-    //! without those dropped; see length_tags::move().
+    //! Moves the tags of items before \p end to the output. \p output_of_item and
+    //! \p output_of_end do not count dropped items; see length_tags::move().
     template <class OutputOfItem, class OutputOfEnd>
     void move_tags(std::uint64_t end,
                    OutputOfItem&& output_of_item,

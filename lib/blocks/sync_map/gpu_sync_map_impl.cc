@@ -296,7 +296,8 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
-// If input is copied, a frame is gathered to its end even if all slots are in flight.
+// Returns whether the input must wait. If input is copied, a frame is gathered to its
+// end even if all slots are in flight.
 bool gpu_sync_map_impl::held_up()
 {
     return ((d_stream || borrows()) && decoder_block::held_up()) ||

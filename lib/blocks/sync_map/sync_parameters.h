@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! \throws std::invalid_argument
+//! Returns the code that the parameters select. \throws std::invalid_argument
 inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
                               int q,
                               int n,

@@ -144,7 +144,7 @@ private:
                   c_last = vec{} + last;
         const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
         const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
-        mask is_sent[2][Rows]; // bit 0, bit 1
+        mask is_sent[2][Rows]; // lanes whose symbol is bit 0, and bit 1
         for (unsigned r = 0; r < Rows; ++r) {
             is_sent[1][r] = symbols[r] > 0;
             is_sent[0][r] = ~is_sent[1][r];

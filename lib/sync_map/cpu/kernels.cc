@@ -130,8 +130,8 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows of children into their node's row. Add: adds them to its present
-    // contents.
+    // Sums the rows of children into their node's row. If Add is true, adds the sum to
+    // the row's present contents.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {

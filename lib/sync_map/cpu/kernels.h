@@ -36,7 +36,7 @@ struct lane_frames {
     const void* start;  //!< window metrics at boundary 0
     const void* end;    //!< window metrics at the last boundary
     void* alpha;        //!< result: (symbols + 1) × window metrics of α
-    void* rows;         //!< row_vectors() × window rows of scratch
+    void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window metrics of λ at boundary 0
     void* last_drifts;  //!< result: window metrics of λ at boundary outputs

@@ -353,8 +353,8 @@ public:
     }
 
 private:
-    // forward(t, j): paths that have just sent symbol t and received j items, without
-    // later insertions.
+    // Computes forward(t, j), the weight of the paths that have just sent symbol t and
+    // received j items, without later insertions.
     void run_forward()
     {
         const auto start = d_weights.boundary(d_problem.start, 0);
@@ -513,7 +513,7 @@ map_result linear(const map_problem& p)
 
 namespace {
 
-// Scales each row of q values so that its sum or its largest value is 1.
+// The quantity that scale_rows() makes 1 in each row: the sum or the largest value.
 enum class unit { sum, largest };
 void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
 {

@@ -50,10 +50,11 @@ struct start_search {
     //! Logarithm of the likelihood ratio to random items that an attempt must reach.
     double accepted = 12;
     //! A narrowing attempt begins with near_guess drifts to either side of its place.
-    //! After first_look symbols, and then every next_look, it tests its evidence. Once
-    //! that reaches `enough`, it keeps only the `nearest` drifts to either side of the
-    //! most likely one, and does so again every step_symbols. After `told` symbols it
-    //! narrows in any case, or fails without evidence.
+    //! It tests the evidence after first_look symbols and then every next_look symbols.
+    //! Once the evidence reaches `enough`, the attempt keeps only the `nearest` drifts
+    //! to either side of the most likely drift, and repeats this every step_symbols
+    //! symbols. After `told` symbols, the attempt fails if the evidence is negative,
+    //! and otherwise narrows its window in any case.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;

@@ -46,10 +46,10 @@ public:
     unsigned q() const { return d_q; }
     unsigned alphabet() const { return d_alphabet; }
     unsigned frame_symbols() const { return d_tries.size(); }
-    //! Number of channel symbols in a prefix; less than n.
+    //! Returns the number of channel symbols in a prefix, which is less than n.
     unsigned split() const { return d_n / 2; }
     const index_tries& operator[](unsigned i) const { return d_tries[i]; }
-    //! Largest number of leaves of a trie.
+    //! Returns the largest number of leaves of a trie.
     unsigned max_leaves() const { return d_max_leaves; }
 
 private:

@@ -33,8 +33,8 @@ public:
     //! Searches a frame in the same way as a decoder will.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
-    //! Return the number of items before and after boundary 0 of a guess that a search
-    //! may read.
+    //! Returns how many items before boundary 0 of a guess a search may read.
+    //! items_behind() returns how many items after this boundary a search may read.
     std::int64_t items_before() const;
     std::int64_t items_behind() const;
 

@@ -58,12 +58,12 @@ public:
     std::size_t borrowed() const override;
     std::size_t release_borrowed() override;
     void copy_borrowed() override;
-    // The size includes one further batch of items, which unproven frames and the next
-    // cut need.
+    // Returns the input size of all slots, in bytes. If frames search, the size
+    // includes one more batch, whose items unproven frames and the next cut need.
     std::size_t input_bytes() const override;
 
-    // A new channel takes effect once no frame is in flight; later frames wait until
-    // then.
+    // Returns whether no frame can be pushed now. A new channel takes effect once no
+    // frame is in flight, and later frames must wait until then.
     bool full() const override;
     void finish() override;
     bool ready() override;

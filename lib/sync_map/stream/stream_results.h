@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds decoded frames of a stream until it is proven that each began where the one
- * before ended. */
+/* Holds decoded frames of a stream until it is proven that each frame began where the
+ * previous frame ended. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
@@ -59,7 +59,7 @@ public:
     //! again.
     void settle();
 
-    //! Return the numbers of all frames and of proven frames.
+    //! Returns the number of frames. proven() returns the number of proven frames.
     std::size_t size() const { return d_frames.size(); }
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
@@ -84,8 +84,9 @@ private:
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
         unsigned version = 0; // number of times that the frame was decoded again
-        long from = -1;       // version of the previous frame that this one began with
-        // Version of the previous frame that this one was compared to.
+        // Version of the previous frame whose end metrics this frame began with.
+        long from = -1;
+        // Version of the previous frame with which this frame was compared.
         long looked_at = -1;
         bool holds = false; // whether the boundary match holds
         bool waits = false; // whether the frame is yet to be decoded again

@@ -141,8 +141,8 @@ void scale_to_1(std::vector<double>& values)
     }
 }
 
-// With a uniform end prior, λ at the last boundary is α, except that the reference does
-// not apply item_weight.
+// Returns the final α according to the reference. With a uniform end prior, λ at the
+// last boundary is α, except that the reference does not apply item_weight.
 std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
 {
     auto& o = data.options;

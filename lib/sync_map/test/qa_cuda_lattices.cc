@@ -260,7 +260,7 @@ protected:
         unsetenv("GPUFEC_SYNC_BAND_ALONE");
     }
 
-    // Returns frames in float whose window exceeds the band.
+    // Returns frames to be decoded in float, with a window that exceeds the band.
     static test_frames
     frames_of(const sync_code& code, const bsid_model& channel, unsigned count)
     {

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Skips the tests of the fixture if there is no device.
+//! Fixture of tests that are skipped if there is no device.
 class sync_cuda : public testing::Test
 {
 protected:

@@ -98,7 +98,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule: each frame begins where the one before ended.
+// Decodes with the sequential rule: each frame begins where the previous frame ended.
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
