@@ -34,7 +34,8 @@ struct device_slot {
     std::exception_ptr failure; // exception thrown when a queued batch was started
 };
 
-//! Access to the slots' streams, for work that is ordered with their batches.
+//! Interface that gives access to the slots' streams, so that other work runs in order
+//! with the slots' batches.
 class slot_streams
 {
 public:

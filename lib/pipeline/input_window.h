@@ -151,7 +151,7 @@ private:
     const std::byte* d_carry = nullptr;    // address of item d_first, unless d_open
     bool d_open = true;                    // item d_first is in the open batch's slot
 
-    // While input is borrowed:
+    // Members for borrowed input.
     bool d_borrowing = false;
     const std::byte* d_borrowed = nullptr; // address of the oldest item not released
     std::uint64_t d_borrowed_from = 0;     // number of that item

@@ -21,7 +21,8 @@ struct place {
     const char* name = nullptr; // only calls of this name are counted; null: all calls
     std::size_t counted = 0;
 
-    // Counts a call and returns whether its number is \c at or, if \p after, higher.
+    // Counts a call and returns whether its number equals \c at. If \p after is true, a
+    // higher number also counts.
     bool reached(const char* call, bool after)
     {
         if (name && std::strcmp(name, call) != 0) {

@@ -262,7 +262,8 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Runs \p action on the block's own thread; replaces a pending one of the same name.
+    //! Runs \p action on the block's own thread; replaces a pending action of that
+    //! name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {

@@ -45,7 +45,7 @@ public:
      * must not be complete().
      *
      * \param items the items, whose tags on_tag() has seen
-     * \param first number of the first one in the stream
+     * \param first index in the stream of the first item
      * \param count number of items
      * \returns the number of items taken; 0 if a tag has ended the frame
      */

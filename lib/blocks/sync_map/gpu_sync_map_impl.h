@@ -101,7 +101,7 @@ private:
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
     // Tag values that are used repeatedly.
     const pmt::pmt_t d_length_value;
-    // Values for drifts from -64 on, made on first use.
+    // Tag values of the drifts from -64 on. Each value is made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
 
     frame_gatherer d_frame;      // the current frame

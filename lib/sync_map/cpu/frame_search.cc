@@ -46,8 +46,8 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
 {
 }
 
-// Runs the forward recursion of d_alpha over some symbols from `index` on; the window's
-// first drift lies at item `base`.
+// Runs the forward recursion of d_alpha over `symbols` symbols, beginning with symbol
+// index `index`. The window's first drift lies at item `base`.
 template <class Real>
 void start_finder::carry(const item_span& items,
                          std::int64_t base,

@@ -73,7 +73,7 @@ struct start_search {
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! The place where a frame was found; header of the output for boundary matches.
+//! Header of the output for boundary matches: the place where the frame was found.
 struct boundary_match_header {
     std::int32_t origin; //!< received item at boundary 0 and drift 0
     float evidence; //!< logarithm of the likelihood ratio to random items; 0: no search

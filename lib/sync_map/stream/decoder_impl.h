@@ -146,9 +146,9 @@ private:
     std::size_t waiting() const override;
     bool can_borrow_output() const override { return !d_cutter && !d_setup->drifts; }
 
-    // Returns the number of items that a stream takes now. The limit depends on the next
-    // frames, so that the caller's chunk size has no influence on how far the stream is
-    // ahead.
+    // Returns the number of items that a stream takes now. The limit depends on the
+    // next frames, so that the number of items taken in advance does not depend on the
+    // caller's chunk size.
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();

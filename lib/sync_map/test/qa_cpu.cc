@@ -278,8 +278,8 @@ TEST(sync_cpu, SymbolLikelihoods_EqualReference)
     }
 }
 
-// Soft bits get the same weights as equivalent likelihoods, the format of larger
-// alphabets.
+// Tests that soft bits get the same weights as the equivalent likelihoods, which are
+// the input format of larger alphabets.
 TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);

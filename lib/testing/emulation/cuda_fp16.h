@@ -29,7 +29,7 @@ inline double emulated_double(__half h)
     return emulated_bits<double>(sign | biased << 52 | std::uint64_t(fraction) << 42);
 }
 
-// Rounds to the nearest half, ties to even.
+// Rounds to the nearest half-precision number, ties to even.
 inline __half emulated_half(double x)
 {
     const auto sign = std::uint16_t(emulated_bits<std::uint64_t>(x) >> 48 & 0x8000u);

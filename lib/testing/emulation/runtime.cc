@@ -41,7 +41,7 @@ struct work {
 struct emulated_stream {
     std::deque<work> waiting;
     bool busy = false;
-    bool destroyed = false; // deleted once nothing waits
+    bool destroyed = false; // the stream is deleted once no work waits in it
 };
 struct emulated_event {
     flag pending; // true until the last record is reached
