@@ -209,8 +209,8 @@ protected:
               "copy to the host");
     }
 
-    //! Enqueues the kernel that unpacks output to one bit per byte if the batch is
-    //! written in place that way. Must be called before copy_output().
+    //! Enqueues the kernel that unpacks output to one bit per byte if the batch's
+    //! output is written in place in this form. Must be called before copy_output().
     void unpack_output(Slot& s, const batch_memory& memory, const void* output)
     {
         const auto& [to, rows] = memory.borrowed;

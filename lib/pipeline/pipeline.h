@@ -349,7 +349,7 @@ private:
         }
         std::unique_ptr<slot_buffers> own;
         slot memory{};
-        std::byte* output = nullptr; // the slot's own
+        std::byte* output = nullptr; // the slot's own memory
         decoder* user = nullptr;
         unsigned number = 0;          // number among the slots of its decoder
         clock::time_point since = {}; // time of the submission

@@ -22,7 +22,7 @@ namespace qa {
 struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
-    std::string backend; // backend at the end
+    std::string backend; // backend after decoding
     std::shared_ptr<output_ring> ring;
 };
 

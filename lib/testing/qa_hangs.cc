@@ -148,7 +148,8 @@ TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
         calls.begin());
     outcome o;
     bool released = false;
-    const auto release_late = [&] { // once the device is abandoned
+    // Releases the work once the device is abandoned.
+    const auto release_late = [&] {
         if (!released && !o.errors.empty()) {
             released = true;
             faults::release();

@@ -279,7 +279,7 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// Requires no items if the block must be called without new ones.
+// Requires no items if the block must be called without new items.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {

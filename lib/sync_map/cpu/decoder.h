@@ -71,7 +71,7 @@ public:
      * Runs the forward recursion over one frame.
      * \param frame input of the frame; its start metrics are α at boundary 0
      * \param carried result: α at boundary outputs, with sum 1, or all 0 if no path is
-     * left
+     *        left
      */
     void carry(const std::byte* frame, double* carried);
 

@@ -207,7 +207,8 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
-    // Selects lanes of a and b; lane numbers from `lanes` on select from b.
+    // Selects lanes of a and b: index k in `from` selects lane k of a or, from k =
+    // `lanes` on, lane k − `lanes` of b.
     static vec picked(vec a, vec b, mask from)
     {
 #ifdef __clang__

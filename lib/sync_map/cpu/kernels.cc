@@ -80,8 +80,8 @@ private:
 
     // ---- steps of a lattice for up to two branches at once ----
 
-    // Computes the rows of a prefix node's children. Leaf: includes the insertions that
-    // follow.
+    // Computes the rows of a prefix node's children. If Leaf is true, the rows include
+    // the insertions that follow.
     template <unsigned Branches, bool Leaf>
     void
     split_up(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -108,8 +108,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children by the transposed steps. Insertions
-    // precede the node's row unless the node is the root.
+    // Computes the rows of a suffix node's children by the transposed steps. Unless the
+    // node is the root (Root is true), insertions precede the node's row.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)

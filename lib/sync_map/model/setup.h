@@ -36,7 +36,8 @@ struct start_search {
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
     int first = 0;           //!< the first of these drifts, relative to the place
-    //! Largest distance from the place at which an attempt finds the frame.
+    //! Largest distance between the place of an attempt and a frame at which the
+    //! attempt finds the frame.
     int reach = 0;
     //! Largest expected error of a guess. If no attempt within this distance is accepted,
     //! the best one is taken.
@@ -120,7 +121,8 @@ struct setup {
     bool placed = false;
     int first = 0;             //!< first drift of the window
     std::vector<double> start; //!< window metrics at the start of placed frames
-    //! Window metrics at the end of placed frames; empty: they end with the last item.
+    //! Window metrics at the end of placed frames; empty if the frames end with the
+    //! last item.
     std::vector<double> end;
 
     // A frame's input: header, start and end metrics (window doubles each), priors

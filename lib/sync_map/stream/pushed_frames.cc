@@ -124,7 +124,8 @@ void sync_decoder::impl::store_borrowed()
     const auto kept = kept_of_open();
     const auto* const open = borrowed + (d_input.end() - d_input.first() - kept) * size;
     d_part.assign(open, open + kept * size);
-    // D_part holds fewer items than d_have, which shows that the frame is too long.
+    // Afterwards d_part holds fewer items than d_have, which shows that the frame is
+    // too long.
     d_too_long = false;
     d_input.skip(); // the slot and d_part hold all items that are needed
     d_input.copy_borrowed([](auto, auto, auto) {});

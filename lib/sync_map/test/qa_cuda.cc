@@ -82,7 +82,7 @@ TEST_F(sync_cuda, SymbolWordsOfEveryLength_EqualReference)
                 auto data = random_frames(codebook_random(n, q, 4, n, alphabet),
                                           { 0.02, 0.03, p_substitute, alphabet },
                                           small_scale() ? 2 : 5);
-                for (const std::size_t k : { 3u, 9u }) { // erased
+                for (const std::size_t k : { 3u, 9u }) { // items to erase
                     if (k < data.received[1].size()) {
                         data.received[1][k] = k == 3 ? alphabet : 255;
                     }

@@ -436,7 +436,7 @@ TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
     const auto allowed = [&](unsigned drifts) {
         return band_bound(1e-3, likely, 10, drifts).events_allowed(210, 1e-8, likely);
     };
-    EXPECT_GT(allowed(16), 8); // the expected number is 4.2
+    EXPECT_GT(allowed(16), 8); // a frame has 4.2 events on average
     EXPECT_LT(allowed(14), allowed(16) - 1);
     EXPECT_LT(allowed(8), 2);
 }
