@@ -146,8 +146,8 @@ public:
     //! the memory that running batches use, on the device and the host, is never freed.
     virtual void abandon() noexcept {}
 
-    //! Devices only: returns the median durations of the steps of \p rounds batches that
-    //! run one at a time, while no other batch is in flight.
+    //! Returns the median durations of the steps of \p rounds batches that run one at a
+    //! time. For devices only, and while no other batch is in flight.
     virtual std::vector<timed_step>
     time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
     {

@@ -105,8 +105,8 @@ public:
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const { return d_borrowing ? d_end - d_borrowed_from : 0; }
 
-    //! Releases the borrowed items that no batch needs, or all of them if \p all. Returns
-    //! the number of items released.
+    //! Releases the borrowed items that no batch needs, or all of them if \p all is
+    //! true. Returns the number of items released.
     std::size_t release_borrowed(bool all)
     {
         if (!d_borrowing) {

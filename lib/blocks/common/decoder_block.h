@@ -577,9 +577,9 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings, because a GPU would wait for threads that exchange small
-    // ones. The scheduler gives the input's ring twice the items for one output
-    // multiple. The output's ring is at least as large as by default.
+    // Requests larger rings, because with small rings a GPU would wait for the threads.
+    // The scheduler gives the input's ring twice the items for one output multiple. The
+    // output's ring is at least as large as by default.
     void widen_buffers()
     {
         const bool as_the_user_says =

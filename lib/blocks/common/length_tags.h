@@ -75,9 +75,9 @@ public:
         //! Number of invalid or shortened packets, for the caller to count.
         unsigned lost;
     };
-    //! Returns the run that begins with \p item, of \p count available items. \p frame is
-    //! the length of a frame. If a frame is open, cuts_frame(item) must have returned
-    //! false.
+    //! Returns the run that begins with item \p item and ends within the \p count
+    //! available items. \p frame is the length of a frame. If a frame is open,
+    //! cuts_frame(item) must have returned false.
     run next(std::uint64_t item, std::size_t count, std::size_t frame);
     //! Records that the items before \p end were taken as frames.
     void took(std::uint64_t end)

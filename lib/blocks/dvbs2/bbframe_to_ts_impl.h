@@ -31,7 +31,7 @@ public:
                      const std::string& length_tag,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame; 0: tags of \p length_tag have the
+    //! \p frame_bits is the length of each frame; 0 if tags of \p length_tag give the
     //! lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,

@@ -134,7 +134,8 @@ private:
         }
     }
 
-    // clean_bits: an item weighs 1 for the bit it equals and 0 for the other bit.
+    // Kinds of items. With clean_bits, an item weighs 1 for the bit that it equals and
+    // 0 for the other bit.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>

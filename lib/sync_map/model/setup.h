@@ -125,9 +125,9 @@ struct setup {
     //! last item.
     std::vector<double> end;
 
-    // A frame's input: header, start and end metrics (window doubles each), priors
-    // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
-    // 0 and of boundary outputs (window floats each).
+    // The input of a frame consists of a header, start and end metrics (window doubles
+    // each), priors (outputs × q floats) and items. The output consists of symbols,
+    // then drift posteriors of boundary 0 and of boundary outputs (window floats each).
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }
@@ -198,7 +198,7 @@ struct setup {
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame of a batch of a stream.
+//! A frame in a batch of a stream whose frames search.
 struct stream_piece {
     std::int32_t whole; //!< index among the whole frames; negative: the frame searches
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
