@@ -51,9 +51,9 @@ protected:
      * \brief Calls \p decode with a device's decoder if the input is in device memory or,
      * if \p page_locked, in pinned memory. Returns whether a device decoded the array.
      *
-     * After an error the function returns false, so that a stream decoder, which has a
-     * fail-over, decodes the array. \throws std::runtime_error instead if the input is in
-     * device memory or the backend is cuda
+     * After an error the function returns false, so that a stream decoder, which can
+     * fail over to the CPU, decodes the array. If the input is in device memory or the
+     * backend is cuda, the function throws std::runtime_error instead.
      */
     template <class Decode>
     bool decoded_on_device(const memory_place& from, bool page_locked, Decode&& decode)

@@ -63,7 +63,7 @@ using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
 
 struct array_slot : round_slot {
     bytes_buffer caller_format, input, output, dense;
-    event arrived; // end of the copy of pinned input
+    event arrived; // records the end of the copy of pinned input
 };
 
 //! Base class of array decoders on a device.
@@ -86,9 +86,9 @@ protected:
     using slot_rounds<Traits, Slot>::ensure;
 
     // Returns the batch size for an array of \p work_items. Batches are as large as
-    // possible for input in device memory. Other input is divided into many batches,
-    // because the copy of the first batch and the kernels of the last one overlap with no
-    // other work.
+    // possible for input in device memory. Other input is divided into many batches:
+    // the copy of the first batch and the kernels of the last batch overlap with no
+    // other work, so these two batches should be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;

@@ -14,8 +14,8 @@ namespace gr::gpufec {
 class fresh_start
 {
 public:
-    //! Resets the decoder first unless \p begun, which continues an earlier call's
-    //! stream.
+    //! Resets the decoder first, unless \p begun is true and the call continues the
+    //! stream of an earlier call.
     explicit fresh_start(decoder& d, bool begun = false) : d_decoder(d)
     {
         if (!begun) {
@@ -45,8 +45,9 @@ private:
  * \param check called about every 50 ms; an exception ends the call
  * \param push(all) pushes items and returns whether it pushed any; sets \c all when no
  *        items are left
- * \param pull pulls output and returns whether there was any
- * \param last whether the stream ends; if not, only output that is ready is pulled
+ * \param pull pulls output and returns whether any was available
+ * \param last whether the stream ends with this array; if not, only output that is
+ *        ready is pulled
  */
 template <class Check, class Push, class Pull>
 void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)

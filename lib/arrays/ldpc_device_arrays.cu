@@ -15,9 +15,10 @@ using namespace cuda::arrays;
 namespace {
 
 // Converts the \p sent transmitted values of each codeword to the channel values of all
-// \p n bits. Rows of the result are \p stride values apart. \p sources has, per bit, the
-// index of the transmitted value, no_value for a punctured bit, or certain_zero for a
-// shortened one. The thread blocks with the same y index convert one codeword at a time.
+// \p n bits. Rows of the result are \p stride values apart. \p sources contains for
+// each bit the index of the transmitted value, no_value for a punctured bit, or
+// certain_zero for a shortened bit. The thread blocks with the same y index convert one
+// codeword at a time.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 template <class From, class To>
 __global__ void convert_sent(const From* from,
@@ -54,7 +55,8 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // The factor is 4 because the device would idle between kernels of a single wave.
+        // The batch is four times as large as usual, because the device would be idle
+        // between kernels of a single wave.
         : device_arrays(ldpc::make_setup(options),
                         options,
                         device,

@@ -20,7 +20,7 @@ struct sync_array_slot : array_slot {
     std::size_t first = 0, frames = 0; // the batch in flight
 };
 
-// Decodes frames in mode framed, without priors.
+// Decoder of frames in framed mode, without priors.
 class device_sync_arrays final : public device_sync,
                                  private device_arrays<sync_map::traits, sync_array_slot>
 {

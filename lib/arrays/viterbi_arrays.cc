@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // Returns the number of parallel blocks for an array of that many items.
+    // Returns the number of parallel blocks for an array of \p items items.
     std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;
@@ -177,7 +177,7 @@ private:
 
     bool searches() const { return d_options.lock == "auto"; }
 
-    // Returns the statistics since the stream began.
+    // Returns the statistics from the beginning of the stream on.
     status measured()
     {
         status s{ d_means.channel_error_rate / d_means.places,

@@ -28,7 +28,7 @@ struct viterbi_array_slot : array_slot {
     bool direct = false;        // the batch's output is copied to the caller's memory
     std::size_t first_item = 0; // first output item of the batch
     std::size_t rows = 0;
-    std::size_t bits = 0; // per row
+    std::size_t bits = 0; // number of bits per row
 };
 
 class device_viterbi_arrays final

@@ -66,7 +66,8 @@ discrete_distribution::discrete_distribution(
     for (unsigned i = 0; i < values; ++i) {
         d_entries[i] = i; // no alias
     }
-    // A value with a share of 1 or more becomes the alias of one with a share below 1.
+    // A value with a share of 1 or more becomes the alias of a value with a share below
+    // 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();

@@ -15,7 +15,7 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Chooses one of 256 values with given probabilities.
+ * \brief Discrete distribution over 256 values with given probabilities.
  *
  * The alias method (A. J. Walker: "New fast method for generating discrete random numbers
  * with arbitrary frequency distributions", Electronics Letters 10, 1974, p. 127) needs
@@ -47,8 +47,8 @@ public:
     }
 
 private:
-    // Entry i: the lowest byte is the alias of value i; the upper 56 bits are the
-    // threshold from which on the alias is drawn.
+    // In entry i, the lowest byte is the alias of value i. The upper 56 bits are the
+    // threshold: a random number of at least the threshold gives the alias.
     std::array<std::uint64_t, values> d_entries{};
 };
 
@@ -87,22 +87,23 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // A device makes the same quantised values from these: random number n selects the
-    // soft value of coded bit n from the distribution, and a coded bit 1 negates it. The
-    // values of packed4 are those before packing.
+    // A device generates the same quantised values from the following functions: random
+    // number n selects a soft value for coded bit n from the distribution, and the soft
+    // value is negated if the bit is 1. For packed4, these are the values before
+    // packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }
 
-    //! Sends \p count coded bits (one per byte), the first of which has number \p first,
-    //! as int8 values rounded to nearest and within ±127.
+    //! Sends coded bits \p first to \p first + \p count − 1, one per byte, as int8
+    //! values rounded to nearest and within ±127.
     void int8(std::uint64_t first,
               const std::uint8_t* bits,
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Sends bits as 4-bit two's complement values within ±7, two per byte, the first in
-    //! the high nibble. An odd \p count leaves the last nibble 0.
+    //! Sends bits as 4-bit two's complement values within ±7, two per byte, the first
+    //! in the high nibble. If \p count is odd, the last nibble is 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,

@@ -58,8 +58,8 @@ double chi_square(const std::vector<int>& samples,
     return sum;
 }
 
-// Expects chi-square within five standard deviations of its mean. The seed is fixed, so
-// that the test gives the same result in every run.
+// Expects chi-square to be within five standard deviations of its mean. The seed is
+// fixed, so that every run gives the same result.
 void expect_plausible(double chi, int degrees)
 {
     EXPECT_NEAR(chi, degrees, 5 * std::sqrt(2.0 * degrees));

@@ -32,8 +32,8 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value. \throws std::invalid_argument, which names \p name and the
-    //! value, unless the value is from \p least to \p most
+    //! Returns the value. \throws std::invalid_argument with \p name and the value in
+    //! its text unless the value is from \p least to \p most
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {

@@ -38,7 +38,8 @@ struct compiled_variants {
     }
 };
 
-// Initialises compiled_variants with the object of that name in each variant's namespace.
+// Initialises a compiled_variants structure with the addresses of the objects that have
+// the name `object` in the namespaces of the variants.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* GPUFEC_HOST_DEVICE marks functions that both kernels and the host call. */
+/* Defines GPUFEC_HOST_DEVICE, which marks functions that both kernels and the host
+ * call. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_HOST_DEVICE_H
 #define INCLUDED_GPUFEC_COMMON_HOST_DEVICE_H

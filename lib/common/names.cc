@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t max_in_line = 120, max_listed = 8, max_quoted = 40,
                       max_compared = 100;
 
-// Returns the edit distance of two texts: the least number of insertions, deletions,
+// Returns the edit distance of two texts: the minimum number of insertions, deletions,
 // replacements and transpositions (optimal string alignment).
 std::size_t edit_distance(const std::string& a, const std::string& b)
 {
@@ -55,12 +55,14 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Distance of two numbers that differ by more than rounding, to which their difference is
-// added. It exceeds every edit distance of names that are compared.
+// Offset that is added to the difference of two numbers if they differ by more than
+// rounding. The resulting distance exceeds every edit distance of names that are
+// compared.
 constexpr double far_apart = 1000;
 
-// Returns the distance of two names, and their edit distance, which decides between names
-// of equal distance: "lock_preset" is nearer to "lock_presets" than to "preset".
+// Returns the distance of two names and their edit distance. The edit distance decides
+// between names of equal distance: "lock_preset" is nearer to "lock_presets" than to
+// "preset".
 std::pair<double, std::size_t> distance(const std::string& name, const std::string& known)
 {
     const auto a = folded(name), b = folded(known);
@@ -69,7 +71,8 @@ std::pair<double, std::size_t> distance(const std::string& name, const std::stri
         return { difference < 0.005 ? 0 : far_apart + difference, 0 };
     }
     const auto edits = edit_distance(a, b);
-    // A name that contains the other is near, as "QPSK 1/2" contains "1/2".
+    // Names are near to each other if one contains the other, as "QPSK 1/2" contains
+    // "1/2".
     const bool part = (b.size() >= 3 && a.find(b) != std::string::npos) ||
                       (a.size() >= 3 && b.find(a) != std::string::npos);
     return { part ? std::min<std::size_t>(edits, 1) : edits, edits };

@@ -32,15 +32,16 @@ GPUFEC_API std::string nearest_name(const std::string& name, const name_list& na
  * \brief Returns a message for an unknown name, with a first line of up to 120
  * characters.
  *
- * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that is too long, or there
- * are more than eight names, the first line suggests the most similar name instead, and a
- * second line has the list: of more than eight names, the eight most similar. If no name
- * is similar, names are omitted from the list until the line is short enough.
+ * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that message is too
+ * long, or if there are more than eight names, the first line suggests the most similar
+ * name instead, and a second line lists the names, at most the eight most similar ones.
+ * If no name is similar, names are omitted from the list until the line is short
+ * enough.
  * \param parameter name of the parameter
  * \param name its value
  * \param names the known names
- * \param allowed the words before the list
- * \param all where the complete list is, for the end of a list with omissions
+ * \param allowed the words that precede the list
+ * \param all text that says where the complete list is; it ends a list with omissions
  */
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,

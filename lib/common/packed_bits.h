@@ -17,7 +17,8 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
 {
     std::size_t i = 0;
     for (; i + 8 <= count; i += 8) {
-        // The product has the bit of byte k at position 63 − k; no carry gets there.
+        // In the product, bit 63 − k is the lowest bit of byte k; no carry reaches
+        // these positions.
         std::uint64_t eight;
         std::memcpy(&eight, bits + i, 8);
         *to++ = ((eight & 0x0101010101010101u) * 0x8040201008040201u) >> 56;
@@ -58,8 +59,8 @@ inline void unpack_bits(const std::uint8_t* from,
     }
 }
 
-//! Returns 64 bits, the most significant of which is bit number \p first of \p bytes.
-//! Bits with numbers of \p count or more are returned as 0.
+//! Returns 64 bits of \p bytes, beginning with bit number \p first as the most
+//! significant bit. Bits from number \p count on are returned as 0.
 inline std::uint64_t
 packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 {
@@ -95,7 +96,8 @@ public:
     {
     }
 
-    //! Appends the \p count (at most 56) lowest bits of \p bits; the others must be 0.
+    //! Appends the \p count lowest bits of \p bits, at most 56. The other bits must be
+    //! 0.
     void put(std::uint64_t bits, unsigned count)
     {
         d_bits = d_bits << count | bits;

@@ -14,9 +14,9 @@
 
 namespace gr::gpufec {
 
-//! Whether pages can be replaced so that a device which has pinned the old ones does not
-//! write to the new ones. On architectures other than x86-64 a device may use the
-//! processor's page tables, and would write to the new pages.
+//! Whether pages can be replaced in such a way that a device that has pinned the old
+//! pages does not write to the new pages. On architectures other than x86-64 a device
+//! may use the processor's page tables, and would write to the new pages.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else
@@ -25,8 +25,9 @@ constexpr bool pages_can_be_replaced = false;
 
 /*! Replaces the pages of a ring buffer by pages with the same contents, and returns
  * whether that succeeded. The \p bytes of the ring are mapped twice, the second mapping
- * directly after the first. During the call other threads may read the ring but not write
- * to it. A device that has pinned the old pages keeps using those. */
+ * directly after the first. During the call other threads may read the ring but not
+ * write to it. A device that has pinned the old pages continues to use the old pages.
+ */
 inline bool put_other_pages(char* ring, std::size_t bytes)
 {
     const int file = memfd_create("gpufec_ring", MFD_CLOEXEC);

@@ -16,7 +16,8 @@ struct device_admission::place::state {
     const bool is_long;
     unsigned running = 0; // admitted batches that have not ended
     clock::time_point last_begin = {};
-    // First call of begin() for the waiting batch, and the latest wake-up.
+    // Time of the first call of begin() for the waiting batch, and of the latest
+    // wake-up.
     clock::time_point asked = {}, woken = {};
     bool waits = false; // the decoder is in d_waiting
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Limits how many long batches the decoders of a process run on a device they share. */
+/* Limits the number of long batches that the decoders of a process run on a shared
+ * device. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
 #define INCLUDED_GPUFEC_CUDA_DEVICE_ADMISSION_H
@@ -16,7 +17,8 @@ namespace gr::gpufec {
 namespace cuda {
 
 /*!
- * \brief Limits the number of long batches on a device, so that short ones can run.
+ * \brief Admission of batches to a device. It limits the number of long batches, so
+ * that short batches can run.
  *
  * A device takes kernels from its streams in rotation, without regard to their duration.
  * Without a limit, a decoder with batches of 0.3 ms would wait for every batch of 6 ms
@@ -31,7 +33,8 @@ public:
     static constexpr unsigned long_batches = 2; //!< limit per device
     //! A decoder counts as active for this time after its latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
-    //! A woken decoder has precedence for this time over decoders that waited less.
+    //! During this time after a wake-up, the woken decoder has precedence over decoders
+    //! that have waited for a shorter time.
     static constexpr std::chrono::milliseconds kept{ 1 };
 
     //! Returns the object that all decoders on \p device share in this process.
@@ -41,8 +44,9 @@ public:
     class place
     {
     public:
-        //! \p long_ones is true if the decoder's batches take milliseconds. \p wake is
-        //! called from any thread when the decoder should call begin() again.
+        //! \p long_ones is true if each of the decoder's batches takes milliseconds.
+        //! \p wake is called from any thread when the decoder should call begin()
+        //! again.
         place(std::shared_ptr<device_admission> admission,
               bool long_ones,
               std::function<void()> wake);
@@ -53,7 +57,7 @@ public:
         //! Admits a batch and returns true. If the batch must wait, returns false; the
         //! wake callback is called later.
         bool begin(clock::time_point now = clock::now());
-        //! Admits a batch regardless of the limit.
+        //! Admits a batch even if the limit is reached.
         void take();
         //! Ends an admitted batch. Also required if its submission failed.
         void end(clock::time_point now = clock::now()) noexcept;

@@ -31,10 +31,11 @@ struct device_slot {
     stream queue;
     event done, copied;
     std::unique_ptr<buffer<std::uint8_t>> bits; // output, one bit per byte
-    std::exception_ptr failure;                 // error when a queued batch was started
+    std::exception_ptr failure; // exception thrown when a queued batch was started
 };
 
-//! Access to the slots' streams, for work that is ordered with their batches.
+//! Interface that gives access to the slots' streams, so that other work runs in order
+//! with the slots' batches.
 class slot_streams
 {
 public:
@@ -115,7 +116,7 @@ public:
         using clock = std::chrono::steady_clock;
         const auto end = clock::now() + limit;
         cudaSetDevice(d_device);
-        put_waiting(true); // starts queued batches, so that none writes host memory later
+        put_waiting(true); // no queued batch may start later and write host memory
         for (auto& s : d_slots) {
             // The stream is polled because cudaStreamSynchronize() might never return.
             while (cudaStreamQuery(s.queue.get()) == cudaErrorNotReady) {
@@ -189,8 +190,8 @@ protected:
     void use() const { cuda::use(d_device); }
 
     // Copies a batch's input from host or device memory. Copies of different slots run
-    // one after the other: concurrent copies would share the bus, so all kernels would
-    // start late, and the bus would be idle while they run.
+    // one after the other. Concurrent copies would share the bus, so all kernels would
+    // start late, and the bus would be idle while the kernels run.
     void copy_in(Slot& s, void* to, const void* from, std::size_t bytes)
     {
         if (d_last_copied && d_last_copied != s.copied.get()) {
@@ -208,8 +209,8 @@ protected:
               "copy to the host");
     }
 
-    //! Enqueues the kernel that unpacks output to one bit per byte if the batch is
-    //! written in place that way. Must be called before copy_output().
+    //! Enqueues the kernel that unpacks output to one bit per byte if the batch's
+    //! output is written in place in this form. Must be called before copy_output().
     void unpack_output(Slot& s, const batch_memory& memory, const void* output)
     {
         const auto& [to, rows] = memory.borrowed;
@@ -296,7 +297,8 @@ private:
         });
     }
 
-    // Starts the queued batches that are admitted; if \p all, starts all of them.
+    // Starts the queued batches that are admitted or, if \p all is true, all queued
+    // batches.
     void put_waiting(bool all = false)
     {
         while (!d_waiting.empty() && (all || d_admission.begin())) {
@@ -309,7 +311,8 @@ private:
             try {
                 put(s, batch.job, batch.memory);
             } catch (...) {
-                s.failure = std::current_exception(); // finished(slot) throws it
+                // The function finished(slot) rethrows the exception.
+                s.failure = std::current_exception();
             }
         }
     }
@@ -355,7 +358,7 @@ private:
     }
 
     std::string d_name;
-    cudaEvent_t d_last_copied = nullptr; // end of the last input copy
+    cudaEvent_t d_last_copied = nullptr; // completion of the latest input copy
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission

@@ -25,7 +25,7 @@ struct cuda_device {
 
 struct cuda_devices {
     std::vector<cuda_device> devices;
-    std::string missing; //!< reason why there is no device or one is unusable, or ""
+    std::string missing; //!< reason why no device exists or one is unusable, or ""
 };
 
 //! Returns the usable devices; none if there is no driver.
@@ -36,7 +36,7 @@ struct cuda_bandwidth {
     double to_device, to_host;
 };
 
-//! \throws device_error
+//! Measures the bandwidth between host and device. \throws device_error
 cuda_bandwidth measure_cuda_bandwidth(int device);
 
 } // namespace gr::gpufec

@@ -40,8 +40,9 @@ inline void check(cudaError_t error, const char* what)
     }
 }
 
-//! Throws device_memory_error unless \p bytes of device memory are free. Call it before
-//! cudaMalloc(), because the CUDA runtime would record a failed allocation as an error.
+//! Throws device_memory_error unless \p bytes bytes of device memory are free. Call it
+//! before cudaMalloc(), because the CUDA runtime would record a failed allocation as an
+//! error.
 inline void need_memory(std::size_t bytes)
 {
     std::size_t free = 0, total = 0;
@@ -102,7 +103,7 @@ private:
     cudaEvent_t d_event = nullptr;
 };
 
-//! Device memory of \p count Ts, uninitialised.
+//! Uninitialised device memory for \p count values of type T.
 template <class T>
 class buffer
 {
@@ -125,7 +126,8 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
-    //! Sets the memory to 0. Needed if the host reads gaps that no kernel writes.
+    //! Sets the memory to 0. This is needed if the host reads gaps that no kernel
+    //! writes.
     void clear()
     {
         check(cudaMemset(d_data, 0, bytes()), "memset");
@@ -163,10 +165,11 @@ buffer<T> uploaded(const std::vector<T>& values, const char* what)
 /*!
  * \brief Allows \p kernel to use \p bytes of dynamic shared memory per block.
  *
- * The limit is set to the device's maximum, not to \p bytes: decoders share the kernel's
- * limit, and another code may need more.
+ * The limit is set to the device's maximum, not to \p bytes, because all decoders share
+ * the kernel's limit and a decoder of another code may need more.
  *
- * \throws std::runtime_error if the device has less; \p what names the need
+ * \throws std::runtime_error if the device has less. In the message, \p what names the
+ * user of the memory.
  */
 template <class Kernel>
 void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
@@ -189,8 +192,8 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "shared memory of a kernel");
 }
 
-//! Pins host memory for faster copies; returns whether it succeeded. If not, copies still
-//! work but are slower.
+//! Pins host memory for faster copies and returns whether it succeeded. If pinning
+//! fails, copies still work but are slower.
 inline bool page_lock(void* memory, std::size_t bytes)
 {
     if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {

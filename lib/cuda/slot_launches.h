@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device whose caller fills and empties the slots with kernels of
- * its own. These run on the slots' streams, so the host need not wait for them. */
+/* A batch decoder on one device whose caller fills and empties the slots with kernels
+ * of its own. These kernels run on the slots' streams, so the host need not wait for
+ * them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -69,9 +70,9 @@ public:
     using job = typename Traits::job;
     using setup = typename Traits::setup;
 
-    //! The batch size is run.batch, or if that is 0, \p times the size chosen for host
-    //! input, at most run.most and what device memory allows. If \p caller_format, the
-    //! decoder also accepts input in the caller's format.
+    //! The batch size is run.batch. If run.batch is 0, it is \p times the size that is
+    //! chosen for input from the host, at most run.most and what device memory allows. If
+    //! \p caller_format is true, the decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
@@ -166,8 +167,8 @@ protected:
     const int d_device;
     const setup d_setup;
     std::vector<Slot> d_slots;
-    std::size_t d_work_items = 0; // the largest batch
-    std::size_t d_chosen = 0;     // the batch without the factor \p times
+    std::size_t d_work_items = 0; // the largest batch size
+    std::size_t d_chosen = 0;     // the batch size without the factor \p times
 
 private:
     // Waits until all slots' batches have ended or failed.

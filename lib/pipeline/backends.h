@@ -39,8 +39,8 @@ struct made_decoders {
     bool failed = false; //!< a device exists but failed
 };
 
-//! Makes a decoder on a device, halving the batch until it fits the device's memory,
-//! with buffers for input in the caller's format if \p caller_format.
+//! Makes a decoder on a device and halves the batch until it fits the device's memory.
+//! If \p caller_format is set, also reserves buffers for input in the caller's format.
 template <class Traits>
 batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& setup,
                                                  std::size_t work_items,
@@ -97,7 +97,8 @@ made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                 const auto got = decoders.back()->limits().work_items;
                 least = least ? std::min(least, got) : got;
             }
-            // Devices take batches in rotation, so all use the smallest batch size.
+            // Devices receive batches in rotation, so all of them use the smallest
+            // batch size.
             for (std::size_t i = 0; i < decoders.size(); ++i) {
                 if (decoders[i]->limits().work_items != least) {
                     decoders[i].reset();

@@ -14,6 +14,7 @@
 
 namespace gr::gpufec {
 
+//! Deadline for submitting a batch that is not full.
 //! \tparam Timer deadline_timer, or a replacement with a simulated clock in tests
 template <class Timer>
 class basic_batch_deadline
@@ -60,9 +61,10 @@ public:
         d_timer.clear();
     }
 
-    //! Returns whether the deadline has expired. It is called for every frame, and
-    //! reading the clock is slow, so the timer's flag is checked first. The flag alone
-    //! does not suffice, because an earlier deadline may have set it.
+    //! Returns whether the deadline has expired. The timer's flag is checked first,
+    //! because this function is called for every frame and reading the clock is slow.
+    //! The flag alone does not suffice, because an earlier deadline may have set the
+    //! flag.
     bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:
@@ -81,7 +83,8 @@ private:
     }
 
     double d_latency_ms = 0;
-    std::optional<typename clock::time_point> d_since; // start of the batch's wait
+    // Time from which the batch has been waiting.
+    std::optional<typename clock::time_point> d_since;
     typename clock::time_point d_when = clock::time_point::max();
     std::atomic<bool> d_rung{ false };
     Timer d_timer; // last member, because the timer's thread writes d_rung

@@ -29,7 +29,8 @@ public:
     using passing_device_error::passing_device_error;
 };
 
-//! Largest batch that a decoder takes, and the memory that a slot needs for such a batch.
+//! Largest batch that a decoder accepts, and the memory that a slot needs for such a
+//! batch.
 struct batch_limits {
     std::size_t work_items = 0;   //!< parallel blocks, codewords or frames
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
@@ -43,13 +44,14 @@ struct batch_limits {
 };
 
 //! Layout of the part of a batch's output that users pull: \p rows rows of \p bytes
-//! bytes, at the offsets first, first + pitch, …. The pitch is 0 if there is no such
-//! layout.
+//! bytes, at the offsets first, first + pitch, …. If the output has no such layout, the
+//! pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
     std::size_t bits = 0; //!< bits per row if pulled one per byte; 0 if pulled as stored
 
-    std::size_t given() const { return bits ? bits : bytes; } //!< bytes per row pulled
+    //! Returns the bytes per row when pulled.
+    std::size_t given() const { return bits ? bits : bytes; }
     std::size_t total() const { return rows * given(); }
     bool regular() const { return pitch > 0; }
     //! Returns whether the rows have the same layout in the output as when pulled.
@@ -86,10 +88,11 @@ struct timed_step {
 /*!
  * \brief Interface of a decoder of batches, for every code and backend.
  *
- * The caller owns \em slots: numbered sets of host buffers for input, output and status.
- * It fills the input of a slot, submits it, may go on with the next, and collects the
- * output once finished. A slot belongs to the decoder from submit() until finished() has
- * returned true. Only one thread at a time may call a decoder.
+ * The caller owns \em slots: numbered sets of host buffers for input, output and
+ * status. It fills the input of a slot and submits the slot. It can then continue with
+ * the next slot, and collects the output once the batch is finished. A slot belongs to
+ * the decoder from submit() until finished() has returned true. Only one thread at a
+ * time may call a decoder.
  *
  * \tparam Job parameters of one batch; each decoder defines its own
  */
@@ -101,7 +104,7 @@ public:
 
     virtual batch_limits limits() const = 0;
 
-    //! "cuda" or "cpu"
+    //! Returns "cuda" or "cpu".
     virtual std::string backend() const = 0;
 
     //! Returns the device's name or the instruction set, for a log line.
@@ -143,8 +146,8 @@ public:
     //! the memory that running batches use, on the device and the host, is never freed.
     virtual void abandon() noexcept {}
 
-    //! Devices only: returns the median durations of the steps of \p rounds batches that
-    //! run one at a time, while no other batch is in flight.
+    //! Returns the median durations of the steps of \p rounds batches that run one at a
+    //! time. For devices only, and while no other batch is in flight.
     virtual std::vector<timed_step>
     time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
     {

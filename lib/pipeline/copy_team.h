@@ -18,7 +18,8 @@ namespace gr::gpufec {
 class copy_team
 {
 public:
-    //! \p threads counts the caller's thread too. The others start when first needed.
+    //! \p threads includes the caller's thread. The other threads start when they are
+    //! first needed.
     explicit copy_team(unsigned threads) : d_threads(std::min(threads, max_threads)) {}
 
     //! Copies \p units units of \p bytes bytes each by calls of copy(first, count), which
@@ -43,7 +44,7 @@ public:
     }
 
 private:
-    // More threads copied no faster on any machine measured.
+    // On no machine measured did more threads copy faster.
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 

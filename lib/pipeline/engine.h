@@ -24,7 +24,8 @@ class decoder::engine
 public:
     virtual ~engine() = default;
 
-    //! Returns whether this process created the engine. A forked child lacks its threads.
+    //! Returns whether this process created the engine. The engine's threads do not
+    //! exist in a forked child.
     bool of_this_process() const { return forks_so_far() == d_forks; }
 
     virtual void finish() = 0;

@@ -16,7 +16,8 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Base class: samples a decoder's input and reports once what seems wrong with it.
+ * \brief Base class of checks that sample a decoder's input and report once what seems
+ * wrong with the input.
  *
  * The class decodes a sample in the declared format and in formats that users confuse
  * with the declared one. It reports another format only if the sample decodes as a signal
@@ -38,7 +39,8 @@ public:
 
     //! Returns the verdict on the stream; "" if nothing seems wrong.
     const std::string& verdict() const { return d_verdict; }
-    //! Returns the sign error rate of decoded noise without signal; NaN if unknown.
+    //! Returns the sign error rate that decoding noise without a signal gives; NaN if
+    //! unknown.
     virtual double chance_error_rate() const;
 
 protected:
@@ -71,7 +73,7 @@ private:
     bool d_said = false;
 };
 
-//! Facts about the format and scale of a sample, known without any decoding.
+//! Statistics of a sample that show its format and scale without decoding.
 struct sample_facts {
     std::size_t items = 0;
     std::size_t zeros = 0, ones = 0;

@@ -39,8 +39,8 @@ public:
     std::uint64_t end() const { return d_end; }
     bool borrowing() const { return d_borrowing; }
 
-    //! Returns the address of the open batch's input. If input is copied to slots, copies
-    //! the items that the previous batch shares with this batch to \p slot first.
+    //! Returns the address of the open batch's input. If input is copied to slots,
+    //! first copies to \p slot the items that this batch shares with the previous one.
     const std::byte* open(std::byte* slot)
     {
         if (d_borrowing) {
@@ -55,13 +55,14 @@ public:
         return slot;
     }
 
-    //! Returns the open batch's items so far. \p slot is the batch's slot, or nullptr.
+    //! Returns the address of the open batch's items. \p slot is the batch's slot, or
+    //! nullptr.
     const std::byte* contents(const std::byte* slot) const
     {
         return d_borrowing ? borrowed_position() : d_open && slot ? slot : d_carry;
     }
 
-    //! Returns the bytes of the open batch so far.
+    //! Returns the size of the open batch's items so far, in bytes.
     std::size_t bytes() const { return (d_end - d_first) * d_item_bytes; }
 
     //! Adds \p items to the open batch.
@@ -104,8 +105,8 @@ public:
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const { return d_borrowing ? d_end - d_borrowed_from : 0; }
 
-    //! Releases the borrowed items that no batch needs, or all of them if \p all. Returns
-    //! the number of items released.
+    //! Releases the borrowed items that no batch needs, or all of them if \p all is
+    //! true. Returns the number of items released.
     std::size_t release_borrowed(bool all)
     {
         if (!d_borrowing) {
@@ -115,7 +116,7 @@ public:
                             : d_in_flight.empty() ? d_first
                                                   : d_in_flight.front();
         if (needed < d_borrowed_from) {
-            return 0; // a batch from before the first borrow() is in flight
+            return 0; // a batch submitted before the first borrow() is still in flight
         }
         const auto items = std::size_t(needed - d_borrowed_from);
         d_borrowed += items * d_caller_item_bytes;
@@ -137,7 +138,7 @@ public:
     //! Begins another stream.
     void reset() { *this = input_window(d_item_bytes, d_caller_item_bytes); }
 
-    //! Returns where the open batch's borrowed input begins.
+    //! Returns the address at which the open batch's borrowed input begins.
     const std::byte* borrowed_position() const
     {
         return d_borrowed + (d_first - d_borrowed_from) * d_caller_item_bytes;
@@ -150,7 +151,7 @@ private:
     const std::byte* d_carry = nullptr;    // address of item d_first, unless d_open
     bool d_open = true;                    // item d_first is in the open batch's slot
 
-    // While input is borrowed:
+    // Members for borrowed input.
     bool d_borrowing = false;
     const std::byte* d_borrowed = nullptr; // address of the oldest item not released
     std::uint64_t d_borrowed_from = 0;     // number of that item

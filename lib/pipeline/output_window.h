@@ -14,7 +14,8 @@ namespace gr::gpufec {
 class output_window
 {
 public:
-    //! Borrows \p bytes at \p next, the address to which the next output is pulled.
+    //! Borrows \p bytes of memory at \p next, the address to which the next output is
+    //! pulled.
     void borrow(std::byte* next, std::size_t bytes)
     {
         d_next = next;

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A ring of slots between a caller and batch decoders. It keeps batches in order, limits
- * their number in flight, and decodes batches again elsewhere if a device fails or hangs.
+/* A ring of slots between a caller and batch decoders. It keeps batches in order and
+ * limits their number in flight. If a device fails or hangs, the fallback decodes the
+ * device's unfinished batches again.
  */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
@@ -36,8 +37,8 @@ public:
 /*!
  * \brief A ring of slots over one or more batch decoders.
  *
- * The caller fills the slot that filling() returns and submits it. ready() returns the
- * slots in the order of submission, once finished. Several decoders receive batches in
+ * The caller fills the slot that filling() returns and submits it. ready() returns
+ * finished slots in the order of submission. Several decoders receive batches in
  * rotation. Only one thread at a time may call a pipeline. The thread that calls the
  * pipeline also calls the hooks, except hooks::completion, which any thread may call.
  */
@@ -143,8 +144,8 @@ public:
     void submit(const Job& job) { submit(job, d_ring[d_fill]->memory.input); }
 
     //! Submits the slot with input at \p from and output to the memory \p borrowed. The
-    //! caller must not change either before release(). \p borrowed is ignored unless
-    //! pin_output() has pinned the memory.
+    //! caller must not change the memory of either before release(). \p borrowed is
+    //! ignored unless pin_output() has pinned the memory.
     void
     submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
     {
@@ -204,8 +205,8 @@ public:
         }
     }
 
-    //! Calls \p each with the slots in flight, oldest first, until a call returns false.
-    //! Returns true if no call did.
+    //! Calls \p each with the slots in flight, oldest first, until a call returns
+    //! false. Returns true if every call returned true.
     template <class Call>
     bool each_in_flight(Call&& each) const
     {
@@ -301,7 +302,7 @@ public:
         return d_flight.empty() ? clock::time_point::max() : overdue(*d_flight.front());
     }
 
-    //! Waits until no batch is in flight and discards their output.
+    //! Waits for the batches in flight and discards their output.
     void drain() noexcept
     {
         d_draining = true;
@@ -348,14 +349,14 @@ private:
         }
         std::unique_ptr<slot_buffers> own;
         slot memory{};
-        std::byte* output = nullptr; // the slot's own
+        std::byte* output = nullptr; // the slot's own memory
         decoder* user = nullptr;
-        unsigned number = 0;          // number among the slots of that decoder
+        unsigned number = 0;          // number among the slots of its decoder
         clock::time_point since = {}; // time of the submission
         bool finished = true;         // the slot's latest batch is finished
         bool must_redecode = false;   // the batch was not finished when its device failed
-        // The slot leaves the ring once released, because its device failed while others
-        // run; batches on the slower fallback would delay those of the other devices.
+        // The slot leaves the ring when released: its device failed while others run,
+        // and the slower fallback would delay the batches of those devices.
         bool retiring = false;
     };
 
@@ -672,7 +673,7 @@ private:
         each_buffer(s, [&](slot_buffer& b) { unlock(s, b); });
     }
 
-    // Declared before the decoders, whose threads use these until they are destroyed.
+    // Declared before the decoders, because their threads use these members.
     hooks d_hooks;
     std::mutex d_mutex;
     std::condition_variable d_condition;

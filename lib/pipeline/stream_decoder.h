@@ -226,7 +226,7 @@ protected:
     store(const std::byte* /*from*/, std::size_t /*items*/, std::byte* /*to*/)
     {
     }
-    //! Takes up to \p count further borrowed items and returns how many.
+    //! Takes up to \p count further borrowed items and returns how many were taken.
     virtual std::size_t take_borrowed(std::size_t count)
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
@@ -256,8 +256,9 @@ protected:
     bool send_now() const { return d_finishing || d_flushing || d_deadline.over(); }
     bool finishing() const { return d_finishing; }
 
-    //! Takes up to \p count items and returns how many. \p store(first, n, to) copies n
-    //! items from number first on to the slot.
+    //! Takes up to \p count items and returns how many were taken. \p store(first, n,
+    //! to) copies n items to the address \c to in the slot, beginning with item number
+    //! \c first.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {
@@ -316,8 +317,8 @@ protected:
         return d_caller_format;
     }
 
-    //! Returns where the open batch's input begins; nullptr while every slot is in
-    //! flight.
+    //! Returns the address at which the open batch's input begins; nullptr while every
+    //! slot is in flight.
     const std::byte* open_input()
     {
         auto* const s = d_pipeline->filling();
@@ -348,8 +349,9 @@ protected:
         watch();
     }
 
-    //! Returns whether the slot's output was written in place. \throws std::logic_error
-    //! if it was and \p bits (one bit per byte instead of packed) differs from its form
+    //! Returns whether the slot's output was written in place. \p bits is true if the
+    //! caller wants one bit per byte, false for packed bits. \throws std::logic_error
+    //! if output was written in place in the other form
     bool in_place(const slot& s, bool bits) const
     {
         if (s.borrowed.to && bits != borrows_bits()) {
@@ -378,10 +380,12 @@ protected:
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    std::optional<pipeline<job>> d_pipeline; // after d_hooks: its threads call them
+    // After d_hooks, because its threads call the hooks.
+    std::optional<pipeline<job>> d_pipeline;
 
 private:
-    // Returns the borrowed memory that the output of a full batch may need.
+    // Returns the size in bytes of the borrowed memory that the output of a full batch
+    // may need.
     std::size_t borrowed_bytes() const
     {
         return (borrows_bits() ? 8 : 1) * d_pipeline->active().limits().output_bytes;

@@ -24,7 +24,7 @@ public:
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts the threads, or fewer if the system refuses some.
-    //! \throws std::runtime_error if it starts none
+    //! \throws std::runtime_error if no thread starts
     explicit worker_pool(unsigned threads);
     ~worker_pool() { stop(); }
 

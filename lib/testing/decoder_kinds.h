@@ -22,7 +22,7 @@ namespace qa {
 struct outcome {
     bytes output;
     std::vector<std::string> errors, warnings, infos;
-    std::string backend; // backend at the end
+    std::string backend; // backend after decoding
     std::shared_ptr<output_ring> ring;
 };
 
@@ -85,7 +85,7 @@ protected:
         return o;
     }
 
-    // Decodes with output in place if the decoder supports that. The output begins at
+    // Decodes with output in place if the decoder supports it. The output begins at
     // byte \p first of a ring.
     outcome
     decode_to_ring(const run_options& run, std::size_t first, bool replaceable = true)

@@ -21,7 +21,8 @@ struct place {
     const char* name = nullptr; // only calls of this name are counted; null: all calls
     std::size_t counted = 0;
 
-    // Counts a call and returns whether its number is \c at or, if \p after, higher.
+    // Counts a call and returns whether its number equals \c at. If \p after is true, a
+    // higher number also counts.
     bool reached(const char* call, bool after)
     {
         if (name && std::strcmp(name, call) != 0) {
@@ -60,8 +61,8 @@ void begin()
     state.waited = false;
 }
 
-// Call numbers without a name count from begin() on; call numbers of a name count from
-// the call of fail() or hang() on.
+// fail() and hang() without a name number all calls from begin() on. With a name, they
+// number only the calls of that name, from the call of fail() or hang() on.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

@@ -23,12 +23,13 @@ void begin();
 //! \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes the work hang that call number \p call and later calls enqueue on streams.
+//! Makes all work hang that is enqueued on streams by call number \p call and later
+//! calls.
 void hang(std::size_t call);
 
-// The same, but \p call counts only calls of one name, from this call on. These numbers
-// are reproducible; those of all calls are not, because the number of state queries
-// varies.
+// Like the functions above, but \p call counts only the calls of one name, beginning
+// now. Such numbers are reproducible. The numbers of all calls are not, because the
+// number of state queries varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 

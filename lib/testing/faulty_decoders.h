@@ -136,7 +136,8 @@ using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
                                     kind<sync_frames<sync_mode::stream>, true>,
                                     kind<sync_borrowed<sync_mode::framed, float>, true>>;
 
-//! Guard during which memory that a hanging device may still use is leaked on purpose.
+//! Guard during whose lifetime memory that a hanging device may still use is leaked on
+//! purpose.
 class leak_on_purpose
 {
 public:

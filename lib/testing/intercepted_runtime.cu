@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Interception of the CUDA runtime. The linker's --wrap directs every call to this file,
- * which makes it fail or hang as testing/faults.h requests, or calls the real runtime. */
+/* Interception of the CUDA runtime. The linker's --wrap directs every call to this
+ * file. The functions here make the call fail or hang as testing/faults.h requests, or
+ * call the real runtime. */
 
 #include "faults.h"
 #include <atomic>

@@ -17,8 +17,8 @@ struct shared_memory_limits {
     std::size_t per_block = 0; //!< 0: the limits are those of the real device
     std::size_t per_multiprocessor = 0;
 
-    //! Returns the number of thread blocks with \p shared bytes each that fit on a
-    //! multiprocessor, at least one.
+    //! Returns the number of thread blocks that fit on a multiprocessor, at least one,
+    //! if each uses \p shared bytes of shared memory.
     std::size_t blocks(std::size_t shared) const
     {
         constexpr std::size_t reserved = 1024; // bytes per block, from capability 8.0
@@ -26,9 +26,10 @@ struct shared_memory_limits {
     }
 };
 
-//! Returns the limits of a card whose thread blocks can use as many KiB of shared memory
-//! as the environment variable GPUFEC_CARD_SHARED_KB says, such as 64 (RTX 20), 99 (RTX
-//! 30 to 50) or 163 (Orin, A100). Without the variable, per_block is 0.
+//! Returns the limits of the card that the environment variable GPUFEC_CARD_SHARED_KB
+//! describes. Its value is the shared memory in KiB that a thread block can use, such
+//! as 64 (RTX 20), 99 (RTX 30 to 50) or 163 (Orin, A100). Without the variable,
+//! per_block is 0.
 inline shared_memory_limits limited_card()
 {
     static const shared_memory_limits limits = [] {

@@ -82,7 +82,8 @@ TYPED_TEST(decoders, DeviceFailure_LosesNothing)
     }
 }
 
-// Whether a kind's output can be written in place, which excludes post-processed output.
+// Whether the output of a kind of decoder can be written in place. Post-processed
+// output cannot.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
@@ -128,7 +129,8 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
     const auto has_capacity = [&](std::size_t n) {
         return u.engine->borrow_output(ring.data(), n);
     };
-    EXPECT_TRUE(has_capacity(0)); // no earlier output remains to be pulled
+    // True, because no earlier output remains to be pulled.
+    EXPECT_TRUE(has_capacity(0));
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
         first += u.push(f, first);
@@ -566,7 +568,8 @@ TEST(decoders_copying, QuantisationOnDevice_EqualsCpu)
     }
 }
 
-// Output in place is either bits or packed; a pull in the other form must throw.
+// Checks that output in place is either bits or packed: a pull in the other form must
+// throw.
 template <class Decoder>
 void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
 {

@@ -138,8 +138,8 @@ TYPED_TEST(faulty, TransientError_IsRetried)
     EXPECT_GE(tried, 24u);
 }
 
-// A transient error of the query for a batch may come from the batch itself, so the batch
-// is submitted again, but only a limited number of times.
+// A transient error that a query of a batch's state returns may come from the batch
+// itself. The batch is then submitted again, but only a limited number of times.
 TYPED_TEST(faulty, LastingTransientError_EndsOnCpu)
 {
     const auto expected = this->decode(this->run(backend::cpu));

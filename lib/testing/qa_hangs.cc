@@ -37,7 +37,7 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
         faults::hang(name, k);
         const auto o = this->decode(r);
         EXPECT_FALSE(faults::waited_for_ever()) << name << k;
-        faults::release(); // the device now writes memory, which must still exist
+        faults::release(); // the device now writes to memory that must still exist
         EXPECT_TRUE(this->same(o.output, expected.output)) << name << k;
         EXPECT_EQ(o.backend, "cpu");
         ASSERT_EQ(o.errors.size(), 1u);
@@ -62,7 +62,8 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
     faults::release();
 }
 
-// A hanging device may write borrowed output memory late, so the memory is replaced.
+// A hanging device may later write to borrowed output memory, so the memory is
+// replaced.
 TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
     const leak_on_purpose leaks;
@@ -147,7 +148,8 @@ TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
         calls.begin());
     outcome o;
     bool released = false;
-    const auto release_late = [&] { // once the device is abandoned
+    // Releases the work once the device is abandoned.
+    const auto release_late = [&] {
         if (!released && !o.errors.empty()) {
             released = true;
             faults::release();

@@ -11,9 +11,9 @@
 
 namespace gr::gpufec::qa::refusals {
 
-//! Number of allocations that succeed before one fails; negative: none fails.
+//! Number of allocations that still succeed before one fails; negative: none fails.
 extern std::atomic<long> allocations_left;
-//! Number of threads that start before one does not; negative: all start.
+//! Number of threads that still start before a start fails; negative: none fails.
 extern std::atomic<long> threads_left;
 //! Whether all allocations and starts of threads after the failed one fail too.
 extern std::atomic<bool> all_fail;

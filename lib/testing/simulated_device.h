@@ -28,9 +28,9 @@ inline void select_simulated(int device)
     }
 }
 
-//! Checks that a batch fits into the simulated memory, whose size in work items is the
-//! environment variable GPUFEC_SIMULATED_MEMORY; without it, all fit. \throws
-//! device_memory_error
+//! Checks that a batch fits into the simulated memory. The environment variable
+//! GPUFEC_SIMULATED_MEMORY gives the size of that memory in work items; without the
+//! variable, every batch fits. \throws device_memory_error
 inline void allow_simulated(std::size_t work_items)
 {
     const char* const most = std::getenv("GPUFEC_SIMULATED_MEMORY");
@@ -44,7 +44,8 @@ inline void allow_simulated(std::size_t work_items)
  * \brief Decoder that wraps another one and reports itself as a CUDA device.
  *
  * The environment variable GPUFEC_SIMULATED_FAILURE has the form DEVICE:BATCHES: the
- * number of the device that fails, and the number of batches that it accepts before.
+ * number of the device that fails, and the number of batches that the device accepts
+ * before it fails.
  */
 template <class Job>
 class simulated_device : public batch_decoder<Job>

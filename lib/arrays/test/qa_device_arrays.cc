@@ -64,8 +64,8 @@ private:
 };
 
 // Calls decode(in, out) with arrays in each kind of memory and compares the output.
-// Output in device memory is tested only with input that a device reads without the host,
-// i.e. in memory of the kinds \p direct.
+// Output in device memory is tested only with input in memory of the kinds \p direct,
+// which a device reads without the host.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -235,8 +235,8 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// Tests the larger batches for input in device memory, and calls with many batches of
-// which the last is not full.
+// Tests the larger batches that input in device memory gets, and calls with many
+// batches and a last batch that is not full.
 TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
@@ -246,7 +246,7 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
     o.codes = { ldpc_code::dvbs2("short", "1/2") };
     o.max_iterations = 2;
     o.early_stop = false;
-    o.slots = 16; // each holds about 230 codewords
+    o.slots = 16; // each slot holds about 230 codewords
     constexpr std::size_t frames = 7500;
     const auto n = o.codes[0].n();
     std::mt19937 random(5);
@@ -315,7 +315,7 @@ TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// For each kind of memory: decodes with a check that throws, then decodes normally.
+// Decodes in each kind of memory, first with a check that throws, then normally.
 template <class T, class Decoder, class Decode>
 void expect_end_and_again(const std::vector<T>& values,
                           const std::vector<std::uint8_t>& expected,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all decoder blocks, between GNU Radio's scheduler and a decoder with
- * threads of its own. */
+/* The base class of all decoder blocks. It connects GNU Radio's scheduler to a decoder
+ * that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
@@ -35,7 +35,7 @@ namespace gr::gpufec {
 class ring_borrower
 {
 public:
-    //! Whether the block may read its input in place; known after check_topology().
+    //! Returns whether the block may read its input in place (after check_topology()).
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -63,8 +63,8 @@ public:
 
     bool start() override
     {
-        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
-        // on. A new detail begins another stream.
+        // lock() and unlock() keep the block_detail and its buffers, so the stream
+        // continues. A new block_detail means that a new stream begins.
         const bool goes_on =
             d_detail.lock() == this->detail() && !d_finished && d_failure.empty();
         if (!goes_on) {
@@ -124,7 +124,7 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // An exception would end only this thread: its neighbours would wait for ever.
+        // The exception would only end this thread; other blocks would wait for ever.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -158,7 +158,7 @@ public:
     }
 
 protected:
-    //! The available items of an input, and the number of them that are taken.
+    //! Available items of an input, and the number of items taken so far.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -214,7 +214,7 @@ protected:
     virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
-    //! Called at the end of the input, before the decoder's finish().
+    //! Returns the incomplete frame at the end of the input, before finish() is called.
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
@@ -228,8 +228,7 @@ protected:
     //! has number \p first in the stream.
     virtual std::size_t
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
-    //! Pushes as many available items as the decoder can take; returns whether anything
-    //! changed.
+    //! Pushes all items that the decoder can take; returns whether anything changed.
     virtual bool push(input& in, input& second) = 0;
     //! Called once with each tag of the input, before its item is pushed. Returns true if
     //! the tag must not be passed on.
@@ -246,7 +245,7 @@ protected:
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the borrowed items of input 0 plus one, limited by the buffer's size.
+    //! Returns the number of borrowed items plus one, at most the size of the ring.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -255,15 +254,16 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns how many batches the input's ring holds besides those in flight. The block
-    //! upstream may write half the ring at a time, and a slow decoder waits for it.
+    //! Returns how many batches the input's ring holds besides those in flight, because
+    //! the upstream block may write half the ring at a time.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
     // Functions for the derived block to call.
 
-    //! Runs \p action on the block's own thread; replaces a pending one of the same name.
+    //! Runs \p action on the block's own thread; replaces a pending action of that
+    //! name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -350,11 +350,11 @@ protected:
         }
     }
 
-    //! Returns the number in the stream of the next item of \p in, which must be input 0.
+    //! Returns the stream index of the next item of \p in, which must be input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag to output item \p item of the stream, which is being pulled. This block
-    //! is the tag's source.
+    //! Adds a tag of this block to output item \p item of the stream, which pull()
+    //! writes.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -363,7 +363,7 @@ protected:
         this->add_item_tag(0, d_tag);
     }
 
-    //! Stores a tag of this block for the later output item \p item of the stream.
+    //! Stores a tag of this block until output item \p item of the stream is emitted.
     void hold_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         tag_t tag;
@@ -409,8 +409,8 @@ protected:
         }
     }
 
-    //! Passes at most \p limit items to the decoder, borrowed in place or by
-    //! \p copy(items, count); returns their number.
+    //! Passes at most \p limit items to the decoder: borrows them in place or calls
+    //! \p copy(items, count). Returns the number of items passed.
     template <class Copy>
     std::size_t take(input& in, std::size_t limit, Copy&& copy)
     {
@@ -424,7 +424,7 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Skips items by \p skip(), which returns their number; returns the same number.
+    //! Returns the number of items that \p skip() makes the decoder skip.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -435,15 +435,15 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by setting
+    using changes = std::map<std::string, std::function<bool()>>; // by setting's name
 
-    // Longest sleep in work(), because tb.stop() has to wait for it.
+    // Maximum sleep in work(); tb.stop() has to wait for its end.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
-    // Smallest size of the input's ring if a GPU decodes.
+    // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
-    // Largest output multiple.
+    // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
-    // Largest size of a ring per device.
+    // Maximum size of a ring in bytes, per device.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
 
     std::size_t borrow(const input& in, std::size_t more)
@@ -555,9 +555,9 @@ private:
             d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lets the decoder write to the free part of the output's ring after the \p given
-    // items. Returns false if the output of a batch submitted now would not fit and so
-    // would be copied, which delays other batches: it is better submitted later.
+    // Lets the decoder write to the output's ring after the \p given items. Returns
+    // false if a batch's output would not fit. The batch should then be submitted
+    // later, because copying its output would delay other batches.
     bool borrow_output(std::byte* out, std::size_t given)
     {
         if (!d_borrowed_output) {
@@ -568,8 +568,8 @@ private:
         return engine().borrow_output(out + taken, free - taken);
     }
 
-    // Returns the free items of the output's ring. It can only grow until this block
-    // produces.
+    // Returns the number of free items in the output's ring. Until this block produces
+    // items, the number can only grow.
     std::size_t space() const
     {
         const auto ring = this->detail()->output(0);
@@ -577,9 +577,9 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings before they are allocated, because a GPU decodes faster than
-    // threads exchange small buffers. The scheduler sizes the input's ring to twice the
-    // items for one output multiple; the output's ring is at least as large as usual.
+    // Requests larger rings, because with small rings a GPU would wait for the threads.
+    // The scheduler gives the input's ring twice the items for one output multiple. The
+    // output's ring is at least as large as by default.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -587,8 +587,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // If input is read in place, the ring holds the input of every slot and spare
-        // batches that are filled meanwhile, or at least a sixteenth more.
+        // For input in place, the ring holds the input of all slots and spare batches.
+        // The spare part may shrink to a sixteenth to respect the maximum size.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,15 +601,15 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Half as much again is added for output that the downstream block still reads.
+        // Half as much is added for output that the downstream block has not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Pins the input's ring, so that a GPU reads it in place and the host copies nothing.
-    // The ring must hold the input of every slot and one output of the block upstream.
+    // Pins the input's ring, so that a GPU reads it in place. The ring must be larger
+    // than the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
@@ -624,9 +624,9 @@ private:
             });
     }
 
-    // Pins the output's ring, so that a GPU writes it in place. The ring must hold the
-    // output of every slot. If the downstream block reads its input in place, the ring is
-    // not pinned here.
+    // Pins the output's ring, so that a GPU writes it in place. The ring must be larger
+    // than the output of all slots. If the downstream block reads its input in place,
+    // the ring is not pinned here.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
@@ -648,7 +648,7 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pinned it; otherwise logs the reason.
+    // Returns the ring if lock(base, bytes) pinned it; otherwise nullptr, and logs why.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,

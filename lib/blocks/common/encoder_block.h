@@ -55,8 +55,9 @@ public:
 
 protected:
     /*!
-     * \param block_items input items encoded at once: a frame, or the most of a stream
-     * \param frame_output output items of a frame; 0 for a stream
+     * \param block_items number of input items encoded at a time: a frame, or for a
+     *        stream the maximum
+     * \param frame_output number of output items per frame; 0 for a stream
      * \param length_tag key of tags with the length of a packet; "": none
      */
     encoder_block(std::size_t block_items,
@@ -81,9 +82,11 @@ protected:
     //! Returns whether some coded bits are not sent because they do not fill an output
     //! item.
     virtual bool unsent() const { return false; }
-    //! Appends these bits to the argument, which is empty, at the end of the input.
+    //! Called at the end of the input. Appends the bits that encode() has not sent to
+    //! the argument, which is empty.
     virtual void finish(std::vector<std::uint8_t>&) {}
-    //! Returns the output item of input item \p item, both counted without dropped items.
+    //! Returns the index of the output item to which the tags of input item \p item
+    //! move. Dropped items are not counted.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
 
     const std::size_t d_block_items, d_frame_output;

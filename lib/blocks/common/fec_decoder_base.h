@@ -10,10 +10,11 @@
  *  - A caller that calls rate() and not get_input_size() has not subtracted the tail:
  *    async_decoder with packed output and tagged_decoder of GNU Radio 3.10.5.
  *  - After a refusal async_decoder divides the PDU into blocks of get_input_size()
- *    values, copies it without comparing its length with the MTU, and throws an exception
- *    if the length is not a multiple. So a PDU that may be long is not refused: the next
- *    rate() makes its frame size 0, and the result is an empty PDU. A PDU shorter than
- *    the tail is refused, as blocks of 1 value without output. */
+ *    values, copies it without comparing its length with the MTU, and throws an
+ *    exception if the length is not a multiple. A PDU that may be long is therefore not
+ *    refused. Instead, the next rate() makes gr-fec derive a frame size of 0, and the
+ *    result is an empty PDU. A PDU shorter than the tail is refused, and
+ *    get_input_size() then returns 1 and get_output_size() 0. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
@@ -32,7 +33,7 @@
 
 namespace gr::gpufec {
 
-//! Implements gr-fec's interface for \p Public by means of the protected virtual
+//! Implementation of gr-fec's interface for \p Public by means of the protected virtual
 //! functions.
 template <class Public>
 class fec_decoder_base : public Public
@@ -62,7 +63,8 @@ public:
         }
     }
 
-    // Only async_decoder calls this function. It then divides its MTU by the rate.
+    // Only async_decoder calls this function. Afterwards it divides its MTU by the
+    // result of rate().
     int get_history() override
     {
         d_async = true;
@@ -70,10 +72,11 @@ public:
         return 0;
     }
 
-    // gr-fec truncates products with the rate, so a rate that is not exact is returned
-    // slightly larger: a product must not lose a bit by rounding. For the limits that
-    // gr-fec derives from its MTU the rate is slightly smaller, as these must not be too
-    // low: once for async_decoder, and for tagged_decoder before each packet size.
+    // gr-fec truncates products with the rate. If the rate is not an exact binary
+    // fraction, a slightly larger rate is therefore returned, so that rounding does not
+    // lose a bit. gr-fec also derives limits from its MTU, which must not be too low.
+    // For these limits a slightly smaller rate is returned: once for async_decoder, and
+    // before each packet size for tagged_decoder.
     double rate() override
     {
         d_asked.rate = true;
@@ -170,7 +173,7 @@ protected:
     virtual unsigned tail() const { return 0; }
     //! Returns the number of soft values per frame.
     virtual int values(unsigned frame_size) const = 0;
-    //! Returns the numbers of soft values that PDUs may have.
+    //! Describes the allowed numbers of soft values of a PDU, for a message.
     virtual std::string allowed_values() const
     {
         return std::to_string(values(1)) + " and more";
@@ -191,7 +194,7 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Multiplies by the rate, with the rounding or truncation that gr-fec applies.
+    // Rounds or truncates a number of bits as gr-fec does with products.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
@@ -204,8 +207,8 @@ private:
     }
     // Returns the rate from which gr-fec derives frame sizes.
     double derivation_rate() const { return adjusted_rate(1 + 1e-9); }
-    // Returns the range of the numbers of values from which gr-fec derives `bits`, before
-    // it subtracts the tail. Negative results are truncated towards 0 as well.
+    // Returns the range of numbers of soft values for which gr-fec derives `bits`, tail
+    // included. Negative results are truncated towards 0 as well.
     std::string value_range(std::int64_t bits, bool negative) const
     {
         const double rate = derivation_rate(), b = double(bits);
@@ -241,15 +244,17 @@ private:
     } d_asked;              // functions called since set_frame_size() or generic_work()
     unsigned d_frame_size;  // the last accepted frame size
     bool d_derived = false; // gr-fec derived the frame size from a number of values
-    int d_there = INT_MAX;  // number of values of the frame that the caller has
+    // Number of soft values that the caller's frame is known to have.
+    int d_there = INT_MAX;
     bool d_accepted = true; // the last frame size was accepted
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;
-    std::int64_t d_untrimmed = 0; // output bits of a caller that subtracts no tail
-    bool d_told = false;          // the warning was logged
-    bool d_async = false;         // async_decoder is the caller
-    // Number of the next calls of rate() whose results are used for limits.
+    // Frame size requested by a caller that does not subtract the tail.
+    std::int64_t d_untrimmed = 0;
+    bool d_told = false;  // the warning was logged
+    bool d_async = false; // async_decoder is the caller
+    // Number of further calls of rate() from whose results gr-fec derives limits.
     int d_limits = 0;
 };
 

@@ -107,7 +107,7 @@ protected:
     virtual std::size_t output_of_item(std::size_t item) const = 0;
 
     const std::size_t d_input, d_output; // items per frame
-    // Number of frames cut short and of wrong packets.
+    // Number of incomplete frames and of packets with an invalid length.
     std::atomic<std::uint64_t> d_skipped{ 0 };
 
 private:

@@ -18,10 +18,11 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Gathers the items of frames that have length tags.
+ * \brief Buffer that gathers the items of frames with length tags.
  *
- * A tag inside a frame ends that frame. Items outside frames are dropped, and so are tags
- * without a length of at least 1. Each of these cases is warned of once.
+ * A tag inside a frame ends that frame. Items outside of tagged frames are dropped, and
+ * so are tags whose value is not a length of at least 1. In each of these cases, a
+ * warning is logged once.
  */
 class frame_gatherer
 {
@@ -44,21 +45,23 @@ public:
      * must not be complete().
      *
      * \param items the items, whose tags on_tag() has seen
-     * \param first number of the first one in the stream
+     * \param first index in the stream of the first item
      * \param count number of items
-     * \returns how many were taken; 0 if a tag has ended the frame
+     * \returns the number of items taken; 0 if a tag has ended the frame
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! Returns the number of items, of \p count from number \p first on, that belong to
-    //! the current frame, which is open afterwards, or that belong to no frame; 0 if a
-    //! tag has ended the frame. For callers that store the items themselves.
+    //! Returns the number of items, of \p count items from number \p first on, that all
+    //! belong to the current frame or all belong to no frame. In the first case the
+    //! frame is open afterwards. Returns 0 if a tag has ended the frame. For callers
+    //! that store the items themselves.
     std::size_t next(std::uint64_t first, std::size_t count);
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
-    //! Returns the length of the frame that begins with item \p first of the stream if it
-    //! is complete within \p count items and no frame is open; else 0.
+    //! Returns the length of the frame that begins with item \p first of the stream if
+    //! the frame is complete within \p count items and no other frame is open;
+    //! otherwise 0.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! Records that the caller took the frame that whole() found.
     void pass()

@@ -104,8 +104,8 @@ void length_tags::end_packet(std::uint64_t end)
     d_end = std::min(d_end, end);
 }
 
-// Returns the length in the next tag of an item; 0 if it is not valid or if another tag
-// of the item follows, which supersedes it.
+// Returns the length that the tag of an item gives. Returns 0 if the length is invalid,
+// or if a later tag of the same item supersedes the tag.
 std::uint64_t length_tags::length_of(std::uint64_t item)
 {
     forget(item);

@@ -23,7 +23,7 @@ struct incomplete_frame {
     std::size_t have = 0;  //!< number of items in the incomplete frame
     std::size_t items = 0; //!< number of items in a complete frame
 
-    //! Logs the loss; as a warning if there was no \p other output.
+    //! Logs the loss, as a warning if there was no \p other output.
     template <class Logger>
     void log(Logger& logger, bool other) const
     {
@@ -38,13 +38,14 @@ struct incomplete_frame {
 };
 
 /*!
- * \brief Aligns frames of a known length to the length tags of a stream.
+ * \brief Alignment of frames of a known length to the length tags of a stream.
  *
- * Until the first length tag, frames follow one another. From then on a packet of one or
- * more whole frames begins at each tag. Three cases are each warned of once, and counted
- * by the caller: a length that is not a multiple of the frame's, after which items are
- * dropped up to the next tag; a tag inside a packet, which ends there; and items outside
- * packets, which are dropped. The last of several tags on one item counts.
+ * Until the first length tag, frames follow one another. From then on a packet of one
+ * or more whole frames begins at each tag. A warning is logged once for each of three
+ * cases: a length that is not a multiple of the frame length (items are dropped up to
+ * the next tag); a tag inside a packet (the packet ends there); and items that belong
+ * to no packet (they are dropped). The caller counts the first two cases. If an item
+ * has several tags, the last one counts.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.
@@ -71,11 +72,12 @@ public:
     struct run {
         std::size_t items; //!< number of items
         bool of_frames;    //!< false: the caller drops the items
-        unsigned lost;     //!< number of wrong packets found, for the caller to count
+        //! Number of invalid or shortened packets, for the caller to count.
+        unsigned lost;
     };
-    //! Returns the run that begins with \p item, of \p count available items. \p frame is
-    //! the length of a frame. If a frame is open, cuts_frame(item) must have returned
-    //! false.
+    //! Returns the run that begins with item \p item and ends within the \p count
+    //! available items. \p frame is the length of a frame. If a frame is open,
+    //! cuts_frame(item) must have returned false.
     run next(std::uint64_t item, std::size_t count, std::size_t frame);
     //! Records that the items before \p end were taken as frames.
     void took(std::uint64_t end)
@@ -94,11 +96,12 @@ public:
     /*!
      * \brief Moves the tags of items before \p end, all taken, from one queue to another.
      *
-     * Lengths are converted to those of the output. Both ends of a packet are rounded
-     * alike, so that the lengths of consecutive packets add up. A length of 0 is dropped.
+     * Lengths in input items are converted to lengths in output items. Both ends of a
+     * packet are rounded in the same way, so that the lengths of consecutive packets
+     * add up. A tag whose length becomes 0 is dropped.
      * \param output_of_item(item) returns the output item to which a tag moves
-     * \param output_of_end(item) returns the output item at which a packet begins or ends
-     *        that begins with, or ends before, the input item
+     * \param output_of_end(item) returns the output item at which a packet begins or
+     *        ends if it begins at, or ends before, input item \c item
      */
     template <class OutputOfItem, class OutputOfEnd>
     void move(tag_queue& from,

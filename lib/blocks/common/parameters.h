@@ -51,10 +51,10 @@ inline void set_run_options(run_options& run,
     run.device_timeout_ms = device_timeout_ms;
 }
 
-//! Selects the frames for which a block writes status tags.
+//! Frames for which a block writes status tags.
 enum class status_tags { all, failures, none };
 
-//! \throws std::invalid_argument
+//! Converts the value of a parameter. \throws std::invalid_argument
 inline status_tags status_tags_from_string(const std::string& name)
 {
     return choose<status_tags>("status_tags",

@@ -45,7 +45,7 @@ public:
         std::stable_sort(tags.begin(), tags.end(), tag_t::offset_compare);
     }
 
-    //! Inserts a tag after those of the same and earlier items.
+    //! Inserts a tag after the tags of the same item and of earlier items.
     void hold(held_tag tag)
     {
         auto place = d_tags.end();

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of encoders and other blocks without batches: moves tags to the output
- * of their item, with offsets counted from the beginning of a stream. */
+/* The base class of encoders and other blocks without batches. It moves each tag to the
+ * output of the tag's item, with offsets counted from the beginning of a stream. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
@@ -25,8 +25,8 @@ class tagged_block : public Block
 public:
     bool start() override
     {
-        // lock() and unlock() keep the block_detail and its buffers, so the stream goes
-        // on. A new detail begins another stream.
+        // lock() and unlock() keep the block_detail and its buffers, so the stream
+        // continues. A new block_detail means that a new stream begins.
         if (d_detail.lock() == this->detail()) {
             d_lengths.resume();
         } else {
@@ -52,8 +52,8 @@ public:
 protected:
     /*!
      * \param length_tag key of tags with the length of a packet; "": none
-     * \param passes_lengths whether to convert them to lengths of the output; else they
-     *        are removed
+     * \param passes_lengths whether length tags are converted to lengths of the output;
+     *        otherwise they are removed
      */
     explicit tagged_block(const std::string& length_tag, bool passes_lengths = true)
         : d_passes_lengths(passes_lengths),
@@ -90,8 +90,8 @@ protected:
         d_lengths.drop(d_input_tags, end);
     }
 
-    //! Moves the tags of items before \p end to the output. Both functions count items
-    //! without those dropped; see length_tags::move().
+    //! Moves the tags of items before \p end to the output. \p output_of_item and
+    //! \p output_of_end do not count dropped items; see length_tags::move().
     template <class OutputOfItem, class OutputOfEnd>
     void move_tags(std::uint64_t end,
                    OutputOfItem&& output_of_item,
@@ -105,7 +105,8 @@ protected:
             [&](std::uint64_t item) { return output_of_end(item - d_dropped); });
     }
 
-    //! Ends a call of general_work() that took and emitted the given numbers of items.
+    //! Ends a call of general_work() that took \p taken items and emitted \p given
+    //! items.
     int leave(std::size_t taken, std::size_t given)
     {
         this->consume_each(taken);

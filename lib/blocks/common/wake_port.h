@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A way for any thread to make the scheduler call a block. */
+/* A message port through which any thread can make the scheduler call a block. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_WAKE_PORT_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_WAKE_PORT_H

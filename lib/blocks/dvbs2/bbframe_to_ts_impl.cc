@@ -81,8 +81,8 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
 
 bool bbframe_to_ts_impl::start()
 {
-    // lock() and unlock() keep the block_detail and its buffers, so the stream goes on. A
-    // new detail begins another stream.
+    // lock() and unlock() keep the block_detail and its buffers, so the stream
+    // continues. A new block_detail means that a new stream begins.
     if (d_detail.lock() != detail()) {
         restart();
         d_detail = detail();
@@ -255,8 +255,8 @@ void bbframe_to_ts_impl::count()
     d_errors = now.errors;
 }
 
-// If no frame has a valid header, finds out whether frames are already descrambled, or
-// not yet.
+// If no frame has a valid header, tests whether the headers would be valid with
+// descrambling switched the other way.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;

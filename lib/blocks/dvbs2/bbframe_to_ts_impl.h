@@ -21,8 +21,8 @@ namespace gr::gpufec {
 class bbframe_to_ts_impl : public bbframe_to_ts
 {
 public:
-    //! Makes the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("": none)
-    //! are converted to lengths of the output too.
+    //! Creates the block like bbframe_to_ts::make(). Tags of \p other_length_tag ("":
+    //! none) are also converted to lengths of the output.
     static sptr make(const std::string& standard,
                      const std::string& frame_size,
                      const std::string& rate,
@@ -31,7 +31,7 @@ public:
                      const std::string& length_tag,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame; 0: tags of \p length_tag have the
+    //! \p frame_bits is the length of each frame; 0 if tags of \p length_tag give the
     //! lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
@@ -91,7 +91,7 @@ private:
     bool d_judged = false;
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // as published last
+    bool d_synchronised = false, d_ended = false; // the values published last
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

@@ -395,7 +395,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
             (d_lost ? "; dropping input up to the next tag" : "; skipping its frames"));
 }
 
-// Makes the next code tag take effect even if it repeats the last one.
+// Makes the next code tag take effect even if it repeats the previous tag.
 void gpu_ldpc_dvbs2_impl::forget_applied()
 {
     d_applied.reset();

@@ -24,8 +24,8 @@ namespace gr::gpufec {
 class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
-    //! The first code of \p options is that of the first frame. \p names are those of the
-    //! codes in the same order.
+    //! The first code of \p options is the code of the first frame. \p names are the
+    //! names of the codes, in the same order.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
@@ -107,7 +107,7 @@ private:
     std::uint64_t d_skip = 0;
     bool d_lost = false; // input is dropped up to the next tag with a code
     std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
-    // Skipped frames that ldpc_skipped tags have reported.
+    // Number of skipped frames that ldpc_skipped tags have already reported.
     std::uint64_t d_skipped_before = 0;
     bool d_warned_of_code = false, d_warned_of_place = false;
 

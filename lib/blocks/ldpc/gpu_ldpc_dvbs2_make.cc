@@ -41,8 +41,8 @@ struct code_list {
     }
 };
 
-// Returns the constellation of the first frame, followed by those of other rates and,
-// with ACM, all others.
+// Returns the constellation of the first frame, then its variants for the other code
+// rates and, with ACM, all other constellations.
 std::vector<ldpc_constellation>
 constellations_of(const std::string& standard, const ldpc_constellation& first, bool acm)
 {
@@ -195,7 +195,7 @@ gpu_ldpc_dvbs2::make(const std::string& given_standard,
                           code_file.empty() && names_rule && !named_codes.empty()
                               ? "systematic"
                               : message_positions));
-    const bool many = standard != "nr"; // NR has too many codes to load them all
+    const bool many = standard != "nr"; // NR has too many codes to load all of them
     if (code_file.empty() && many) {
         list.add_others(standard, frame_size, rate);
     }

@@ -29,6 +29,7 @@ inline std::vector<std::uint32_t> positions_of(const std::string& name,
 //! The name of a rule, or a list of positions.
 using message_place_parameter = std::variant<std::string, std::vector<int>>;
 
+//! Returns the code with its message bits at these positions.
 //! \throws std::invalid_argument
 inline ldpc_code with_message_at(const ldpc_code& code,
                                  const message_place_parameter& message_positions)
@@ -40,7 +41,7 @@ inline ldpc_code with_message_at(const ldpc_code& code,
     return rule == "systematic" ? code : code.with_message_positions(rule);
 }
 
-//! \throws std::invalid_argument
+//! Returns the code that the parameters select. \throws std::invalid_argument
 inline ldpc_code ldpc_code_of(const std::string& standard,
                               const std::string& frame_size,
                               const std::string& rate,

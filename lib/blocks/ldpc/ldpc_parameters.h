@@ -22,12 +22,12 @@ struct frame_kind {
     std::size_t skip_bits = 0, skip_symbols = 0;
 };
 
-//! Returns the rate of a code's name, such as "1/2" of "normal 1/2".
+//! Returns the rate part of a code's name, such as "1/2" of "normal 1/2".
 inline std::string rate_of(const std::string& code)
 {
     return code.substr(code.rfind(' ') + 1);
 }
-//! Returns the frame size of a code's name, such as "normal" of "normal 1/2".
+//! Returns the frame size part of a code's name, such as "normal" of "normal 1/2".
 inline std::string size_of(const std::string& code)
 {
     return code.substr(0, code.rfind(' '));

@@ -69,7 +69,7 @@ public:
         const auto each = d_all[d_selected].points.bits;
         return (bits + each - 1) / each;
     }
-    //! Returns the index within the frame of the code bit that is label bit 0 of
+    //! Returns the index within the frame of the code bit that becomes label bit 0 of
     //! \p symbol.
     std::size_t bit_of(std::size_t symbol, std::size_t bits) const
     {

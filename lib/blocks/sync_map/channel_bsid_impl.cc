@@ -88,8 +88,8 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Transmits bits from number `item` of the stream up to the end of a frame, at most
-// piece_bits. All output made earlier must have been emitted.
+// Transmits at most piece_bits bits, from number `item` of the stream up to the end of
+// a frame. All earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

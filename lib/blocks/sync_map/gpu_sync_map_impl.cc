@@ -49,7 +49,7 @@ bool soft_input_from_string(const std::string& name)
 
 sync_output output_from_string(const std::string& name)
 {
-    // The block does not offer this output; only the library has it.
+    // The posteriors64 output is available only in the library, not in the block.
     if (folded(name) == "posteriors64") {
         refuse("output",
                '"' + name + '"',
@@ -250,7 +250,8 @@ void gpu_sync_map_impl::ending()
 {
     judge_frames();
     const auto rest = std::int64_t(d_taken) - d_frame_end;
-    // A rest that exceeds the drift of a frame is part of a further frame.
+    // If more items remain than the drift of the last frame can explain, they belong to
+    // a further, incomplete frame.
     if (d_stream && rest > d_decoder->window().last) {
         incomplete_frame{ std::size_t(rest), d_options.code.frame_bits() }.log(
             *d_logger, d_frames > 0);
@@ -278,7 +279,7 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// Requires no items if the block must be called without new ones.
+// Requires no items if the block must be called without new items.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
@@ -295,7 +296,8 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
-// A frame that is copied is gathered to its end even if all slots are in flight.
+// Returns whether the input must wait. If input is copied, a frame is gathered to its
+// end even if all slots are in flight.
 bool gpu_sync_map_impl::held_up()
 {
     return ((d_stream || borrows()) && decoder_block::held_up()) ||
@@ -329,7 +331,8 @@ gpu_sync_map_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t firs
     return given;
 }
 
-// Emits the rest of a frame that fitted into the output only in part.
+// Emits the remaining output of a frame that fitted only in part into the output
+// buffer.
 std::size_t gpu_sync_map_impl::give_rest(std::byte* out, std::size_t capacity)
 {
     const auto n = std::min(capacity * d_output_size, d_rest.size() - d_rest_emitted);

@@ -21,7 +21,7 @@ namespace gr::gpufec {
 class gpu_sync_map_impl : public decoder_block<gpu_sync_map>
 {
 public:
-    //! \p frame_items is the length of every frame; 0: length tags have it.
+    //! \p frame_items is the length of every frame; 0 if length tags give the lengths.
     gpu_sync_map_impl(const sync_options& options,
                       const std::string& length_tag,
                       bool bounds,
@@ -101,19 +101,21 @@ private:
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
     // Tag values that are used repeatedly.
     const pmt::pmt_t d_length_value;
-    // Values for drifts from -64 on, made on first use.
+    // Tag values of the drifts from -64 on. Each value is made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
 
     frame_gatherer d_frame;      // the current frame
     std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
-    std::uint64_t d_pushed = 0;   // number of pushed frames
-    std::int64_t d_frame_end = 0; // received item after the last frame of a stream
+    std::uint64_t d_pushed = 0; // number of pushed frames
+    // Number of the first received item after the last frame of a stream.
+    std::int64_t d_frame_end = 0;
 
     std::vector<std::byte> d_rest;  // output of a frame that is emitted in parts
     std::size_t d_rest_emitted = 0; // number of bytes of d_rest already emitted
 
-    // Input tags not yet emitted: by received item, or in frames by symbol.
+    // Tags of the input that are not yet emitted. In a stream they are ordered by
+    // received item, in frames by symbol.
     tag_queue d_moving;
 
     // Copies of the decoder's counts, for getters that any thread may call.

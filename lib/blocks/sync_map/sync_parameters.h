@@ -14,7 +14,7 @@
 
 namespace gr::gpufec {
 
-//! \throws std::invalid_argument
+//! Returns the code that the parameters select. \throws std::invalid_argument
 inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
                               int q,
                               int n,
@@ -56,7 +56,7 @@ public:
         change(d_channel.p_insert(), d_channel.p_delete(), p);
     }
 
-    //! Returns the channel if it has changed since the last call.
+    //! Returns the channel if it has changed since the last call, otherwise nothing.
     std::optional<bsid_model> take()
     {
         std::lock_guard<std::mutex> guard(d_mutex);

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the decoder objects for gr-fec with PDUs of any length, through gr-fec's own
- * async_decoder and by calls in any order. Memory errors show under -fsanitize=address.
+/* Tests of the decoder objects for gr-fec with PDUs of any length. The objects are
+ * called by gr-fec's own async_decoder and directly, in any order of calls. A build
+ * with -fsanitize=address detects memory errors. The environment variable
  * GPUFEC_TEST_PDUS sets the number of PDUs. */
 
 #include <gnuradio/constants.h>
@@ -215,8 +216,9 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 std::tie(bits, values) = k.frame(number(most), random);
                 expected = packs ? packed(bits, reversed) : bits;
             } else {
-                // A length up to the MTU, a very short one, one at the limit that the
-                // MTU sets, or one up to four times the MTU.
+                // Chooses one of four lengths: any up to the MTU, a very short one, one
+                // close to the limit that the MTU sets, or any up to four times the
+                // MTU.
                 const unsigned choices[] = { number(most),
                                              number(20),
                                              unsigned(most + 1e-6) + number(1),

@@ -15,7 +15,8 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Returns the code and termination of the preset, or of the other four parameters.
+ * \brief Returns the code and termination that the preset or the other four parameters
+ * select.
  * \throws std::invalid_argument if both are given
  */
 std::pair<conv_code, termination>

@@ -116,7 +116,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     }
     const bool packed_input = options.format == soft_format::packed4;
     if (options.ends == termination::streaming) {
-        // If there are several codes, the lowest rate counts.
+        // If there are several codes, the lowest code rate is used.
         auto code = options.code;
         for (const auto& name : options.lock_presets) {
             if (d_locks && conv_code::preset(name).rate() < code.rate()) {
@@ -218,8 +218,8 @@ pmt::pmt_t dictionary(const viterbi_lock& lock)
 
 } // namespace
 
-// Publishes changes of the lock at once, and tags the output items before `end`, which
-// are about to be emitted.
+// Publishes changes of the lock state immediately, and adds their tags to the output
+// items before `end`, which are about to be emitted.
 void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
 {
     if (!d_locks) {

@@ -65,7 +65,7 @@ TEST_F(device_admission_test, OthersActive_LongBatchesAreLimited)
     EXPECT_EQ(s.begin(1, start), 1u);
     EXPECT_EQ(a.begin(3, start), 2u);
     s.place.end();
-    EXPECT_EQ(woken, ""); // the end of a short batch admits no long one
+    EXPECT_EQ(woken, ""); // the end of a short batch admits no long batch
     EXPECT_EQ(a.begin(1, start), 0u);
     a.place.end();
     EXPECT_EQ(woken, "a");

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Unpacking of bits on a real or emulated device, compared with the host's. */
+/* Tests of unpacking bits on a real or emulated device, compared with the host's
+ * unpacking. */
 
 #include "common/packed_bits.h"
 #include "cuda/devices.h"
@@ -20,8 +21,9 @@ TEST(unpack_bits, AnyLayout_EqualsHost)
     cuda::select(found.devices.front().index);
     const cuda::stream stream;
     std::mt19937 random(1);
-    // Rows of whole bytes or not, with gaps or without; one row, more rows than the grid
-    // has blocks, and a row with more bytes than the grid has threads.
+    // Rows with and without an incomplete last byte, and with and without gaps between
+    // them; one row, more rows than the grid has blocks, and a row with more bytes than
+    // the grid has threads.
     for (const output_rows rows : { output_rows{ 0, 1, 4050, 4050, 32400 },
                                     output_rows{ 0, 3, 4050, 4052, 32400 },
                                     output_rows{ 16, 70, 8, 12, 61 },

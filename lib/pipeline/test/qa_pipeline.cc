@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the pipeline over a fake backend: completion out of order, a slow device,
- * failures. */
+/* Tests of the pipeline with a fake backend: batches that finish out of order, a slow
+ * device, and failures. */
 
 #include "common/checked_size.h"
 #include "common/non_temporal_copy.h"
@@ -432,7 +432,8 @@ TEST(pipeline, BorrowedOutput_IsCopiedToSlotsWhenBorrowingEnds)
     fake_decoder::control c;
     fake_pipeline p(fakes({ &c }), 3, {});
     std::array<std::byte, 3> ring{};
-    p.submit({ 1 }, nullptr, borrowed_at(&ring[0])); // ignored, as it is not pinned
+    // The borrowed memory is ignored, because it is not pinned.
+    p.submit({ 1 }, nullptr, borrowed_at(&ring[0]));
     c.finish(1);
     ASSERT_NE(p.ready(), nullptr);
     EXPECT_EQ(int(p.ready()->output[0]), 1);

@@ -182,7 +182,7 @@ TEST(batch_deadline, LatencyBound_IsOverAtItsEndAndNotBefore)
             const auto begin = now();
             deadline.start();
             simulated_timer::pass(latency / 2);
-            deadline.start(); // no effect while the batch is waiting
+            deadline.start(); // has no effect while the batch is waiting
             simulated_timer::pass(latency - latency / 2 - 1ns);
             EXPECT_FALSE(deadline.over());
             EXPECT_EQ(rings, batch - 1);

@@ -25,7 +25,8 @@ double log_choose(double n, double k)
 // Returns k·log(p), where 0·log(0) is 0.
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
-// Probabilities of drifts; each is computed only once, when first needed.
+// Probabilities of drifts. Each probability is computed only once, when it is first
+// needed.
 class drift_distribution
 {
 public:

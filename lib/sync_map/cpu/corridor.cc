@@ -26,8 +26,8 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// The corridor form, with lattices of type Lattice and everything else of type Metric.
-// The innermost loops run over start drifts.
+// The corridor form. Lattices have type Lattice, all other metrics type Metric. The
+// innermost loops run over start drifts.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {

@@ -12,7 +12,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Decodes one frame at a time; each thread has its own.
+//! A decoder for one frame at a time. Each thread has its own.
 class corridor_decoder
 {
 public:
@@ -24,7 +24,8 @@ public:
 //! Returns the size in bytes of a frame's branch metrics in global storage.
 std::size_t branch_metric_bytes(const setup& setup);
 
-//! \throws std::invalid_argument if global storage needs more memory than is available
+//! Makes a decoder of the corridor form. \throws std::invalid_argument if global
+//! storage needs more memory than is available
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

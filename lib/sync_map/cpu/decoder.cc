@@ -164,8 +164,8 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // Compares the boundaries inside this chunk. The caller compares those between
-        // the chunks of different workers.
+        // Compares the boundaries inside this chunk. The caller compares the boundaries
+        // between the chunks of different workers.
         for (unsigned k = 1; k < count; ++k) {
             if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();

@@ -19,7 +19,8 @@ namespace gr::gpufec::sync_map {
 //! Returns the kernels of a \p variant of cpu_variants(); "" means the best.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
-//! Decodes groups of up to lanes() frames in the linear form; each thread has its own.
+//! A decoder for groups of up to lanes() frames, in the linear form. Each thread has
+//! its own.
 class lane_group
 {
 public:
@@ -57,8 +58,8 @@ private:
     frame_scratch d_scratch;
 };
 
-//! Runs the forward recursion of the linear form over the frames of a stream, one after
-//! the other.
+//! The forward recursion of the linear form over the frames of a stream, one after the
+//! other.
 class alpha_carrier
 {
 public:
@@ -67,8 +68,10 @@ public:
                            const lane_kernels& kernels = cpu_kernels());
 
     /*!
-     * \param frame its start metrics are α at boundary 0
-     * \param carried result: α at boundary outputs, of sum 1, or all 0 if no path is left
+     * Runs the forward recursion over one frame.
+     * \param frame input of the frame; its start metrics are α at boundary 0
+     * \param carried result: α at boundary outputs, with sum 1, or all 0 if no path is
+     *        left
      */
     void carry(const std::byte* frame, double* carried);
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flushes denormals to 0, because an operation on one takes a hundred cycles and its
- * value is negligible in a recursion.
+/* Flushes denormals to 0, because an operation on a denormal takes about a hundred
+ * cycles, and such small values are negligible in the recursions.
  */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H
@@ -16,7 +16,7 @@ namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 namespace {
 
-//! Makes denormals count as 0 in this thread during its lifetime.
+//! Guard that makes its thread treat denormals as 0 during the guard's lifetime.
 class flush_denormals
 {
 public:

@@ -108,9 +108,10 @@ private:
         }
     }
 
-    /* Advances the lattices by some rows, each a D step and insertions, which in the last
-     * row have the weight `last`. Q begins with the item of the first drift's first
-     * symbol. First: starts from I·α, else from d_rows. */
+    /* Advances the lattices by `rows` rows. Each row is a D step followed by
+     * insertions; in the last row the insertions have the weight `last`. Q begins with
+     * the item that the first symbol of the sweep has at the window's first drift. If
+     * First is true, the sweep starts from I·α, otherwise from d_rows. */
     template <bool First>
     void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
@@ -133,7 +134,8 @@ private:
         }
     }
 
-    // clean_bits: an item weighs 1 for the bit it equals and 0 for the other bit.
+    // Kinds of items. With clean_bits, an item weighs 1 for the bit that it equals and
+    // 0 for the other bit.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>
@@ -143,7 +145,7 @@ private:
                   c_last = vec{} + last;
         const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
         const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
-        mask is_sent[2][Rows]; // bit 0, bit 1
+        mask is_sent[2][Rows]; // lanes whose symbol is bit 0, and bit 1
         for (unsigned r = 0; r < Rows; ++r) {
             is_sent[1][r] = symbols[r] > 0;
             is_sent[0][r] = ~is_sent[1][r];
@@ -206,7 +208,8 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
-    // Selects lanes of a and b; lane numbers from `lanes` on select from b.
+    // Selects lanes of a and b: index k in `from` selects lane k of a or, from k =
+    // `lanes` on, lane k − `lanes` of b.
     static vec picked(vec a, vec b, mask from)
     {
 #ifdef __clang__

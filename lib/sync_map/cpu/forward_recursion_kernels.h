@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A frame over which the forward recursion carries α. "Real" is float or double.
+//! Input and result of the forward recursion over one frame. "Real" is float or double.
 struct carried_frame {
     //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
     const std::uint8_t* words;
@@ -20,8 +20,8 @@ struct carried_frame {
     unsigned symbols; //!< number of symbols to process; indices of the code repeat
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights, (n·symbols + window) × alphabet reals, from the item
-    //! received at the window's first drift of boundary 0 on.
+    //! Transmission weights: (n·symbols + window) × alphabet reals, beginning with the
+    //! item that is received first at boundary 0 and the window's first drift.
     const void* transmission;
     //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
     //! other.

@@ -46,8 +46,8 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
 {
 }
 
-// Runs the forward recursion of d_alpha over some symbols from `index` on; the window's
-// first drift lies at item `base`.
+// Runs the forward recursion of d_alpha over `symbols` symbols, beginning with symbol
+// index `index`. The window's first drift lies at item `base`.
 template <class Real>
 void start_finder::carry(const item_span& items,
                          std::int64_t base,
@@ -255,7 +255,7 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt, centred on the place that was found.
+        // Repeats the attempt with the window centred on the place that was found.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

@@ -28,11 +28,14 @@ public:
     /*!
      * \brief Searches boundary 0 of a frame around item \p guess.
      *
-     * \param warmup symbols before it, up to search.max_warmup
-     * \param radius distance within which the best attempt is taken if none is accepted
-     * \param accepted logarithm of the likelihood ratio to random items to be reached
-     * \param start result: window metrics of the frame, of sum 1; may be nullptr
-     * \returns its place relative to the guess
+     * \param warmup number of symbols before the boundary at which the recursion
+     *        begins, up to search.max_warmup
+     * \param radius distance from the guess, in items; if no attempt is accepted, the
+     *        best one within this distance is taken
+     * \param accepted threshold for the logarithm of the likelihood ratio to random
+     *        items
+     * \param start result: the frame's start metrics, scaled to sum 1; may be nullptr
+     * \returns a header whose origin is relative to the guess
      */
     boundary_match_header find(const item_span& items,
                                std::int64_t guess,
@@ -44,16 +47,18 @@ public:
     /*!
      * \brief Searches boundary 0 at lower cost, for guesses of other frames.
      *
-     * Once some symbols have located the frame, the recursion continues only with drifts
-     * near that, and only until the evidence is accepted. The result differs from find()
-     * by a few items, or is empty.
+     * Once the first symbols have shown roughly where the frame begins, the recursion
+     * continues only with drifts near that place, and stops when the evidence is
+     * accepted. The origin may differ from that of find() by a few items. The result is
+     * empty if no attempt is accepted.
      */
     boundary_match_header find_soon(const item_span& items,
                                     std::int64_t guess,
                                     unsigned warmup,
                                     double accepted);
 
-    //! Searches the beginning of a frame and writes the frame's input; returns the place.
+    //! Searches the beginning of a frame and writes the frame's input. Returns the
+    //! place found.
     boundary_match_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
 
@@ -91,7 +96,7 @@ private:
     const drift_range d_window;
     const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    // Logarithm of the factors per symbol that the recursion leaves out.
+    // Logarithm of the constant factor that the recursion leaves out, per symbol.
     const double d_log_symbol;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;

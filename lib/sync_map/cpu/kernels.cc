@@ -80,8 +80,8 @@ private:
 
     // ---- steps of a lattice for up to two branches at once ----
 
-    // Computes the rows of a prefix node's children. Leaf: includes the insertions that
-    // follow.
+    // Computes the rows of a prefix node's children. If Leaf is true, the rows include
+    // the insertions that follow.
     template <unsigned Branches, bool Leaf>
     void
     split_up(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -108,8 +108,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children by the transposed steps. Insertions
-    // precede the node's row unless the node is the root.
+    // Computes the rows of a suffix node's children by the transposed steps. Unless the
+    // node is the root (Root is true), insertions precede the node's row.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -130,8 +130,8 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows of children into their node's row. Add: adds them to its present
-    // contents.
+    // Sums the rows of children into their node's row. If Add is true, adds the sum to
+    // the row's present contents.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {

@@ -16,24 +16,27 @@ namespace gr::gpufec::sync_map {
 /*!
  * \brief One frame per lane, all of the same code and size.
  *
- * The innermost dimension of every array is the lane. A "row" value has the lattice's
- * type, a "metric" that of boundary metrics; they differ in mixed precision alone.
+ * The innermost dimension of every array is the lane. A "row" value has the type of
+ * lattice rows, and a "metric" has the type of boundary metrics. The two types differ
+ * only in mixed precision.
  */
 struct lane_frames {
     const word_tries* tries;
-    //! Number of symbols including the look-ahead; indices of the code repeat.
+    //! Number of symbols including the look-ahead. It may exceed the code's
+    //! frame_symbols; the code's symbol indices then repeat.
     unsigned symbols;
     unsigned outputs; //!< number of symbols (the first ones) that get posteriors
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights of row type, (n·symbols + window) × alphabet, from the item
-    //! received at the window's first drift of boundary 0 on.
+    //! Transmission weights of row type: (n·symbols + window) × alphabet values,
+    //! beginning with the item that is received first at boundary 0 and the window's
+    //! first drift.
     const void* transmission;
     const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
     const void* start;  //!< window metrics at boundary 0
     const void* end;    //!< window metrics at the last boundary
     void* alpha;        //!< result: (symbols + 1) × window metrics of α
-    void* rows;         //!< row_vectors() × window rows of scratch
+    void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window metrics of λ at boundary 0
     void* last_drifts;  //!< result: window metrics of λ at boundary outputs

@@ -10,7 +10,7 @@
 namespace gr::gpufec::sync_map {
 
 // Populates the pages at once, with huge pages where the system has them, because the
-// first touch of a page costs more than all items on it.
+// first access to a page takes longer than copying all its items.
 received_window::chunk received_window::make_chunk()
 {
     chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));

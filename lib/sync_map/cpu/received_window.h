@@ -22,8 +22,8 @@ struct item_span {
 };
 
 /*!
- * \brief Items by their number in the stream, in chunks of memory that are reused, or in
- * the caller's memory while they are borrowed.
+ * \brief Received items, addressed by their number in the stream. They are stored in
+ * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
  * Chunks avoid moving items, and new pages are touched only when more items are held than
  * ever before.

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of boundary matches. Both backends follow it to the last bit, so that
- * both decode the same frames again. */
+/* The arithmetic of boundary matches. The results of both backends are bit-identical,
+ * so that both choose the same frames to be decoded again. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
@@ -21,14 +21,17 @@ struct boundary_match {
     //! Total variation distance between the final α of a frame and the initial α of the
     //! next.
     float difference = 0;
-    //! Bound on the error of the next frame's posteriors that this difference causes.
+    //! Upper bound on the error that this difference causes in the next frame's
+    //! posteriors.
     float start_bound = 0;
-    //! Bound on the error of this frame's posteriors from its limited look-ahead.
+    //! Upper bound on the error that the limited look-ahead causes in this frame's
+    //! posteriors.
     float end_bound = 0;
 };
 
-//! Number of partial sums per sum; several hide the latency of an addition. Part k sums
-//! the terms whose number is k modulo this. The parts are added in order, in double.
+//! Number of partial sums per sum. Several partial sums hide the latency of an
+//! addition. Part k sums the terms whose index modulo this number is k. The parts are
+//! then added in order, in double.
 constexpr int boundary_match_parts = 8;
 
 //! Returns the rounded product; the compiler must not fuse it with an addition.
@@ -52,9 +55,10 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
 /*!
  * \brief Compares the metrics at the boundary between two frames.
  *
- * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β. With both α
- * scaled to Σ α·β = 1, it therefore changes by at most Σ |α − α'|·β. The same holds with
- * α and β exchanged. β of boundary 0 is at most 1, and is taken as 1 where it is unknown.
+ * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β. With both
+ * α scaled to Σ α·β = 1, the posterior therefore changes by at most Σ |α − α'|·β. The
+ * same holds with α and β exchanged. β at boundary 0 is at most 1, and counts as 1
+ * where it is unknown.
  *
  * \param carried, looked final α and β of the frame, window values each
  * \param began, ahead initial α and β of the next frame

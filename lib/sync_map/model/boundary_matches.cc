@@ -9,7 +9,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Computes the partial sums of each sum side by side.
+// Function object that computes the partial sums of each sum side by side.
 template <class Real>
 struct sum_of_parts {
     template <class Term, unsigned Sums>

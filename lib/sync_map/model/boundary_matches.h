@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares the metrics that one frame of a stream ends with to those that the next began
- * with. */
+/* Compares the end metrics of a frame of a stream with the start metrics of the next
+ * frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCHES_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCHES_H
@@ -30,7 +30,7 @@ compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 //! result into the header of \p next.
 void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
-//! Largest difference at which a boundary match still proves a frame.
+//! Returns the largest difference at which a boundary match still proves a frame.
 double boundary_match_tolerance(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

@@ -21,7 +21,8 @@ struct frame_scratch {
     std::vector<double> metrics[4];  //!< metrics for boundary matches
 };
 
-//! Converts received items to transmission weights, in units of setup::largest_weight().
+//! Converter of received items to transmission weights, in units of
+//! setup::largest_weight().
 class item_weigher
 {
 public:
@@ -72,8 +73,8 @@ private:
     const double* d_prior_scale;
 };
 
-//! Writes a message symbol's output. \param L posteriors of sum 1 \param prior of sum 1,
-//! or nullptr \param weights buffer for q values
+//! Writes a message symbol's output. \p L are posteriors of sum 1, \p prior is a prior
+//! of sum 1 or nullptr, and \p weights is a buffer for q values.
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,

@@ -13,7 +13,7 @@ namespace gr::gpufec::sync_map {
 
 struct job {
     std::size_t frames = 0;
-    //! Number of frames with an input of their own, which do not search.
+    //! Number of whole frames. They have an input of their own and do not search.
     std::size_t whole = 0;
     std::size_t items = 0; //!< number of received items of searching or placed frames
     //! Number of warm-up symbols of searching frames, at most search.max_warmup.

@@ -223,8 +223,8 @@ private:
         return out;
     }
 
-    // F(t, j): weight of t symbols sent and j received, where the last event is no
-    // insertion. The corridor is change.first ≤ j − t ≤ change.last.
+    // F(t, j) is the weight of the paths with t symbols sent and j received whose last
+    // event is not an insertion. The corridor is change.first ≤ j − t ≤ change.last.
     std::vector<Real> receiver(unsigned i, unsigned D, int from) const
     {
         const int n = d_problem.code.n();
@@ -353,8 +353,8 @@ public:
     }
 
 private:
-    // forward(t, j): paths that have just sent symbol t and received j items, without
-    // later insertions.
+    // Computes forward(t, j), the weight of the paths that have just sent symbol t and
+    // received j items, without later insertions.
     void run_forward()
     {
         const auto start = d_weights.boundary(d_problem.start, 0);
@@ -513,7 +513,7 @@ map_result linear(const map_problem& p)
 
 namespace {
 
-// Divides each row of q values by its sum or by its largest value.
+// The quantity that scale_rows() makes 1 in each row: the sum or the largest value.
 enum class unit { sum, largest };
 void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0)
 {

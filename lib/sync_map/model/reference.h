@@ -26,7 +26,8 @@ struct map_problem {
     unsigned symbols;
     int origin = 0; //!< received position of boundary 0 at drift 0
     //! Probability of each received item given each channel symbol sent without
-    //! substitution: positions × alphabet, each row of sum 1. Hard: 1 or 0.
+    //! substitution: positions × alphabet, each row of sum 1. For hard items they are 1
+    //! and 0.
     std::vector<double> likelihood;
     std::vector<double> start; //!< weights of the drifts in the window at boundary 0
     std::vector<double> end; //!< weights of the drifts in the window at the last boundary
@@ -59,7 +60,7 @@ map_result corridor(const map_problem& p, drift_range change);
 //! Runs corridor() in floating point of 50 decimal digits.
 map_result corridor_exact(const map_problem& p, drift_range change);
 
-//! Runs the linear form: each word's lattice once over the whole window.
+//! Runs the linear form, which computes each word's lattice once for the whole window.
 map_result linear(const map_problem& p);
 
 //! Returns the posteriors of one message given several reads of it, by enumeration of all
@@ -67,13 +68,14 @@ map_result linear(const map_problem& p);
 std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
 
 /*!
- * \brief The rule of sync_reads_decoder: decodes the reads in turn, \p passes times; the
- * other reads' extrinsics are the priors.
+ * \brief Decodes by the rule of sync_reads_decoder: decodes the reads in turn,
+ * \p passes times. The priors of each read come from the other reads' extrinsics.
  *
- * A read's extrinsics are its posteriors divided by its priors. They, and the product of
- * the other reads' extrinsics, are divided by the row's largest value and are at least
- * read_rule::min_extrinsic. The product is multiplied by the first problem's priors. All
- * three are floats. Returns symbols × q, rows of sum 1.
+ * A read's extrinsics are its posteriors divided by its priors. Each row of the
+ * extrinsics, and of the product of the other reads' extrinsics, is divided by its
+ * largest value, and smaller values are raised to read_rule::min_extrinsic. The product
+ * is then multiplied by the first problem's priors. Extrinsics, product and priors are
+ * floats. Returns symbols × q, rows of sum 1.
  */
 std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned passes);
 

@@ -49,7 +49,7 @@ bool begins_at_0(const sync_options& o)
     return o.start.first == 0 && o.start.probability.size() == 1;
 }
 
-// Returns the message symbols of a frame and its look-ahead.
+// Returns the number of message symbols of a frame and its look-ahead.
 checked_size symbols_of(const sync_options& o)
 {
     return checked_size(o.code.frame_symbols()) + chosen_lookahead(o);
@@ -64,8 +64,9 @@ unsigned bits_of(const sync_options& o)
 // Largest number of boundary metrics, and of drifts times drift changes.
 constexpr std::uint64_t max_metrics = std::uint64_t(1) << 26;
 
-/* Returns the symbols after which a recursion has forgotten its start: as many as are
- * worth 55 bits, or on bad channels as many as measurements with n = 10 showed. */
+/* Returns the number of symbols after which a recursion has forgotten its start: as
+ * many as carry 55 bits of evidence, or more on bad channels, according to measurements
+ * with n = 10. */
 double symbols_to_forget(const sync_options& o)
 {
     const auto& c = o.channel;
@@ -105,7 +106,7 @@ start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;
     constexpr unsigned max_anchors = 64;
-    // Largest number of items lost or inserted that the search bridges.
+    // Largest number of consecutive items, lost or inserted, that the search bridges.
     constexpr int longest_slip = 2000;
     const auto symbols = symbols_to_forget(o);
     if (o.mode != sync_mode::stream || o.form != sync_form::linear ||
@@ -118,8 +119,8 @@ start_search make_search(const sync_options& o)
         // Number of items in a period of the codebook.
         double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
-    // Where the channel forgets slowly, the time needed varies. The warm-up begins short
-    // and can be lengthened.
+    // If the recursion forgets its start slowly, the number of symbols needed varies.
+    // The warm-up is then short at first and can be lengthened.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
     s.max_warmup = 2 * s.warmup;
     s.anchors = max_anchors;
@@ -142,9 +143,9 @@ start_search make_search(const sync_options& o)
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
-    // The warm-up is worth at least 55 bits. Identifying one of `window` drifts takes
-    // log2(window) bits, and 10 more for certainty. The drift is then known up to the
-    // spread over 32 symbols.
+    // The warm-up gives at least 55 bits of evidence. Identifying one of `window`
+    // drifts takes log2(window) bits, and certainty takes 10 more. The drift is then
+    // known up to the spread over 32 symbols.
     s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.told + 1) / 2;
     s.next_look = (s.told + 3) / 4;
@@ -154,7 +155,8 @@ start_search make_search(const sync_options& o)
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
     s.nearest = 2 * within(2 * s.step_symbols);
-    // The window must be shorter than the period, or two equal places could lie in it.
+    // The window must be shorter than the period; a longer window could contain two
+    // places that are equally likely.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s
                : start_search{};

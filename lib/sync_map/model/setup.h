@@ -36,7 +36,8 @@ struct start_search {
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
     int first = 0;           //!< the first of these drifts, relative to the place
-    //! Largest distance from the place at which an attempt finds the frame.
+    //! Largest distance between the place of an attempt and a frame at which the
+    //! attempt finds the frame.
     int reach = 0;
     //! Largest expected error of a guess. If no attempt within this distance is accepted,
     //! the best one is taken.
@@ -50,10 +51,11 @@ struct start_search {
     //! Logarithm of the likelihood ratio to random items that an attempt must reach.
     double accepted = 12;
     //! A narrowing attempt begins with near_guess drifts to either side of its place.
-    //! After first_look symbols, and then every next_look, it tests its evidence. Once
-    //! that reaches `enough`, it keeps only the `nearest` drifts to either side of the
-    //! most likely one, and does so again every step_symbols. After `told` symbols it
-    //! narrows in any case, or fails without evidence.
+    //! It tests the evidence after first_look symbols and then every next_look symbols.
+    //! Once the evidence reaches `enough`, the attempt keeps only the `nearest` drifts
+    //! to either side of the most likely drift, and repeats this every step_symbols
+    //! symbols. After `told` symbols, the attempt fails if the evidence is negative,
+    //! and otherwise narrows its window in any case.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
@@ -68,16 +70,16 @@ struct start_search {
     //! Returns whether searches for frames narrow their windows. Small windows would save
     //! next to nothing.
     bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
-    //! Place of attempt number \p k relative to the guess.
+    //! Returns the place of attempt number \p k relative to the guess.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! The place where a frame was found; header of the output for boundary matches.
+//! Header of the output for boundary matches: the place where the frame was found.
 struct boundary_match_header {
     std::int32_t origin; //!< received item at boundary 0 and drift 0
     float evidence; //!< logarithm of the likelihood ratio to random items; 0: no search
     std::uint32_t found; //!< whether the evidence was accepted
-    //! Whether it was compared to the previous frame of the batch.
+    //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
     boundary_match to_previous{}; //!< result of that comparison
     std::uint32_t unused = 0;
@@ -106,8 +108,9 @@ struct setup {
     double state_threshold, lattice_threshold;
     //! Factor on the weight of every received item. The alphabet size s makes an item
     //! that is independent of the code weigh 1. Paths that explain different numbers of
-    //! items can then be compared, and metrics differ less between drifts, which floats
-    //! need where drifts are many. 1 where priors of a frame's ends weigh such paths.
+    //! items can then be compared. Metrics also differ less between drifts, which keeps
+    //! floats in range if there are many drifts. The factor is 1 if the priors of both
+    //! ends of a frame already weigh such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
     start_search search;   //!< search for the frames of a stream
@@ -118,12 +121,13 @@ struct setup {
     bool placed = false;
     int first = 0;             //!< first drift of the window
     std::vector<double> start; //!< window metrics at the start of placed frames
-    //! Window metrics at the end of placed frames; empty: they end with the last item.
+    //! Window metrics at the end of placed frames; empty if the frames end with the
+    //! last item.
     std::vector<double> end;
 
-    // A frame's input: header, start and end metrics (window doubles each), priors
-    // (outputs × q floats), items. Its output: symbols, then drift posteriors of boundary
-    // 0 and of boundary outputs (window floats each).
+    // The input of a frame consists of a header, start and end metrics (window doubles
+    // each), priors (outputs × q floats) and items. The output consists of symbols,
+    // then drift posteriors of boundary 0 and of boundary outputs (window floats each).
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }
@@ -140,8 +144,9 @@ struct setup {
     //! Returns the size in bytes of one message symbol's output.
     std::size_t symbol_bytes() const;
     std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
-    //! Then, for boundary matches, a boundary_match_header and window metrics of α and β
-    //! at boundary 0, then at boundary outputs, of any sum.
+    //! Returns the offset of the data for boundary matches, which follow in the output:
+    //! a boundary_match_header, then window metrics each of α and β at boundary 0 and
+    //! of α and β at boundary outputs. Their sums are arbitrary.
     std::size_t boundary_matches_at() const
     {
         return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
@@ -168,21 +173,23 @@ struct setup {
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }
     //! Returns the weight of a deletion, in units of lattice weights.
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
-    //! Logarithm of a frame's probability, times item_weight per item, less that of its
-    //! lattice weight in units, where symbols without priors weigh 1.
+    //! Returns the difference of two logarithms: that of a frame's probability times
+    //! item_weight per item, minus that of the frame's lattice weight. The lattice
+    //! weight is in units of unit(), and symbols without priors have weight 1 in it.
     double log_scale() const;
 
     //! Returns the memory needed for a batch of \p frames.
     batch_limits limits(std::size_t frames) const;
 
-    /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
-     * whole frames, the items of all others. */
+    /*! Input layout of a batch of a stream whose frames search: a stream_piece per
+     * frame, then the whole frames, then the items of the frames that search. */
     struct stream_batch {
         std::size_t max_whole, item_capacity, whole_at, items_at, bytes;
     };
     stream_batch stream_input(std::size_t frames) const;
 
-    //! Input layout of a batch of placed frames: a placed_frame each, then all items.
+    //! Input layout of a batch of placed frames: a placed_frame per frame, then all
+    //! items.
     struct placed_batch {
         std::size_t item_capacity, items_at;
     };
@@ -191,7 +198,7 @@ struct setup {
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame of a batch of a stream.
+//! A frame in a batch of a stream whose frames search.
 struct stream_piece {
     std::int32_t whole; //!< index among the whole frames; negative: the frame searches
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
@@ -204,17 +211,19 @@ struct placed_frame {
     std::uint32_t at; //!< index of its first item in the batch
 };
 
-//! Mean drift of \p symbols symbols, and the deviation from it that is exceeded about
-//! once in 1e9 times.
+//! Mean drift over a number of symbols, and the deviation from the mean that is
+//! exceeded with a probability of about 1e-9.
 struct drift_spread {
     drift_spread(const bsid_model& channel, double symbols);
     double mean, most;
 };
 
 /*!
- * \brief Returns the bits that an item explained by the code saves against a random one.
+ * \brief Returns the mean evidence of one received item for the code against random
+ * items, in bits.
  *
- * These are log2 of the alphabet size less the code's rate and the channel's entropy.
+ * The evidence is log2 of the alphabet size, minus the code's rate in bits per channel
+ * symbol and the channel's entropy.
  */
 double worth_of_following(const sync_options& options);
 

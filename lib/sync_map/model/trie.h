@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of each index as two tries that meet in the middle. Prefixes that words share
- * in their first half, and suffixes in their second, are decoded once. */
+/* The words of each index as two tries that meet in the middle. A prefix that several
+ * words share in their first halves is decoded only once, and so is a shared suffix of
+ * their second halves. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
@@ -45,10 +46,10 @@ public:
     unsigned q() const { return d_q; }
     unsigned alphabet() const { return d_alphabet; }
     unsigned frame_symbols() const { return d_tries.size(); }
-    //! Number of channel symbols in a prefix; less than n.
+    //! Returns the number of channel symbols in a prefix, which is less than n.
     unsigned split() const { return d_n / 2; }
     const index_tries& operator[](unsigned i) const { return d_tries[i]; }
-    //! Largest number of leaves of a trie.
+    //! Returns the largest number of leaves of a trie.
     unsigned max_leaves() const { return d_max_leaves; }
 
 private:

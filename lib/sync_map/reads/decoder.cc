@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Decodes the reads of each frame one after the other, each with priors from the reads
- * before it. A batch may hold different frames at different reads. Frames stay in order
- * because all need the same number of steps.
+ * before it. A batch may contain one read each of several frames, not necessarily the
+ * same read. Frames stay in order because all need the same number of steps.
  */
 
 #include "common/checked_size.h"
@@ -283,7 +283,7 @@ private:
                 moved = true;
             }
         }
-        // Flushes the decoder if no further frame can fill the batch.
+        // Flushes the decoder if no further frame can be added to the batch.
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder.flush();

@@ -12,8 +12,8 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Predicts the beginning of a frame from the last anchor, and searches each anchor
- * around its prediction.
+ * \brief Predictor of the beginnings of frames from the last anchor. It searches each
+ * anchor around the predicted place.
  *
  * Anchors are the frames whose number is a multiple of search.anchors, so that a guess
  * does not depend on the progress of decoding.
@@ -33,7 +33,8 @@ public:
     //! Searches a frame in the same way as a decoder will.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
-    //! Number of items that a search may read before and after boundary 0 of a guess.
+    //! Returns how many items before boundary 0 of a guess a search may read.
+    //! items_behind() returns how many items after this boundary a search may read.
     std::int64_t items_before() const;
     std::int64_t items_behind() const;
 

@@ -4,8 +4,8 @@
 /* The engine behind sync_decoder. It has three modes: frames that are pushed one by one,
  * a stream that is cut sequentially, and a stream whose frames search their beginnings.
  *
- * decoder.cc has what the modes share, pushed_frames.cc the first, searching_stream.cc
- * the last. */
+ * decoder.cc contains the code that the modes share, pushed_frames.cc the first mode,
+ * and searching_stream.cc the last mode. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_DECODER_IMPL_H
@@ -58,11 +58,12 @@ public:
     std::size_t borrowed() const override;
     std::size_t release_borrowed() override;
     void copy_borrowed() override;
-    // This includes one batch of items that unproven frames and the next cut need.
+    // Returns the input size of all slots, in bytes. If frames search, the size
+    // includes one more batch, whose items unproven frames and the next cut need.
     std::size_t input_bytes() const override;
 
-    // A new channel takes effect once no frame is in flight; later frames wait until
-    // then.
+    // Returns whether no frame can be pushed now. A new channel takes effect once no
+    // frame is in flight, and later frames must wait until then.
     bool full() const override;
     void finish() override;
     bool ready() override;
@@ -124,8 +125,8 @@ private:
         bool carried = false;    // frames no longer search
         bool in_place = false;   // results point into the memory of the oldest slot
         bool no_more = false;    // the stream ended and its last frame is cut
-        // Counts at the beginning of the current judgement, and the failures of earlier
-        // channels.
+        // Counts at the beginning of the current judgement; failed_before counts the
+        // failures with earlier channels.
         std::uint64_t boundary_matches = 0, failed = 0, failed_before = 0;
         batch_in_flight open;
         ring<batch_in_flight> flight;
@@ -145,9 +146,9 @@ private:
     std::size_t waiting() const override;
     bool can_borrow_output() const override { return !d_cutter && !d_setup->drifts; }
 
-    // Returns the number of items that a stream takes now. The limit depends on the next
-    // frames, so that the caller's chunk size has no influence on how far the stream is
-    // ahead.
+    // Returns the number of items that a stream takes now. The limit depends on the
+    // next frames, so that the number of items taken in advance does not depend on the
+    // caller's chunk size.
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();
@@ -170,8 +171,8 @@ private:
     void add_placed(const placed_frame& place, std::size_t count);
     // Returns the number of borrowed items of the open frame that will be decoded.
     std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
-    // Returns the number of items that can still be borrowed: in all, one more than a
-    // batch holds, because a frame may turn out to be too long.
+    // Returns the number of items that can still be borrowed. The limit in all is one
+    // item more than a batch holds, so that a frame that is too long is detected.
     std::size_t borrowed_capacity() const;
     std::size_t take_borrowed(std::size_t count) override
     {

@@ -124,8 +124,10 @@ void sync_decoder::impl::store_borrowed()
     const auto kept = kept_of_open();
     const auto* const open = borrowed + (d_input.end() - d_input.first() - kept) * size;
     d_part.assign(open, open + kept * size);
-    d_too_long = false; // d_part already shows this by holding fewer items than d_have
-    d_input.skip();     // the slot and d_part hold all items that are needed
+    // Afterwards d_part holds fewer items than d_have, which shows that the frame is
+    // too long.
+    d_too_long = false;
+    d_input.skip(); // the slot and d_part hold all items that are needed
     d_input.copy_borrowed([](auto, auto, auto) {});
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Decodes a stream whose frames search their beginnings: cuts frames, then checks that
- * each began where the one before ended. */
+ * each frame began where the previous frame ended. */
 
 #include "decoder_impl.h"
 #include <algorithm>

@@ -226,7 +226,8 @@ void stream_cutter::acquire()
     d_search.reset();
 }
 
-// Returns the most likely of the offsets first to last, all of which have the same prior.
+// Returns the most likely of the offsets first to last. All offsets have the same
+// prior.
 stream_cutter::boundary stream_cutter::most_likely_boundary(unsigned first, unsigned last)
 {
     const unsigned span = last - first;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Cuts a stream into frames at boundaries that α alone determines. */
+/* Cuts a stream into frames. Only α, the forward metrics, determines the boundaries. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_H
@@ -15,8 +15,9 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Returns the log-likelihood ratio to random items, per item, above which a frame
- * counts as locked: half the value expected if the stream follows its frames.
+ * \brief Returns the log-likelihood ratio to random items, in nats per item, above
+ * which a frame counts as locked. It is half the value expected of frames that follow
+ * the code; -inf if that value is not positive.
  */
 double lock_limit(const sync_options& options);
 
@@ -24,9 +25,9 @@ double lock_limit(const sync_options& options);
  * \brief The sequential part of stream decoding, which finds where each frame begins.
  *
  * The forward recursion carries α from frame to frame; it depends on no item after the
- * boundary. Items after the look-ahead are unknown, so β there is 1, as every item has
- * weight factor s. The window follows the mean of α. This part is cheap; the frames that
- * it writes can be decoded in any order.
+ * boundary. Items after the look-ahead are unknown, so β is 1 there: with the weight
+ * factor s per item, an unknown item has weight 1. The window follows the mean of α.
+ * This part is cheap; the frames that it writes can be decoded in any order.
  */
 class stream_cutter
 {
@@ -43,7 +44,7 @@ public:
 
     //! Returns whether the next frame can be written.
     bool ready() const;
-    //! Returns whether ready() will not become true again.
+    //! Returns whether no further frame will become ready.
     bool done() const { return d_finished && !ready(); }
 
     //! The place of a frame in the stream.
@@ -109,7 +110,7 @@ private:
     void advance(const std::byte* frame);
     void erase(std::byte* to, std::int64_t count) const;
 
-    // The decoder that searches the first boundary.
+    // Decoder and buffers for the search of the first boundary.
     struct search {
         search(setup wide, const lane_kernels& kernels);
 

@@ -40,9 +40,9 @@ void stream_results::replace(const stream_frame& f)
     auto& e = d_frames[f.number - d_frames.front().frame.number];
     e.waits = false;
     e.looked_at = -1;
-    // Keeps the frame's first result if items were lost or inserted before the frame. The
-    // new result, decoded from the previous frame's end metrics, then is not locked, or
-    // its log-probability is lower by more than `slip` nats.
+    // Keeps the frame's first result if items were lost or inserted before the frame.
+    // In this case the new result, decoded from the previous frame's end metrics, is
+    // not locked, or its log-probability is lower by more than `slip` nats.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds decoded frames of a stream until it is proven that each began where the one
- * before ended. */
+/* Holds decoded frames of a stream until it is proven that each frame began where the
+ * previous frame ended. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
@@ -23,19 +23,20 @@ struct stream_frame {
     std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
     bool locked = false;
     double bound = 0; //!< see sync_decoder::frame
-    //! Whether it was compared to the previous frame, both as first decoded.
+    //! Whether the frame was compared with the previous frame, both as first decoded.
     bool compared = false;
     boundary_match to_previous{}; //!< result of that comparison
 };
 
 /*!
- * \brief Frames in order, of which the first ones are proven.
+ * \brief Decoded frames in order. The first ones are proven, the others not yet.
  *
  * If the boundary match between two frames fails, the second is decoded again from the
- * end metrics of the first, provided that the first is proven and follows the code. In a
- * run of failed matches only the first is treated so, because the others may be right. If
- * the second frame follows the code only from its own beginning, that result is kept:
- * items were lost or inserted before it.
+ * end metrics of the first, provided that the first is proven and follows the code. In
+ * a run of failed matches this is done only for the first match, because the later
+ * frames may be correct. If the second frame follows the code only from the beginning
+ * that its own search found, the first result is kept, because items were lost or
+ * inserted before the frame.
  */
 class stream_results
 {
@@ -58,7 +59,7 @@ public:
     //! again.
     void settle();
 
-    //! Number of frames, and of proven frames.
+    //! Returns the number of frames. proven() returns the number of proven frames.
     std::size_t size() const { return d_frames.size(); }
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
@@ -74,7 +75,7 @@ public:
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
-    //! Number of failed matches whose first frame follows the code.
+    //! Returns the number of failed matches whose first frame follows the code.
     std::uint64_t unproven() const { return d_unproven; }
 
 private:
@@ -83,8 +84,9 @@ private:
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
         unsigned version = 0; // number of times that the frame was decoded again
-        long from = -1;       // version of the previous frame that this one began with
-        // Version of the previous frame that this one was compared to.
+        // Version of the previous frame whose end metrics this frame began with.
+        long from = -1;
+        // Version of the previous frame with which this frame was compared.
         long looked_at = -1;
         bool holds = false; // whether the boundary match holds
         bool waits = false; // whether the frame is yet to be decoded again

@@ -27,14 +27,15 @@ struct traits {
     static std::string describe(const setup& s);
 
     static std::size_t cpu_batch(const setup& s, unsigned threads);
-    //! \param variant one of cpu_variants(), "" for the best
+    //! Makes a CPU decoder. \p variant is one of cpu_variants(), or "" for the best.
     static decoder make_cpu(const setup& s,
                             std::size_t work_items,
                             unsigned threads,
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
-    //! \throws std::runtime_error that says what is missing
+    //! Makes a decoder on a device. \throws std::runtime_error that says what is
+    //! missing
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };

@@ -214,7 +214,7 @@ TEST(sync_decoder_borrowing, ChannelChangeWithinFrame_DecodesAsPushed)
     o.output = sync_output::posteriors;
     o.drifts = false;
     const bsid_model other{ 0.03, 0.01 };
-    // Frame 7 has begun when the channel changes.
+    // Frame 7 has been pushed in part when the channel changes.
     std::vector<std::vector<float>> outputs[2];
     for (const bool borrow : { false, true }) {
         sync_decoder decoder(o);

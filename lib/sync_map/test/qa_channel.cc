@@ -146,7 +146,8 @@ TEST(sync_channel, ExcessiveInsertions_AreRefused)
                   drift_limits(worst, 8400, 1e-10);
               }).find("with p_insert 0.99, p_delete 0.005 and the start_prior is 8"),
               std::string::npos);
-    // The number of symbols is close to the largest whose drifts stay below the limit.
+    // The number of symbols is close to the largest number for which the range of
+    // drifts stays below the limit.
     const auto range = drift_limits(worst, 500, 1e-10);
     EXPECT_GT(range.last, 60000);
     std::vector<std::uint8_t> out;

@@ -141,8 +141,8 @@ void scale_to_1(std::vector<double>& values)
     }
 }
 
-// With a uniform end prior, λ at the last boundary is α, except that the reference does
-// not apply item_weight.
+// Returns the final α according to the reference. With a uniform end prior, λ at the
+// last boundary is α, except that the reference does not apply item_weight.
 std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
 {
     auto& o = data.options;
@@ -278,8 +278,8 @@ TEST(sync_cpu, SymbolLikelihoods_EqualReference)
     }
 }
 
-// Soft bits get the same weights as equivalent likelihoods, the format of larger
-// alphabets.
+// Tests that soft bits get the same weights as the equivalent likelihoods, which are
+// the input format of larger alphabets.
 TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);

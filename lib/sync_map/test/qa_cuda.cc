@@ -82,7 +82,7 @@ TEST_F(sync_cuda, SymbolWordsOfEveryLength_EqualReference)
                 auto data = random_frames(codebook_random(n, q, 4, n, alphabet),
                                           { 0.02, 0.03, p_substitute, alphabet },
                                           small_scale() ? 2 : 5);
-                for (const std::size_t k : { 3u, 9u }) { // erased
+                for (const std::size_t k : { 3u, 9u }) { // items to erase
                     if (k < data.received[1].size()) {
                         data.received[1][k] = k == 3 ? alphabet : 255;
                     }
@@ -187,8 +187,8 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
-    // This needs double: over 14000 bits of such a channel, the right drifts fall below
-    // the range of a float.
+    // This needs double: over 14000 bits of such a channel, the weights of the correct
+    // drifts fall below the range of a float.
     check_against_reference(data, data.options, make, 1e-10);
 }
 

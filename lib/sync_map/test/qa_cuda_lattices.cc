@@ -43,8 +43,8 @@ protected:
         return small_scale() && GetParam() == kernels::segments ? least : frames;
     }
 
-    // Trie kernels compute sums in the precision of their lattices, so there is no mixed
-    // precision.
+    // Returns the precisions to test. Trie kernels have no mixed precision, because
+    // they compute sums in the precision of their lattices.
     static std::vector<sync_precision> own_precisions()
     {
         std::vector<sync_precision> all{ sync_precision::float64,
@@ -260,7 +260,7 @@ protected:
         unsetenv("GPUFEC_SYNC_BAND_ALONE");
     }
 
-    // Returns frames in float whose window exceeds the band.
+    // Returns frames to be decoded in float, with a window that exceeds the band.
     static test_frames
     frames_of(const sync_code& code, const bsid_model& channel, unsigned count)
     {
@@ -271,8 +271,8 @@ protected:
         return data;
     }
 
-    // Returns for each frame whether the band sufficed. Checks the results of the frames
-    // for which it did.
+    // Returns for each frame whether the band sufficed. Checks the results of the
+    // frames for which the band sufficed.
     static std::vector<bool> kept(const test_frames& data)
     {
         setenv("GPUFEC_SYNC_BAND_ALONE", "1", true);
@@ -380,8 +380,8 @@ TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
             EXPECT_TRUE(all[f]) << f;
         }
     }
-    // For noise, kernels and reference agree only if no path meets the ends of the
-    // window.
+    // If the items are noise, kernels and reference agree only if no path reaches an
+    // end of the window.
     data.received[6] = data.received[14];
     check_against_reference(data, data.options, make, 1e-6);
 }
@@ -436,7 +436,7 @@ TEST(band_bound, Band_AllowsMoreEventsThanMostFramesHave)
     const auto allowed = [&](unsigned drifts) {
         return band_bound(1e-3, likely, 10, drifts).events_allowed(210, 1e-8, likely);
     };
-    EXPECT_GT(allowed(16), 8); // the expected number is 4.2
+    EXPECT_GT(allowed(16), 8); // a frame has 4.2 events on average
     EXPECT_LT(allowed(14), allowed(16) - 1);
     EXPECT_LT(allowed(8), 2);
 }

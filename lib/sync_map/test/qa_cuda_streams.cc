@@ -254,7 +254,7 @@ TEST_F(sync_cuda, BoundaryMatches_EqualHost)
                 EXPECT_EQ(header.to_previous.difference, l.difference) << f;
                 EXPECT_EQ(header.to_previous.start_bound, l.start_bound) << f;
                 EXPECT_EQ(header.to_previous.end_bound, l.end_bound) << f;
-                // The first frames lack symbols before them, the last ones after them.
+                // Too few symbols precede the first frames and follow the last frames.
                 different += f > 2 && f + 2 < frames && l.difference > 1e-5;
             }
             if (warmup == 1) {

@@ -14,7 +14,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Skips the tests of the fixture if there is no device.
+//! Fixture of tests that are skipped if there is no device.
 class sync_cuda : public testing::Test
 {
 protected:
@@ -46,8 +46,8 @@ inline bool small_scale()
     return scale && std::string(scale) == "small";
 }
 
-//! Chooses the kinds of decoders that a case is tried with: all kinds, or at small scale
-//! one, which changes from case to case.
+//! Selector of the kinds of decoders that a case is tested with: all kinds or, at small
+//! scale, one kind that changes from case to case.
 class in_turn
 {
 public:

@@ -183,7 +183,7 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
 
 TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
 {
-    // The items of a frame exceed 32 bits as a product of unchecked sizes.
+    // With 2^20 look-ahead symbols, a frame has more than 2^32 items.
     sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
     o.where = backend::cpu;
     o.mode = sync_mode::stream;

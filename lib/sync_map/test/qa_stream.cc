@@ -39,8 +39,8 @@ struct decoded_stream {
         std::int64_t first;
         std::vector<float> of;
     };
-    // Probabilities, from the drift posteriors, that each frame begins at item first and
-    // at each item after it.
+    // For each frame, its probabilities of beginning at item `first` and at each
+    // following item, according to the drift posteriors.
     std::vector<chances> chances_to_begin;
     std::vector<bool> locked;
     std::vector<double> bounds;
@@ -98,7 +98,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule: each frame begins where the one before ended.
+// Decodes with the sequential rule: each frame begins where the previous frame ended.
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
@@ -197,9 +197,9 @@ struct measured {
     std::uint64_t failed = 0, again = 0;
 };
 
-// Checks that each frame differs by at most its bound plus rounding. \p many: also
-// accepts other beginnings that are equally likely, because rounding decides between
-// them.
+// Checks that each frame differs by at most its bound plus rounding. If \p many is
+// true, also accepts other beginnings that are equally likely, because rounding decides
+// between them.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -421,7 +421,7 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
         auto whole = reference::linear(p).posteriors;
         whole.resize(decoded.values.size());
         EXPECT_LE(largest_difference(decoded.values, whole), 1e-9);
-        // The default look-ahead is long enough.
+        // 0 selects the default look-ahead, which is long enough.
         o.lookahead = 0;
         EXPECT_LE(largest_difference(decode(o, items).values, whole), 1e-7);
     }

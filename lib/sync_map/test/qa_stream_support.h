@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Streams of test frames through a sync_decoder, for its tests. */
+/* Helpers for tests that decode streams of test frames with a sync_decoder. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_STREAM_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_STREAM_SUPPORT_H

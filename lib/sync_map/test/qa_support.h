@@ -22,7 +22,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Makes the decoder under test. The argument is the number of frames in a batch.
+//! Function that makes the decoder under test. Its argument is the number of frames in
+//! a batch.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
@@ -511,7 +512,8 @@ inline void check_impossible_frames(const decoder_maker& make)
             check(decoded[3], true);
         }
     }
-    // Bits are wrong on a channel without insertions, deletions and flips.
+    // All bits are inverted, although the channel never inserts, deletes or
+    // substitutes.
     auto dead = random_frames(codebook_random(6, 8, 10, 4), { 0, 0, 0 }, 2);
     for (auto& bit : dead.received[0]) {
         bit ^= 1;

@@ -29,7 +29,7 @@ inline double emulated_double(__half h)
     return emulated_bits<double>(sign | biased << 52 | std::uint64_t(fraction) << 42);
 }
 
-// Rounds to the nearest half, ties to even.
+// Rounds to the nearest half-precision number, ties to even.
 inline __half emulated_half(double x)
 {
     const auto sign = std::uint16_t(emulated_bits<std::uint64_t>(x) >> 48 & 0x8000u);
@@ -42,7 +42,7 @@ inline __half emulated_half(double x)
     }
     const auto exponent =
         std::max(int(emulated_bits<std::uint64_t>(size) >> 52) - 1023, -14);
-    // The value in units of the last place.
+    // Magnitude in units of the last place.
     const auto units = unsigned(std::nearbyint(
         size * emulated_bits<double>(std::uint64_t(1033 - exponent) << 52)));
     // A mantissa rounded up to the next power of two carries into the exponent.

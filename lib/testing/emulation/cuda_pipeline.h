@@ -11,8 +11,8 @@
 
 void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes);
 inline void __pipeline_commit() {}
-//! Waits for all copies of the calling thread, whereas CUDA lets those of the latest
-//! \p batches commits stay in flight.
+//! Waits for all copies of the calling thread. In CUDA, the copies of the latest
+//! \p batches commits may stay in flight.
 void __pipeline_wait_prior(int batches);
 
 #endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H */

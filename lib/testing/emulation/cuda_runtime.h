@@ -5,8 +5,8 @@
  * are compiled for the CPU, for tests without a GPU.
  *
  * Between barriers, the threads of a block run one after the other in random order, so
- * that tests detect a missing barrier. All bits of uninitialised device and shared memory
- * are 1, which is NaN as floating point. */
+ * that tests detect a missing barrier. All bits of uninitialised device and shared
+ * memory are 1, which is a NaN in floating point. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_RUNTIME_H
@@ -52,8 +52,9 @@ struct dim3 {
 
 // __thread is used instead of thread_local, because each use of a thread_local variable
 // tests whether the variable has been constructed. For that test, GCC 12's
-// -fsanitize=null reports a null pointer where there is none: it reads the flags of an
-// addition that the linker may have replaced by leaq, which sets no flags.
+// -fsanitize=null reports a null pointer although there is none: it reads the flags of
+// an addition, but the linker may have replaced the addition by leaq, which sets no
+// flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -73,7 +74,8 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
-// The PTX instructions bar.sync and bar.arrive, which number the barriers of a block.
+// Emulate the PTX instructions bar.sync and bar.arrive, which use numbered barriers of
+// a block.
 void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);

@@ -59,7 +59,8 @@ struct thread {
     std::vector<copy> copies;  // asynchronous copies that have not arrived
 };
 
-// Values of two exchanges, because some threads can be one exchange ahead of others.
+// Values of the latest two exchanges of a warp. Two are needed, because some threads can
+// be one exchange ahead of others.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };
@@ -139,7 +140,7 @@ void run_block(std::size_t shared_bytes)
             ran = true;
             threadIdx = dim3(number);
             swapcontext(&scheduler, &threads[number].context);
-            // Released here, so that a warp can run ahead of the others.
+            // The barrier is released here, so that a warp can run ahead of the others.
             release(number / 32 * 32, 32, barrier::warp);
         }
         release(0, threads.size(), barrier::block);

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The host side of the emulated CUDA runtime. Each call runs its work before it returns,
- * or a thread runs the work of all streams in any order that CUDA allows. Calls fail, and
- * work hangs, as testing/faults.h requests. */
+/* The host side of the emulated CUDA runtime. Either each call runs its work before it
+ * returns, or a thread runs the work of all streams in any order that CUDA allows.
+ * Calls fail, and work hangs, as testing/faults.h requests. */
 
 #include "runtime.h"
 #include "testing/faults.h"
@@ -41,7 +41,7 @@ struct work {
 struct emulated_stream {
     std::deque<work> waiting;
     bool busy = false;
-    bool destroyed = false; // deleted once nothing waits
+    bool destroyed = false; // the stream is deleted once no work waits in it
 };
 struct emulated_event {
     flag pending; // true until the last record is reached
@@ -283,7 +283,7 @@ std::size_t registered_ranges()
 } // namespace emulation
 } // namespace gr::gpufec::cuda
 
-// Returns the error of a call that is told to fail.
+// Returns from the calling function with the error if the call must fail.
 #define FAILS_IF_TOLD(name)            \
     do {                               \
         const auto error = call(name); \
@@ -390,7 +390,7 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
 }
 
 // Waits for all streams first, like CUDA. A call that is made to fail frees the memory
-// too, because sanitizers would report a leak.
+// too, because sanitizers would otherwise report a leak.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");

@@ -15,10 +15,11 @@ namespace gr::gpufec::cuda::emulation {
 //! be empty.
 void set_asynchronous(bool on);
 void set_devices(int count);
-void set_memory(std::size_t bytes); //!< total of all devices
-std::size_t used_memory();          //!< bytes allocated on all devices
-std::size_t refused_allocations();  //!< number of device allocations beyond the memory
-std::size_t registered_ranges();    //!< number of pinned ranges of host memory
+void set_memory(std::size_t bytes); //!< sets the total memory of all devices
+std::size_t used_memory();          //!< returns the bytes allocated on all devices
+//! Returns the number of allocations refused for lack of device memory.
+std::size_t refused_allocations();
+std::size_t registered_ranges(); //!< returns the number of pinned ranges of host memory
 
 } // namespace gr::gpufec::cuda::emulation
 

@@ -40,7 +40,8 @@ struct user {
     ~user() { engine.reset(); }
 
     std::unique_ptr<decoder> engine;
-    //! Pushes portion number f from item \p first on; returns how many items were taken.
+    //! Pushes portion number f from item \p first on; returns the number of items
+    //! taken.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
     //! Pulls available output to \p to; returns the number of bytes.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
@@ -48,7 +49,7 @@ struct user {
     std::shared_ptr<output_ring> ring = {}; //!< ring of output in place, or null
 };
 
-//! Value of an item for the soft value 0: 128 in offset binary.
+//! Item that stands for the soft value 0: 128 in offset binary, otherwise 0.
 template <class Item>
 constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 
@@ -183,7 +184,8 @@ public:
         return n;
     }
 
-    //! Returns whether the ring still holds the output that was written but not read.
+    //! Returns whether the ring still holds, unchanged, the output that was written but
+    //! not read.
     bool is_as_written()
     {
         d_unread.erase(d_unread.begin(),

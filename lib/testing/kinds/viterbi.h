@@ -123,10 +123,10 @@ struct viterbi_frames {
     }
 };
 
-//! Frames with a gap of 90 items before each frame of the second half. A gap begins with
-//! 0, 40 or 80 items of an incomplete frame, which are pushed and then dropped; the rest
-//! is skipped, which ends the open batch of borrowed input. With left_out, nothing of a
-//! gap is pushed.
+//! Frames with a gap of 90 items before each frame of the second half. A gap begins
+//! with 0, 40 or 80 items of an incomplete frame, which are pushed and then dropped;
+//! the rest is skipped, which ends the open batch of borrowed input. With left_out, no
+//! item of a gap is pushed.
 enum class cut_frames { copied, in_place, left_out };
 template <cut_frames Form>
 struct viterbi_cut_frames {
