@@ -289,10 +289,9 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         erasures), frame_bits per frame; with a row per row of values, or of one dimension like
         values. And a decode_status, with numbers, or for (streams, items) arrays with one entry
         per stream:
-          - channel_error_rate: the channel's bit error rate, the mean of estimates by
-            re-encoding the first 2048 of every 2^20 decoded bits or so; NaN for arrays on a
-            device
-          - metric: the sum of the wrong soft values' magnitudes over the number of all values,
+          - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
+            bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
+          - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
             in int8 steps (packed4: 4-bit steps), from the same bits; NaN for arrays on a device
           - chance_error_rate: the channel_error_rate that noise would show; NaN if not known
           - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.

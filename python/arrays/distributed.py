@@ -55,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Returns those parameters of a decoder that its encoder has too."""
+    """Returns the decoder parameters that the encoder has too."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -134,8 +134,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file from number `first` on; returns `keep` bytes of the output
-    from byte `drop` on, or all of them if keep is None."""
+    """Decodes `count` items of a file, beginning with item `first`. Returns `keep` bytes of the
+    output, beginning with byte `drop`, or all bytes from there if keep is None."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -157,7 +157,7 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
     `fixed` are decoder parameters that the caller may not give. Each of `numbers` is an integer
-    parameter with its value and its least value.
+    parameter with its value and its smallest allowed value.
     """
     from distributed import Client
     if not isinstance(client, Client):
@@ -287,8 +287,9 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
     Args:
         client : a distributed.Client of Dask
         decoder : "viterbi", "ldpc" or "sync"
-        points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each that of an
-            insertion and of a deletion (sync). All are checked before the first is simulated
+        points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each used for
+            insertions and for deletions (sync). All points are checked before the first is
+            simulated
         min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) with which a
             point ends; 0: it ends with max_units only
         max_units : number of bits, frames or symbols with which a point ends, 1 or more
@@ -362,7 +363,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
         client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
         values : NumPy array (frames, items), as viterbi_decode() or ldpc_decode() takes it
-        frames_per_task : frames per task, 0 or more; 0: as many as have about 8 MiB of values
+        frames_per_task : frames per task, 0 or more; 0: about 8 MiB of values per task
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
@@ -581,7 +582,7 @@ def _print(point):
 
 
 def main(words=None):
-    """Runs gpufec ber DECODER … --scheduler ADDRESS."""
+    """Implements the command gpufec ber DECODER … --scheduler ADDRESS."""
     parser = argparse.ArgumentParser(prog="gpufec ber", description=main.__doc__)
     parser.add_argument("decoder", choices=_DECODERS)
     args, words = parser.parse_known_args(words)

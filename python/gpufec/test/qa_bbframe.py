@@ -94,7 +94,7 @@ def told(frames, code, **parameters):
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
-        time.sleep(0.3) # a thread of its own writes the log
+        time.sleep(0.3) # a separate thread writes the log
     return [line for line in lines if "warning" in line]
 
 

@@ -133,7 +133,7 @@ class qa_fec(unittest.TestCase):
         return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
 
     def exchange(self, top, first, last, vectors):
-        """Returns the bytes of the PDUs that a flowgraph makes of PDUs of vectors, one of
+        """Sends vectors as PDUs to a flowgraph, and returns the bytes of the PDU that it makes of
         each."""
         store = blocks.message_debug()
         top.msg_connect(last, (store, "store"))
@@ -241,7 +241,7 @@ class qa_fec(unittest.TestCase):
                 lines = []
                 with self.subTest(allowed, size=size), support.output_of_process(lines):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
-                    time.sleep(0.3) # a thread of its own writes the log
+                    time.sleep(0.3) # a separate thread writes the log
                 with self.subTest(allowed, size=size):
                     said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))

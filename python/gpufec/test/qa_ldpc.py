@@ -321,7 +321,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A list that contains itself, and so has no end, names no code either.
+        # A list that contains itself, and therefore has no end, names no code either.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)
@@ -365,7 +365,7 @@ class qa_ldpc(unittest.TestCase):
             llr[3::7] = 0
             items, _ = decode(llr, code_file=file.name, packed_output=False)
             self.assertTrue(np.array_equal(items, bits))
-            # The codes are selected by name, among frames of DVB-S2.
+            # A code from a file is selected by its name, among frames of DVB-S2.
             short = qa_support.random_bits(7200, 8)
             short_llr = clean(encode(short, frame_size="short"))
             tags = [(0, pmt.mp("ldpc_code"), pmt.mp("ham")),

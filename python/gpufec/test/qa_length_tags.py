@@ -422,7 +422,7 @@ class qa_length_tags(unittest.TestCase):
 
 
 class qa_streams(unittest.TestCase):
-    """Tests of packets in streams without frames, both ends of which are rounded alike."""
+    """Tests of packets in streams without frames, where both ends of a packet are rounded alike."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -502,7 +502,8 @@ class qa_acm(unittest.TestCase):
 
     def test_CutFrames_AreCountedOnce(self):
         """A frame is cut short by tags of code and length, or of length alone, and its own length
-        tag is right or wrong. In the last case, tags of the next frame are in time."""
+        tag is correct or not. In the last case, the tags of the next frame are at the right
+        item."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:

@@ -21,7 +21,7 @@ PORT_BORDER, PORT_STEP, PORT_PADDING = 8, 32, 2
 
 
 class pen:
-    """Measures widths and heights of text in pixels."""
+    """A font that measures widths and heights of text in pixels."""
 
     def __init__(self, points, bold=False):
         self.font = FT2Font(os.path.join(

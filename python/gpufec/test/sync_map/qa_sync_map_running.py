@@ -72,7 +72,7 @@ class qa_sync_map_running(unittest.TestCase):
                 np.testing.assert_array_equal(found, expected)
                 self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
                 self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
-        # The end of the input completes the last frame, which is too short.
+        # At the end of the input, the last frame is decoded although it is too short.
         found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
         short, _ = run(framed_source(frames[:-1] + [frames[-1][:-1]]), decoder(**prior))
         np.testing.assert_array_equal(found, short)
@@ -108,14 +108,15 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
     def test_length_tags_of_a_stream_say_nothing(self):
-        """Stream mode ignores length tags, also those whose value is no number, without warning."""
+        """Stream mode ignores length tags without a warning, even if their value is not a
+        number."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
         said = []
         with support.output_of_process(said):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
-            time.sleep(0.5) # a thread of its own writes the log
+            time.sleep(0.5) # a separate thread writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
         self.assertFalse([line for line in said if "length" in line], said)
