@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a benchmark that prints JSON, as a whole or a line per row, and writes a file of results.
+"""Runs a benchmark that prints one JSON value, or one per line, and writes a file of results.
 
 Usage: record.py FILE COMMAND [ARGUMENT...]
        record.py --join FILE RESULT...    puts the runs of several files into one

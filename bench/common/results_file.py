@@ -159,7 +159,7 @@ def record(output):
 
 def save(path, benchmark, found, what=None, command=None, build=None):
     """Writes a run of a benchmark. `found` is an object or a list that record() understands.
-    `build` is the commit of the programs that ran, if it is not that of this tree."""
+    `build` is the commit of the programs that ran, if it differs from this tree's."""
     settings, rows = record(found)
     run = {"benchmark": benchmark, **({"what": what} if what else {}), "commit": build or commit(),
            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),

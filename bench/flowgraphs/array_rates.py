@@ -191,8 +191,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """Measures the import of the package and of NumPy in it: medians of nine processes, in wall
-    time and processor time."""
+    """Measures the time to import the package, and NumPy's part of it: medians of nine processes,
+    in wall time and processor time."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")

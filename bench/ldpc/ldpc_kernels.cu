@@ -34,7 +34,7 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Receives two values per thread, and quantises them by the rule.
+// Adds noise to two values per thread, and quantises them by the rule.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -112,9 +112,10 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    std::string plan = "-"; // one of plan_makers, or "-": the one that the library takes
+    std::string plan = "-"; // a name in plan_makers; "-": the plan that the library
+    selects
     bool sum_product = false;
-    double offset = -1; // nats; if set, scale and limit count too
+    double offset = -1; // nats; if it is set, scale and limit are used too
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -231,7 +232,7 @@ public:
     struct error_counts {
         unsigned long long frames = 0, bits = 0, beyond_bch = 0;
     };
-    // Returns the errors of the last decode.
+    // Returns the error counts of the last decoded batch.
     error_counts errors()
     {
         cudaMemset(d_errors.get(), 0, d_errors.bytes());
@@ -307,8 +308,8 @@ private:
         }
         return rule;
     }
-    // Returns the bits of whole bytes of the message if it comes first, else of the
-    // codeword.
+    // Returns the number of output bits, in whole bytes: those of the message if it is
+    // at the beginning of the codeword, else those of the codeword.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -520,7 +521,8 @@ void tune(const ldpc_code& code,
     }
 }
 
-// Counts the frames that the reference decides as the sum-product kernel does.
+// Counts the frames with equal decisions of the reference and of the sum-product
+// kernel.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,

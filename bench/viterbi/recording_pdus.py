@@ -49,7 +49,7 @@ FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "convention
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """Replaces gr-satellites' ccsds_viterbi."""
+    """A replacement of gr-satellites' ccsds_viterbi."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -69,8 +69,8 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """Replaces gr-satellites' ccsds_concatenated_deframer: one decoder with phase search, and one
-    chain behind it."""
+    """A replacement of gr-satellites' ccsds_concatenated_deframer: one decoder with phase search,
+    and one chain behind it."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
                "CCSDS uninverted": "ccsds_uninverted",

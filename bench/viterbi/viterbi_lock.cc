@@ -11,8 +11,8 @@
  * lock:  time to lock of QPSK receivers for DVB-S's five rates, which start at a random
  *        value of the stream, with a random rotation and exchange of I and Q.
  * slips: streams that lose or repeat a soft value about every VALUES (default 30,000).
- * noise: false locks on VALUES of Gaussian noise among all these hypotheses; ends early
- *        after --limit SECONDS.
+ * noise: false locks on VALUES values of Gaussian noise, with the hypotheses of lock;
+ *        ends early after --limit SECONDS.
  * rates: soft values per second while locked, with and without phase search, and while
  *        searching; in wall time, and in processor time, which excludes other work of the
  *        machine. Costs are medians over pairs of short runs. */
@@ -256,7 +256,7 @@ json slips(const settings& s, std::uint64_t count)
                       while (sent.size() < (of_stream + 1) * between) {
                           sender.more(sent, bits);
                       }
-                      // Index of the sent value of each value of the stream.
+                      // For each value of the stream, the index of the sent value.
                       std::vector<std::uint64_t> source;
                       std::vector<std::uint64_t> where;
                       std::uint64_t from = 0;
