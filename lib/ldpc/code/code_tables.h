@@ -97,7 +97,8 @@ private:
     //! Eliminates with pivots from columns in this \p order. Columns without a pivot
     //! become the message, in reverse order.
     void eliminate(const std::vector<std::uint32_t>& order);
-    //! Returns all positions but \p some and the shortened ones, in descending order.
+    //! Returns all positions except \p some and the shortened ones, in descending
+    //! order.
     std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
     void list_sent();
 

@@ -61,7 +61,8 @@ parity_solver::make(unsigned n,
             continue;
         }
         used[c] = true;
-        // The open bit in the fewest checks is found; the others are put off.
+        // Of the open bits of the check, the one in the fewest checks is found; the
+        // others are put off.
         std::vector<std::uint32_t> bits;
         for (const auto bit : checks[c]) {
             if (state[bit] == open) {

@@ -75,7 +75,8 @@ public:
                 bytes,
                 single_codeword
                     ? d_single_codeword.scratch_bytes(single_codeword->view())
-                    : scratch_bound(d_kernel, code)); // suffices for narrower kernels
+                    : scratch_bound(d_kernel, code)); // also suffices for narrower
+                    kernels
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -170,8 +171,8 @@ private:
         }
     }
 
-    // Makes the workers' demappers for symbols. While they demap, they allocate only
-    // tables, and do without them if that fails.
+    // Makes the workers' demappers for symbols. While demapping, they allocate only
+    // tables, and work without a table if its allocation fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -211,8 +212,8 @@ private:
         return row;
     }
 
-    // Returns the kernel of the fewest lanes that holds a group, because idle lanes take
-    // as long as the others.
+    // Returns the kernel with the fewest lanes that is wide enough for a group, because
+    // idle lanes take as long as the others.
     const lanes::kernel& kernel_of(unsigned count) const
     {
         const auto* best = &d_kernel;

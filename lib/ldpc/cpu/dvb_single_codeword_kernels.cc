@@ -423,7 +423,7 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds the changes \p what that an edge with this shift made.
+    // Adds the changes \p what of the posteriors by an edge with this shift.
     static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);
@@ -438,7 +438,8 @@ private:
         extend(g.values);
     }
 
-    // Counts violated checks; with \p any it may stop at the first layer that has some.
+    // Counts violated checks; with \p any it may stop at the first layer with a
+    // violated check.
     unsigned violated(bool any)
     {
         unsigned count = 0;

@@ -60,7 +60,7 @@ struct arithmetic { // see message_rule
     float offset;
     struct declining {
         float base, per_edge;
-        std::uint32_t most; //!< largest degree that counts
+        std::uint32_t most; //!< the offset is the same for all larger degrees
     } offset_x2_others, offset_x2_min;
     std::uint32_t kept_bits;
     float decline;

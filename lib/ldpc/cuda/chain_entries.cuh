@@ -133,8 +133,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Returns by how many bits the word of edge e's posterior is rotated, modulo 32: 16
-    // if its halves are exchanged, else 0.
+    // Returns the rotation of the word of edge e's posterior in bits, modulo 32: 16 if
+    // its halves are exchanged, else 0.
     template <bool SomeSpare>
     __device__ std::uint32_t next_shift(unsigned e,
                                         const chain_thread<SomeSpare>& t) const

@@ -65,7 +65,7 @@ public:
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< known to the compiler as equal in a warp
+    const unsigned chain; //!< the compiler knows that it is equal within a warp
     const unsigned j;     //!< the thread's check in a layer, if it has one
 
     __device__ chain_threads()
@@ -144,8 +144,8 @@ private:
     }
     __device__ static void make_barriers() {}
 #elif defined(GPUFEC_CHECKED_BARRIERS)
-    // Barrier objects in shared memory. The racecheck of compute-sanitizer knows these,
-    // but no numbered barriers of a part of a block.
+    // Barrier objects in shared memory. The racecheck of compute-sanitizer supports
+    // these, but not numbered barriers for a part of a block.
     template <unsigned>
     __device__ void sync(std::uint32_t barrier) const
     {

@@ -7,7 +7,7 @@
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
  * message bits. The parity bits form a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. Only from the last layer to the first it passes to the
+ * check c + 1 it is stored. From the last layer to the first, it passes to the
  * neighbouring thread. If a code has two chains of layers (chain_order.h), each is
  * followed by a group of threads. The record of a check has its messages in compressed
  * form: two magnitudes, the edge with min1, and the signs. The records of the first
@@ -108,7 +108,7 @@ public:
         }
         d_flags = next;
         next += flag_words + block_threads::spare_words;
-        if (d_threads.number == 0) { // takes state that no other block uses
+        if (d_threads.number == 0) { // takes a slot that no other block uses
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
@@ -245,7 +245,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Does the same; \p outside is the place that the record has in device memory.
+    // Does the same; \p outside is the place of the record in device memory.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {
@@ -304,7 +304,7 @@ private:
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // set only if External, and so is early
+        edge_places edges_at;              // both members are set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
@@ -340,7 +340,7 @@ private:
     {
 #ifdef __CUDA_ARCH__
         static_assert(check_record::rows == 3);
-        // With one asm statement the compiler makes no branch.
+        // In a single asm statement, so that the compiler generates no branch.
         asm volatile("{\n"
                      ".reg .pred p;\n"
                      "setp.lt.u32 p, %1, %2;\n"
