@@ -24,7 +24,7 @@ public:
     using slot = typename pipeline<job>::slot;
 
     //! \p fill(limits, input) fills a slot with a whole batch and returns its job.
-    //! \throws std::runtime_error if CUDA is asked for and not available
+    //! \throws std::runtime_error if CUDA is requested and not available
     template <class Fill>
     slot_rates(const setup& s, const run_options& run, Fill&& fill)
         : d_setup(s),

@@ -72,8 +72,7 @@ public:
     void reset()
     {
         d_emitted = 0;
-        set_max_output_buffer(-1); // GNU Radio has set this size, and would not change
-        it
+        set_max_output_buffer(-1); // GNU Radio would keep the size that it has set
     }
 
     //! Returns the time at which an item is due. The source must have a rate and have

@@ -112,8 +112,7 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    std::string plan = "-"; // a name in plan_makers; "-": the plan that the library
-    selects
+    std::string plan = "-"; // a name in plan_makers; "-": the library's choice
     bool sum_product = false;
     double offset = -1; // nats; if it is set, scale and limit are used too
     float scale = 0, limit = 0;

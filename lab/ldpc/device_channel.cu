@@ -222,8 +222,8 @@ private:
         return tables;
     }
 
-    // Makes the sent bits and the correct decisions of all codewords, and the mask of
-    // message bits.
+    // Computes the sent bits and the correct decisions of all codewords, and the mask
+    // of message bits.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;

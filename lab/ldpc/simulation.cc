@@ -320,7 +320,7 @@ private:
     error_counts d_counts, d_reference;
 };
 
-// Counts the errors of frames that a device simulates.
+// A counter of the errors of frames that a device simulates.
 class device_simulation
 {
 public:

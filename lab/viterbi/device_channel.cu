@@ -29,7 +29,8 @@ struct message {
     bool tailbiting;
 };
 
-// Returns 64 bits of the data from number `first` on, the first in the lowest bit.
+// Returns 64 bits of the data, beginning with bit `first` of the stream in the lowest
+// bit.
 __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
     const auto word = first / 64;
@@ -125,9 +126,9 @@ __global__ void receive(message m,
     }
 }
 
-// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper half
-// is the index of a group of 32 bits, the lower half a mask of its wrong bits, the first
-// lowest.
+// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper
+// half is the index of a group of 32 bits, the lower half a mask of the wrong bits of
+// the group, with its first bit lowest.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -341,7 +342,7 @@ private:
                  nullptr });
     }
 
-    // Sets d_bits to the wrong ones of the slot's bits.
+    // Sets d_bits to the wrong bits of the slot.
     void find_wrong(channel_slot& s)
     {
         const auto stream = s.queue;

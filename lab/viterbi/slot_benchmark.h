@@ -19,7 +19,7 @@ public:
 
     //! Returns the number of decoded bits per batch.
     double bits() const { return d_bits; }
-    //! Measures decoded bits per second, see batches_per_second().
+    //! Returns the rate in decoded bits per second; see batches_per_second().
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }
 
 private:

@@ -61,8 +61,7 @@ parity_solver::make(unsigned n,
             continue;
         }
         used[c] = true;
-        // Of the open bits of the check, the one in the fewest checks is found; the
-        // others are put off.
+        // The open bit in the fewest checks is found; the others are put off.
         std::vector<std::uint32_t> bits;
         for (const auto bit : checks[c]) {
             if (state[bit] == open) {

@@ -75,8 +75,7 @@ public:
                 bytes,
                 single_codeword
                     ? d_single_codeword.scratch_bytes(single_codeword->view())
-                    : scratch_bound(d_kernel, code)); // also suffices for narrower
-                    kernels
+                    : scratch_bound(d_kernel, code)); // enough for narrower kernels
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {

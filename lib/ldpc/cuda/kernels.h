@@ -78,8 +78,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               ldpc_schedule schedule,
                                               int device);
 
-// These functions return nullptr if their kernels do not suit the code or the device. The
-// last two accept every code.
+// These functions return nullptr if their kernels do not support the code or the
+// device. The last two accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8 it puts two checks of a codeword in a
 //! word while each codeword has a multiprocessor, and two codewords for larger batches;

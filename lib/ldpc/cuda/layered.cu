@@ -29,7 +29,7 @@ constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 struct device_layer {
     std::uint32_t first_edge; // index in code_tables::edges
     std::uint32_t checks;
-    std::uint32_t degree; // of the check with most edges
+    std::uint32_t degree; // largest number of edges of a check
     std::uint32_t rounds;
 };
 
@@ -449,7 +449,8 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    // Chooses the most threads that a multiprocessor can hold, in the smallest blocks.
+    // Chooses the block size with the most resident threads per multiprocessor; of
+    // several such sizes, the smallest.
     void choose_threads(int multiprocessors)
     {
         int most = 0;

@@ -25,8 +25,8 @@ struct block_arguments {
 /*!
  * \brief A plan whose blocks store their messages in scratch memory.
  *
- * Scratch memory has a slot for each resident block. Flags before the slots say which of
- * them blocks use.
+ * Scratch memory has a slot for each resident block. Flags before the slots say which
+ * slots are in use.
  */
 class persistent_grid : public launch_plan
 {

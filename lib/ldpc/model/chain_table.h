@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j does
- * check j·q + i in layer i. The table is small enough to be a parameter of the kernel. */
+/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j
+ * updates check j·q + i in layer i. The table is small enough to be a parameter of the
+ * kernel. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
@@ -27,8 +28,8 @@ namespace device {
  * not compute with such floats.
  *
  * With two checks per word, bits m and m + 180 of a group share a word, and thread j <
- * 180 does checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180, whose
- * halves are exchanged if either j < s' or s ≥ 180.
+ * 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180,
+ * whose halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
  * edges that write the same bits follow. Edges to groups in device memory come last.
@@ -99,8 +100,8 @@ constexpr unsigned chain_entry_words(unsigned message_edges,
     return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
 }
 
-//! Returns how many edges per layer to bits that occur in it more than once the kernels
-//! support: as many as the codes of standards need.
+//! Returns the largest number of edges per layer to bits that occur in the layer more
+//! than once, for which the kernels are made. The codes of standards need no more.
 constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
@@ -135,7 +136,7 @@ public:
     struct form {
         unsigned message_edges = 0;   //!< per layer
         unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
-        unsigned max_deferred = 0;    //!< deferred ones of those
+        unsigned max_deferred = 0;    //!< those of them that are deferred
         unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
         unsigned max_external = 0;    //!< edges per layer to groups in device memory
         unsigned max_early = 0;       //!< edges per layer from early_edges on
@@ -144,12 +145,13 @@ public:
         bool filled = false;
         bool two_checks_per_word = false;
     };
-    //! Returns null if the code does not suit the form.
+    //! Returns the table, or null if the code does not fit the form.
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
     unsigned message_bits() const { return d_message_bits; } //!< including shortened ones
-    //! Returns the most message edges of a layer; 0 if no kernel suits.
+    //! Returns the largest number of message edges of a layer; 0 if no kernel supports
+    //! the code.
     unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
 

@@ -94,7 +94,7 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        rule.message_limit = 1; // bounds checks of a single bit, and growth without end
+        rule.message_limit = 1; // messages of single-bit checks would grow without end
         rule.channel_limit = 4096 * rule.scale;
         break;
     }

@@ -37,7 +37,7 @@ public:
     // Code, constellation and Es/N0 level of a frame.
     struct frame_kind {
         unsigned code = 0;
-        unsigned constellation = 0; // it and level are for symbols only
+        unsigned constellation = 0; // for symbols only, like level
         int level = demap::estimated;
     };
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
@@ -85,7 +85,7 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
-    // The codeword and the LLRs of the frame that was last begun to be pulled.
+    // The codeword and the LLRs of the frame whose output is being pulled.
     std::vector<std::uint8_t> d_codeword;
     std::vector<std::int8_t> d_llrs;
 
@@ -96,8 +96,8 @@ private:
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
 
-    // Returns whether all codes are sent whole. The host fills in the values of punctured
-    // and shortened positions.
+    // Returns whether all bits of all codes are sent. The host fills in the values of
+    // punctured and shortened positions.
     bool whole_codewords() const;
 
     // Returns whether frames of the open batch stay in the caller's format: symbols, and
@@ -169,11 +169,12 @@ private:
 
     std::size_t take_borrowed(std::size_t count) override;
 
-    // Returns how many more borrowed items the open batch can span, including skipped
-    // ones between frames.
+    // Returns the number of further borrowed items, including skipped items between
+    // frames, for which the open batch has space.
     std::size_t borrowed_capacity() const;
 
-    // Skips the borrowed input so far if no frame, complete or not, waits in it.
+    // Skips all borrowed input so far if it contains no frame, complete or not, that
+    // still has to be decoded.
     void forget_unneeded();
 
     void store_borrowed() override;

@@ -198,7 +198,7 @@ void frame_judge::judge_format()
     const auto facts = facts_of(declared.data(), declared.size());
     const auto steps = nats(format, 1);
     const bool only_bits = facts_of(steps.data(), steps.size()).only_bits();
-    // If all values round to 0, the all-zero word is decoded, which says nothing.
+    // If all values round to 0, the all-zero word is decoded, which is no evidence.
     const double step = d_options.precision == ldpc_precision::float32
                             ? 0
                             : 1 / make_setup(d_options).rule(code).scale;
@@ -378,7 +378,7 @@ void frame_judge::judge_symbols()
 bool frame_judge::judge_phase(const symbol_vector& symbols)
 {
     const auto& points = d_constellations[d_points];
-    const int turns = points.name == "8psk" ? 8 : 4; // that map the points to themselves
+    const int turns = points.name == "8psk" ? 8 : 4; // rotations onto the same points
     for (const bool exchanged : { false, true }) {
         for (int turn = !exchanged; turn < turns; ++turn) {
             const auto by =

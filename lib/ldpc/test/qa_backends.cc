@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames of each code near its threshold, alternating between codes. In
-// float, those of every second code have few distinct values.
+// Returns \p each frames per code, near the code's threshold, with alternating codes.
+// In float, those of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {

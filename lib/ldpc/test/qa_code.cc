@@ -191,7 +191,8 @@ TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
                 }
                 EXPECT_EQ(next[0], order.begins[1]);
                 EXPECT_EQ(next[1], order.begins[2]);
-                // Successive steps are hardly more than half of the layers.
+                // The number of successive steps is hardly more than half of the number
+                // of layers.
                 unsigned steps = 0;
                 for (const auto& p : order.phases) {
                     steps += std::max(p[0], p[1]);
@@ -348,8 +349,8 @@ TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
     }
 }
 
-// Layers of more edges come first, and layers that share no column follow each other, so
-// that waits are few.
+// Layers of more edges come first, and layers without a common column follow one
+// another, so that decoders rarely wait.
 TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
 {
     struct {

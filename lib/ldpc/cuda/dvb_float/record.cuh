@@ -98,7 +98,7 @@ struct record<Edges, true, Pitch> {
         begin(posterior_before());
     }
     // Takes magnitudes and place in low bits. If several edges have min1, the place is a
-    // sum; any place is right then, because both magnitudes are equal.
+    // sum; any place is valid then, because both magnitudes are equal.
     __device__ void set(float first,
                         float second,
                         float place,

@@ -41,8 +41,8 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the threads of a team. Layers are divided so that most threads are busy on a
-// multiprocessor with memory for \p teams; of equal divisions the finest is taken.
+// Returns the number of threads of a team. It keeps the most threads of a multiprocessor
+// with memory for \p teams busy; among equal choices, layers have the most parts.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;
@@ -74,7 +74,7 @@ std::uint32_t float_bits(float x)
     return bits;
 }
 
-// Makes the runs of a code, unit after unit.
+// A builder of the runs of a code, unit after unit.
 class run_maker
 {
 public:
@@ -165,7 +165,8 @@ private:
     host_table& d_made;
     std::vector<unsigned> d_rows; // circulants in each column
     unsigned d_shift = 0;         // shift of the layer
-    // Columns in use since the last barrier, and which bit of each the first thread had.
+    // Columns in use since the last barrier, and for each column the bit of the first
+    // thread.
     std::map<unsigned, unsigned> d_used;
     unsigned d_state_words = 0;
 };
@@ -245,7 +246,7 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // No two codewords share a team while each can have one.
+        // Two codewords share a team only if there are fewer teams than codewords.
         const unsigned codewords_per_word =
             frames.count <= blocks() * d_table.teams ? 1 : 2;
         const unsigned block = codewords_per_word * d_table.teams; // codewords
@@ -268,7 +269,8 @@ private:
 std::unique_ptr<launch_plan>
 make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // A half holds integers up to 2048; violated checks are counted in 16 bits.
+    // A 16-bit float holds integers up to 2048 exactly; violated checks are counted in
+    // 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
         code.checks() > 0xffff) {
