@@ -220,7 +220,7 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # must be a program
+                    if not (ROOT / name).exists() and "ROOM" not in name: # names a program
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",

@@ -123,7 +123,7 @@ def _row(value):
 
 
 def rows_of(value, **labels):
-    """Returns the rows of any nested value. Deeply nested values become separate rows,
+    """Returns a nested value as rows. Deeply nested values become separate rows,
     in which `table` and `name` give their position."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]

@@ -190,7 +190,7 @@ def allocated_bytes():
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:
-        return 0  # another C library
+        return 0 # a C library without mallinfo2()
     ask.restype = mallinfo2
     found = ask()
     return found.uordblks + found.hblkhd
@@ -246,8 +246,8 @@ def restart(graph, streams):
 
 
 def growth(samples):
-    """Returns the growth of memory in bytes: the median of the last third of a run less that of the
-    second third, when all memory is allocated."""
+    """Returns the growth of memory in bytes: the median of the last third of a run minus that of
+    the second third, when all memory is allocated."""
     third = len(samples) // 3
     parts = samples[third:2 * third], samples[-third:]
     return {kind: round(-np.subtract(*(np.median([sample[kind] for sample in part])

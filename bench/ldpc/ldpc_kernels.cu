@@ -102,7 +102,8 @@ __global__ void compare(const std::uint8_t* output,
     }
 }
 
-// Returns how many errors the outer BCH code corrects, EN 302 307-1, tables 5a and 5b.
+// Returns the number of errors that the outer BCH code corrects, EN 302 307-1, tables
+// 5a and 5b.
 unsigned bch_corrects(const ldpc_code& code)
 {
     const auto k = code.k();
@@ -295,7 +296,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // sum-product decodes nats
+        if (o.sum_product) { // sum-product takes LLRs in nats
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }

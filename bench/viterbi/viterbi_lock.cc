@@ -52,7 +52,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // seconds; used by "noise" only
+    double limit = 1e9; // time limit in seconds; used by "noise" only
     std::uint64_t every = 30000;
 };
 

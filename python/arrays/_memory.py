@@ -219,7 +219,7 @@ def _from_interface(name, array):
         strides, stream = facts.get("strides"), facts.get("stream")
         if strides is not None:
             strides = [n / dtype.itemsize for n in map(operator.index, strides)]
-        if version < 3: # the interface has no stream
+        if version < 3: # older versions of the interface have no stream
             stream = 1
         elif stream is not None and not 1 <= operator.index(stream) < 1 << 64:
             raise ValueError(f"stream is {stream}")
@@ -314,7 +314,8 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns how many rows of `items` elements an array of one or two dimensions has."""
+    """Returns the number of rows, of `items` elements each, of an array of one or two
+    dimensions."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:

@@ -57,7 +57,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # raises errors of parameters
+            self._decoder(soft_input or "hard", False) # checks the parameters
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)
@@ -171,7 +171,7 @@ class sync_decoder(_Streaming):
             **{name: status[name] for name in _SYNC_STATUS.names})
 
     def _decode_frames(self, view, soft_input, lengths, priors, out):
-        decoder = self._decoder(soft_input, priors is not None) # refuses wrong numbers of reads
+        decoder = self._decoder(soft_input, priors is not None) # checks the number of reads
         begins, lengths = _frames_of(view, lengths, self._reads)
         frames = len(lengths) // self._reads
         shape, dtype = self._shape(frames)

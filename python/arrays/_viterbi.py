@@ -71,7 +71,7 @@ class viterbi_decoder(_Streaming):
         if soft_input:
             self._decoder(soft_input)
         else:
-            self._make("int8") # raises errors of parameters
+            self._make("int8") # checks the parameters
         self._unused_scale = soft_scale != 32
         if not self._searches:
             warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
@@ -234,8 +234,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
 
     With lock "auto", values are one stream, (items,), in memory of the host. The decoder finds
     where pairs, puncturing periods and terminated frames begin, the ambiguities of
-    lock_constellation, and the code among lock_presets. The result has the bits from the first
-    lock on.
+    lock_constellation, and the code among lock_presets. The result begins at the first
+    lock.
 
     Args:
         values : soft values: int8; float32, with soft_scale int8 steps per unit; or uint8, with

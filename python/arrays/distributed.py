@@ -187,7 +187,7 @@ def _scheduler(client):
         try:
             ask()
             there = client.status == "running"
-        except Exception: # Dask raises various types
+        except Exception: # Dask raises exceptions of various types
             there = False
         if there and not isinstance(error, CancelledError):
             raise
@@ -379,7 +379,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     if not isinstance(values, np.ndarray) or values.ndim != 2:
         raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # refuses wrong parameters
+    empty = _decode(decoder, values[:0], code) # checks the parameters
     _check_versions(client)
     # Each task carries its values, so only few tasks are submitted ahead.
     calls = ((_decode, decoder, values[first:first + rows], code)
@@ -468,7 +468,7 @@ def _parts(decoder, items, bits, code):
         decoding.decode_length * period
     while step // period * values % per_item:
         step *= 2
-    lead = -(-decoding.overlap // step) * step # the overlap in whole steps
+    lead = -(-decoding.overlap // step) * step # the overlap, rounded up to whole steps
     length = max(1, bits // step) * step
 
     def item(stage):

@@ -50,7 +50,7 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
-// Returns \p count positions, every \p period-th from \p first on.
+// Returns \p count positions, beginning with \p first, at distances of \p period.
 std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count)
 {
     std::vector<std::uint32_t> positions;
@@ -190,7 +190,7 @@ std::optional<nr_size> nr_size_of(const std::string& size)
     return {};
 }
 
-// Returns how many blocks are sent with \p rows rows of a graph.
+// Returns the number of blocks that are sent with \p rows rows of a graph.
 unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
 
 ldpc_code nr_code(const std::string& size, const std::string& rate)

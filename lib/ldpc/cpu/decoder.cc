@@ -157,7 +157,7 @@ private:
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {
-            return; // workers may be reading
+            return; // workers may be using the buffers
         }
         std::size_t most = 0;
         for (const auto& code : d_setup.codes) {

@@ -9,11 +9,11 @@
  * byte, give the same message. Posteriors have 16 bits. Messages and posteriors are
  * stored with \c bias added, so that zero extension widens a message to 16 bits.
  *
- * A layer reads the 360 posteriors of a group cyclically from the edge's shift on, and
- * stores the results in the order of reading (shifted_group). Writes are then aligned;
- * unaligned writes cost more than unaligned reads. The first values of a group are
- * repeated after its last, so that every vector is contiguous. Each group has two
- * buffers: a layer reads one and writes the other, because its first writes would
+ * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
+ * shift, and stores the results in the order of reading (shifted_group). Writes are
+ * then aligned; unaligned writes cost more than unaligned reads. The first values of a
+ * group are repeated after its last, so that every vector is contiguous. Each group has
+ * two buffers: a layer reads one and writes the other, because its first writes would
  * overwrite posteriors that it has yet to read.
  *
  * The code calls no function of the standard library; kernels.cc explains why. */

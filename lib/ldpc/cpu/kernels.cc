@@ -5,8 +5,8 @@
  * it.
  *
  * The loops use the compiler's vector types and call no function of the standard library:
- * such a function, compiled here for one instruction set, could be linked in place of the
- * one that others use. */
+ * a function of that library, compiled here for one instruction set, could replace the
+ * function that other sources use when the program is linked. */
 
 #include "byte_tiles.h"
 #include "kernels.h"

@@ -52,7 +52,8 @@ __device__ inline unsigned take_slot(const block_arguments& a)
     return i;
 }
 
-// Returns x, equal in the whole warp, in a form that tells the compiler so.
+// Returns x, which is equal in the whole warp, in a form from which the compiler knows
+// this.
 __device__ inline unsigned warp_uniform(unsigned x)
 {
 #if __CUDA_ARCH__ >= 800

@@ -33,7 +33,8 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is its bit and, from round_shift on, its round. In a layer
+/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. In a
+   layer
  * the first edges of all checks come first, then the second ones and so on, with \c
  * nothing where a check has fewer edges than others. Messages have the same order. */
 struct code_tables {

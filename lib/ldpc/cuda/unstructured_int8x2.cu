@@ -56,8 +56,8 @@ constexpr std::uint32_t spare_bit = 1u << 16;
 constexpr unsigned banks = 32; // banks of shared memory
 
 // Orders the edges of each check so that, of the bits that the lanes read at the same
-// time, few are in one bank. Edges to bits from \p shared on, in device memory, come
-// last.
+// time, few are in one bank. Edges to bits in device memory, whose index is \p shared
+// or more, come last.
 void arrange(unit& u, unsigned shared)
 {
     constexpr unsigned rounds = 6;
@@ -210,8 +210,8 @@ public:
         return unsigned(all.size() - before - 2);
     }
 
-    //! Returns the words of places: those of the shared bits, then spare ones, then those
-    //! in device memory.
+    //! Returns the words of places: the places of bits in shared memory, then spare
+    //! places, then places in device memory.
     std::vector<std::uint32_t> places() const
     {
         const auto place_of = [&](std::uint32_t bit) {

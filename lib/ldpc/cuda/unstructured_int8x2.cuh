@@ -362,7 +362,8 @@ private:
 #endif
         }
     }
-    // Returns the posteriors from \p bit on; those of four bits are in one memory.
+    // Returns the posteriors that begin with that of \p bit. Groups of four bits are in
+    // one kind of memory.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {
         return !External || bit < d_table.spare_place

@@ -57,10 +57,10 @@ struct chain_table {
     // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
-    //! The last layer of a phase, in all phases but the last.
+    //! The last layer of a phase; not set in the last phase.
     static constexpr std::uint32_t last_of_phase = 1u << 30;
-    //! The first layer of a phase, in all phases but the first: all chains need a barrier
-    //! before it.
+    //! The first layer of a phase, before which all chains need a barrier; not set in
+    //! the first phase.
     static constexpr std::uint32_t phase = 1u << 31;
     //! With two checks per word, the number of layers after which the first layer's
     //! update of the last layer's parity bits reaches the threads of these bits.
@@ -82,8 +82,8 @@ struct chain_table {
     //! and the index of the first of those edges to other groups whose posteriors have
     //! not changed since the barrier before the preceding layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
-    //! The place of each group, in shared memory or, from shared_groups on, in device
-    //! memory.
+    //! The place of each group. Places below shared_groups are in shared memory, others
+    //! in device memory.
     std::uint8_t place[max_groups];
 };
 
@@ -114,7 +114,7 @@ constexpr unsigned chain_max_shared(unsigned message_edges)
                                  : 8;
 }
 
-//! Returns how many deferred edges per layer the kernels support.
+//! Returns the largest number of deferred edges per layer that the kernels support.
 constexpr unsigned chain_max_deferred(unsigned message_edges)
 {
     return message_edges <= 5    ? 1

@@ -39,9 +39,9 @@ struct caller_frame {
  * \brief One batch of codewords.
  *
  * The input begins with a table of frame_place, in which codewords of one code are next
- * to each other. Channel values follow from values_offset() on. A codeword's output is
- * its decisions, packed with the first bit most significant, and from
- * setup::soft_offset() on its LLRs, if any.
+ * to each other. Channel values follow at values_offset(). A codeword's output is its
+ * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
+ * its LLRs, if any.
  *
  * If a batch is in the caller's format, its channel values, or symbols, are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols

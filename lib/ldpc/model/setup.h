@@ -58,7 +58,8 @@ struct setup {
     {
         return symbols ? constellations[constellation].frame_symbols(code.n()) : code.n();
     }
-    //! Returns how many decisions of a codeword are written, from its first bit on.
+    //! Returns the number of decisions of a codeword that are written, beginning with
+    //! its first bit.
     unsigned output_bits(const ldpc_code& code) const
     {
         return !bits ? 0 : message_only && code.systematic_prefix() ? code.k() : code.n();

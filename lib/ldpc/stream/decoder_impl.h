@@ -121,8 +121,8 @@ private:
         return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
     }
 
-    // Adds up to \p count frames of n values to the batch, and returns how many values
-    // fit.
+    // Adds up to \p count frames of n values to the batch, and returns the number of
+    // values that fit.
     std::size_t
     add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count);
 

@@ -119,7 +119,7 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
     // For a check of five edges, the offset to the edge with the smallest magnitude is
     // 101/128 nat and that to others 59/128 nat, if the next magnitude is equal. They
     // fall to half if it is larger by 1 nat, and to 0 at 2 nats, and grow if it is
-    // smaller. The result has 17 significant bits, of which the last is not kept.
+    // smaller. The result has 17 significant bits; the last is not stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),

@@ -96,7 +96,8 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """Like whole_viterbi(), for the decoder sync. Each task has its own random generators."""
+    """Does the same as whole_viterbi() for the decoder sync. Each task has its own random
+    generators."""
     sent, found = [], []
     for task in range(first, first + count):
         random = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, task]))

@@ -224,7 +224,7 @@ class qa_bbframe(unittest.TestCase):
         broken[:, 60::188] ^= 1  # breaks each packet
         block = gpufec.bbframe_to_ts(*code)
         block.set_max_noutput_items(188)
-        block.set_max_output_buffer(4096)  # so that packets wait in the block
+        block.set_max_output_buffer(4096)  # small, so that packets wait in the block
         for source, most in ((qa_support.vector_source(partial, tags), 1 << 20),
                              (qa_support.vector_source(broken.ravel()), 188)):
             graph = gr.top_block()

@@ -63,7 +63,7 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads the end is lost
+                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads, gr-fec drops the end
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
@@ -321,7 +321,8 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests LDPC codes of gr-fec: the output of each module's encoder with the other's decoder."""
+    """Tests of gr-fec's LDPC codes: each module's decoder decodes the output of the other's
+    encoder."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""

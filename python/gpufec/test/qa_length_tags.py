@@ -457,7 +457,7 @@ class qa_streams(unittest.TestCase):
 
 
 class qa_acm(unittest.TestCase):
-    """Tests frames that have tags of their code and length tags."""
+    """Tests of frames that have both tags of their code and length tags."""
 
     codes = [("short", "1/4"), ("short", "8/9"), ("normal", "1/2"), ("short", "1/2")]
 

@@ -207,7 +207,8 @@ private:
     // messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
-    // Loads channel values as floats; place(i) is the destination from value i on.
+    // Loads channel values as floats; place(i) is the destination of value i and those
+    // that follow.
     template <class Place>
     __device__ void
     load_values(const channel_value* channel, unsigned count, Place&& place) const;
@@ -440,8 +441,8 @@ private:
     std::uint32_t* d_flags;           // the block's slot; the count of violated checks
     bit_place d_before, d_after;      // the bit before the chain, the chain's last bit
     std::uint32_t* d_state;
-    // The thread's records from the chain's first layer on: in d_state, and in shared
-    // memory.
+    // The thread's records, beginning with the chain's first layer: in d_state, and in
+    // shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
     std::uint32_t d_prefetched_layers; // layers in device memory, or 0
     float* d_external;

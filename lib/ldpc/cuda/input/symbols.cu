@@ -30,7 +30,7 @@ struct frame_state {
     unsigned long long errors;
 };
 
-// The store of tables. A key stands for a constellation and a level.
+// The store of tables. A key identifies a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
     std::uint32_t round; // number of assignments of tables to keys

@@ -18,8 +18,8 @@ struct quasi_cyclic_table {
     static constexpr unsigned max_words = 2048; // words of edges
     //! Successive units of one kind.
     struct run {
-        //! A bit per unit from the lowest on, set if a barrier precedes the unit; a set
-        //! bit follows the last one.
+        //! One flag per unit, the first in the lowest bit: set if a barrier precedes
+        //! the unit. A set bit follows the last flag.
         std::uint32_t barriers;
         std::uint16_t checks; //!< checks per unit; at most the threads of a team
         std::uint8_t degree;

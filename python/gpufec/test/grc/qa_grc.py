@@ -295,7 +295,7 @@ class qa_grc(qa_grc_case.grc_case):
             for name in OWN_CODE.keys() & block.params.keys():
                 block.params[name].set_value(OWN_CODE[name])
             for p in declared.members["make"].parameters:
-                if p.name == "standard" and "code_file" in block.params: # the field has "file" too
+                if p.name == "standard" and "code_file" in block.params: # an option is "file"
                     continue
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
