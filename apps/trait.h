@@ -56,7 +56,8 @@ public:
 
     //! Returns the backend, the device and the parameters chosen automatically.
     virtual json state() const { return json::object(); }
-    //! Returns the units of work (decoder_trait::work) per information bit so far.
+    //! Returns the number of units of work (decoder_trait::work) per information bit so
+    //! far.
     virtual double work_per_bit() const { return 0; }
     //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
@@ -134,7 +135,7 @@ public:
     virtual ~slot_bench() = default;
     //! Returns the information bits per second, measured for \p duration seconds.
     virtual double host_to_host(double duration) = 0;
-    //! Returns the seconds that one batch takes alone.
+    //! Returns the time in seconds for one batch while no other is in flight.
     virtual double latency() = 0;
 
     double bits = 0;             //!< information bits per batch

@@ -7,7 +7,7 @@
 
 This script divides the packets into BBFRAMEs, each of the length that its MODCOD
 requires; gr-dtv scrambles, encodes, interleaves and modulates them. Noise is added to
-the symbols, at an Es/N0 that lies --margin dB above the standard's threshold. Each frame gets a tag
+the symbols, at an Es/N0 of --margin dB above the standard's threshold. Each frame gets a tag
 XFECFRAME, like those of gr-dvbs2rx's PL synchronisation. Pulse shaping and synchronisation are left
 out. One block, dvbs2_fec_receiver, turns the symbols into packets, which are compared with the sent
 ones.

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the commands of the pages, except those in EXCEPTIONS.
 
-docs/quick-start.md and docs/cpp.md have tests of their own, qa_quick_start.py and qa_cpp.py.
+docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py.
 Python examples run too; named ones of docs/converting.md run in qa_converting.py."""
 
 import contextlib

@@ -189,7 +189,8 @@ public:
     }
 
     bool empty() const { return d_count == 0; }
-    //! Returns the points so far and the complete points of the earlier report.
+    //! Returns a report of the points simulated so far and the complete points of the
+    //! earlier report.
     json report() const
     {
         auto points = d_points;

@@ -129,7 +129,7 @@ json code_facts(const viterbi_options& options)
 
 bool is_float(const viterbi_options& o) { return o.format == soft_format::float32; }
 
-// Returns the soft values per frame of a code; 0 for a stream.
+// Returns the number of soft values per frame of a code; 0 for a stream.
 std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 {
     const auto tail =

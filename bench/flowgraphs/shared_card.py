@@ -5,8 +5,8 @@
 
 """Measures many decoder blocks that share a GPU, and the memory of each.
 
-Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with a
-source in memory and a null sink of its own. A block's part is its rate divided by the rate of one
+Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with its
+own source in memory and its own null sink. A block's part is its rate divided by the rate of one
 block of its kind alone. The sum of the parts is 1 if all blocks are limited by the same resource,
 and a block's fair share is then one over the number of blocks. Memory is measured for a block with
 its defaults: on the device by nvidia-smi, and of the process (resident, with pinned buffers).

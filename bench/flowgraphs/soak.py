@@ -185,8 +185,8 @@ class mallinfo2(ctypes.Structure):
 
 
 def allocated_bytes():
-    """Returns the bytes that malloc() has allocated in all threads, which a leak would raise.
-    Resident memory also grows by fragmentation."""
+    """Returns the number of bytes that malloc() has allocated in all threads. A leak would raise
+    it. Resident memory also grows by fragmentation."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:

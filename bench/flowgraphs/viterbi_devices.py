@@ -6,8 +6,8 @@
 """Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
 
 K=7, rate 1/2, int8. Measures kernels alone, and host to host (batches distributed round-robin), on
-each device by itself and on all at once. If GNU Radio can be imported, also flowgraphs: one block
-with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
+each device alone and on all devices together. If GNU Radio can be imported, also flowgraphs: one
+block with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
 """

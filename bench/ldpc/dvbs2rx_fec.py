@@ -5,7 +5,7 @@
 
 """Measures decoding from symbols to BBFRAMEs on a CPU, by gr-dvbs2rx's demapper, LDPC and BCH
 decoders, connected as in its receiver, and by gpu_ldpc_dvbs2 with one thread in their place.
-Both decode the same frames in turn.
+The two chains decode the same frames alternately.
 
 The result of a chain is its smallest processor time, of all threads of the flowgraph, in --turns
 runs, minus that of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes

@@ -55,8 +55,8 @@ std::vector<std::int8_t> noisy_frames(double ebn0_db)
     return items;
 }
 
-// Returns the CPU seconds so far of this process's threads whose names begin with \p
-// name.
+// Returns the CPU time, in seconds, of the threads of this process whose names begin
+// with \p name.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;

@@ -236,7 +236,7 @@ struct transfer {
     cuda::event done;
 };
 
-// Returns the bytes per second that `step` takes from the ring.
+// Returns the rate, in bytes per second, at which `step` takes data from the ring.
 double rate(ring& r, double duration, const std::function<void()>& step)
 {
     std::thread upstream([&] { produce(r); });

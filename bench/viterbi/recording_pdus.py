@@ -188,8 +188,8 @@ def compare(path, noise_db, seed, backend="auto"):
 def compare_all(path, cases, backend="auto"):
     """Yields the result of compare() for each (noise_db, seed).
 
-    Each runs in a process of its own, because gr-satellites' flowgraphs keep their shared memory
-    until the process ends.
+    Each comparison runs in a separate process, because gr-satellites' flowgraphs keep their shared
+    memory until the process ends.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, maxtasksperchild=1) as pool:

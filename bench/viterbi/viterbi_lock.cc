@@ -480,7 +480,8 @@ json paces(const settings& s, double seconds)
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // Many pairs of short runs, so that other work of the machine affects both alike.
+        // The number of pairs of short runs. Because there are many, other work of the
+        // machine affects both runs of a pair alike.
         constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {

@@ -233,7 +233,7 @@ class _Replacement:
     """An output file that replaces the file at `path` once it is completely written.
 
     If an error occurs, the file at `path` is not changed. A pipe or a device is written
-    directly. The class is a context manager.
+    directly. The class can be used as a context manager.
     """
 
     def __init__(self, path):

@@ -59,7 +59,8 @@ struct ldpc_code::tables {
     unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
     std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
 
-    //! The message comes first and determines the rest, according to the standard.
+    //! The standard puts the message at the beginning of the codeword, and the message
+    //! determines the other bits.
     bool known_systematic = false;
     //! Checks that a standard's codewords satisfy besides those of its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;

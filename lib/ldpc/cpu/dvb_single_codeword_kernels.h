@@ -43,7 +43,7 @@ struct code_view {
 };
 
 struct kernel {
-    //! Returns the bytes of scratch memory, which is aligned to 64.
+    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     //! Decodes the first codeword of \p frames, without soft output. can_follow() in
     //! ../model/circulant_code.h tells whether it supports an arithmetic.

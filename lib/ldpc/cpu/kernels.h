@@ -86,7 +86,7 @@ struct frames {
 
 struct kernel {
     unsigned lanes;
-    //! Returns the bytes of scratch memory, which is aligned to 64.
+    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     void (*decode)(const code_view&, const arithmetic&, frames&, void* scratch);
 };

@@ -3,7 +3,7 @@
 
 /* The threads of a block that decodes codes with a parity chain, and their barriers. A
  * thread updates one or two checks of each layer. If a code has two chains of layers,
- * each has threads of its own. */
+ * each chain has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
@@ -78,8 +78,8 @@ public:
     {
         make_barriers();
     }
-    //! Returns whether the thread has a check. A thread without one runs the same code on
-    //! memory of its own.
+    //! Returns whether the thread has a check. A thread without a check runs the same
+    //! code on its own memory.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
     //! Words of shared memory in place of the posteriors of threads without a check.

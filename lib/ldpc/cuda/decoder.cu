@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: slots in flight on a device, each on a stream of its own. Kernels of
+/* The CUDA backend: slots in flight on a device, each on its own stream. Kernels of
  * all slots run one after the other, so that they share scratch memory and the L2 cache;
  * copies of one slot run beside the kernels of another. */
 

@@ -63,7 +63,8 @@ public:
     virtual ~launch_plan() = default;
     //! Returns whether shared memory is large enough for the plan's fastest kernel.
     virtual bool fits_shared_memory() const { return true; }
-    //! Returns the bytes of scratch memory that a launch of up to \p codewords needs.
+    //! Returns the size in bytes of the scratch memory that a launch of up to \p
+    //! codewords codewords needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,

@@ -484,7 +484,7 @@ private:
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
     unsigned d_threads = any_check_threads; // per block
-    int d_blocks = 1;                       // resident at once
+    int d_blocks = 1;                       // resident at the same time on the device
 };
 
 template <class Values>

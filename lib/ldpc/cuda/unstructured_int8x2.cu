@@ -101,8 +101,8 @@ void arrange(unit& u, unsigned shared)
 }
 
 // Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
-// degree stay together. A small layer is left as it is: its last units would get the
-// worst checks.
+// degree stay together. A small layer is not reordered, because its last units would
+// get the worst checks.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // remaining checks that are tried
@@ -262,7 +262,7 @@ private:
             return unstructured_int8x2::padded_degree(degree_of(check), d_max_degree);
         };
         const auto degree = padded(order[0]);
-        unsigned lacking = 0; // units so far with spare places of their own
+        unsigned lacking = 0; // number of units so far that have their own spare places
         for (unsigned first = 0; first < order.size(); first += lanes) {
             const auto last = std::min<unsigned>(first + lanes, order.size());
             unit u;

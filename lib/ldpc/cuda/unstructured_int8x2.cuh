@@ -90,7 +90,7 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned m
                         : (degree + 7) / 8 * 8;
 }
 
-// Returns a pointer that stays in registers, as kept_in_register() does it.
+// Returns a pointer in a form that stays in registers, like kept_in_register().
 template <class T>
 __device__ T* in_registers(T* pointer)
 {

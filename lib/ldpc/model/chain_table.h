@@ -87,13 +87,15 @@ struct chain_table {
     std::uint8_t place[max_groups];
 };
 
-//! Returns the words of an edge; with two checks per word, the third is a rotation.
+//! Returns the number of words of an edge; with two checks per word, the third word is
+//! a rotation.
 constexpr unsigned chain_edge_words(bool two_checks_per_word)
 {
     return two_checks_per_word ? 3 : 2;
 }
 
-//! Returns the words of a layer's entry: edges and head, padded to vectors of four.
+//! Returns the number of words of a layer's entry: edges and head, padded to vectors of
+//! four words.
 constexpr unsigned chain_entry_words(unsigned message_edges,
                                      bool two_checks_per_word = false)
 {

@@ -207,7 +207,7 @@ private:
 
     frame_kind d_next;                       // the frames to come
     frame_kind d_kind;                       // the frame that is being pushed
-    std::size_t d_have = 0;                  // items of it so far
+    std::size_t d_have = 0;                  // number of items of this frame so far
     std::vector<std::byte> d_partial;        // its items in the caller's format
     std::vector<std::byte> d_quantised;      // its sent values, if bits are not sent
     bool d_may_stay_in_caller_format = true; // false once it has turned out impossible

@@ -412,7 +412,7 @@ TEST(ldpc_code, RandomCode_Encodes)
     std::mt19937 random(3);
     const auto sent = qa::transmit(code, 10, random);
     EXPECT_EQ(reference::violated_checks(code, sent.codeword), 0u);
-    // Its layers share no bits.
+    // The layers of this code share no bits.
     const auto plan = make_layer_plan(code);
     EXPECT_EQ(std::count(plan.rounds.begin(), plan.rounds.end(), 0), long(plan.layers()));
     EXPECT_EQ(plan.edges.size(), code.edges());

@@ -359,7 +359,7 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
     }
 }
 
-// Frames, which have the sent positions only, are pushed at once or in parts.
+// Frames have only the sent positions, and are pushed whole or in parts.
 TEST(ldpc_positions, FramesWithUnsentBits_Decode)
 {
     const ldpc_code codes[] = {

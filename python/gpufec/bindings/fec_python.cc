@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoders for gr-fec's blocks, in a module of their own, so that gnuradio.fec is
- * loaded only if they are used. */
+/* The decoders for gr-fec's blocks. They are in a separate module, so that gnuradio.fec
+ * is loaded only if they are used. */
 
 #include "docstrings.h" // generated from the headers
 #include <gnuradio/gpufec/fec_ldpc_decoder.h>

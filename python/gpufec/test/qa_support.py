@@ -237,7 +237,7 @@ def output_of_process(lines):
 
 
 def ends(graph, seconds=20):
-    """Runs a flowgraph; returns whether it ends by itself within the given seconds."""
+    """Runs a flowgraph; returns whether it ends without a stop() within the given seconds."""
     graph.start()
     waiter = threading.Thread(target=graph.wait)
     waiter.start()

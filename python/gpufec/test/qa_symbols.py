@@ -357,7 +357,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """The frames differ widely in Es/N0 and amplitude; tags stay at their bits."""
+        """The frames differ widely in Es/N0 and amplitude. Tags keep their positions in the stream
+        of bits."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])

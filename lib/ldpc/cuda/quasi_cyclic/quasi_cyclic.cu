@@ -133,7 +133,7 @@ public:
         return words <= quasi_cyclic_table::max_words;
     }
 
-    //! Returns the words of all units' messages.
+    //! Returns the number of words of the messages of all units.
     unsigned state_words() const { return d_state_words; }
 
 private:
@@ -297,7 +297,8 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return 4 * (t.edge_words + quasi_cyclic::flag_words +
                     std::size_t(teams) * t.team_words + threads(teams));
     };
-    // A team has a block of its own and waits for no other; only small teams share one.
+    // Each team has its own block, so that it waits for no other team; only small teams
+    // share a block.
     constexpr unsigned fewest_threads = 96;
     t.teams = std::min((fewest_threads + t.team - 1) / t.team, quasi_cyclic::max_teams);
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {

@@ -10,7 +10,7 @@
  * compressed, in memory that fits in the L2 cache. Successive units of one kind form a
  * run, which is one loop in the code for their degree. All control flow depends on the
  * kernel's parameters, so that warps stay together; a thread without a check does the
- * same as the others on memory of its own.
+ * same as the others on its own memory.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration, so that
  * this value stays in shared memory. Its posterior is computed when it is needed, from
@@ -384,7 +384,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // A degree with code of its own lacks no edge.
+        // Units of a degree with its own code have all edges.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];

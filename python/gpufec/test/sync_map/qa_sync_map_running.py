@@ -199,7 +199,7 @@ class qa_sync_map_running(unittest.TestCase):
                 results.append(run(framed_source(parts), block)[0][:190])
             np.testing.assert_array_equal(results[0], results[2])
             np.testing.assert_array_equal(results[0], results[1])
-        # One block decodes with and without priors in turn.
+        # One block decodes alternately with and without priors.
         block = decoder()
         plain, _ = run(framed_source(frames), block)
         same, _ = run(framed_source(frames), block, priors=np.ones(800))
