@@ -78,7 +78,7 @@ def soft_source():
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# Names that Python examples need, by the beginning of the example; None: it does not run.
+# Names that Python examples need, by the beginning of the example; None: the example is not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,

@@ -6,9 +6,9 @@
 """Counts the packets that gr-dvbs2rx's receiver decodes correctly with its own decoders, with
 gpu_ldpc_dvbs2 in place of its LDPC decoder, and with gpu_ldpc_dvbs2 in place of four blocks, from
 the demapper to the descrambler. The copies of dvbs2-rx differ by the changes in docs/converting.md.
-Each is also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release
-1.4 may cut packets in the wrong places for a long time after a lost frame. --other counts the
-receivers of another version of gr-dvbs2rx over the same samples; their names begin with other_.
+Each receiver is also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in
+release 1.4 may cut packets in the wrong places for a long time after a lost frame. --other counts
+the receivers of another version of gr-dvbs2rx over the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx with noise, and its output
 through the receivers. A packet is correct if it is one of the sent packets. The symbols that a

@@ -449,7 +449,7 @@ double thread_seconds(batch& b, double enough)
     return least;
 }
 
-// Reduces a batch to the first indices of a frame, amid random items.
+// Reduces a batch to the first indices of a frame, between random items.
 void shorten(batch& b, unsigned indices)
 {
     const auto window = decoder_window(b.options);

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Counts the PDUs that gr-satellites receives from a recording with added noise: with its own two
-Viterbi decoders, a chain of blocks for each of two phases; with gpu_viterbi_pbvd in place of each;
-and with one decoder with phase search in place of both chains.
+Viterbi decoders, each in the chain of blocks for one of two phases; with gpu_viterbi_pbvd in place
+of each decoder; and with one chain whose decoder has a phase search.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
@@ -64,7 +64,7 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
         decoder = gpufec.gpu_viterbi_pbvd(
             constraint_length=7, polynomials=self.POLYNOMIALS[code], soft_input="float",
             packed_output=False, backend=self.backend,
-            positive_bit=1) # as gr-satellites' soft symbols are
+            positive_bit=1) # the sign of gr-satellites' soft symbols
         self.connect(self, decoder, self)
 
 
@@ -85,7 +85,7 @@ class one_chain_deframer(gr.hier_block2):
         self.decoder = gpufec.gpu_viterbi_pbvd(
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
-            positive_bit=1) # as gr-satellites' soft symbols are
+            positive_bit=1) # the sign of gr-satellites' soft symbols
         # Kept as a member, or Python would delete the block.
         self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),

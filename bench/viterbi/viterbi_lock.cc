@@ -314,7 +314,8 @@ json slips(const settings& s, std::uint64_t count)
                               return at >= 0 && at < std::int64_t(bits.size()) &&
                                      got[locks[i].first_bit + k] == bits[at];
                           };
-                          // The lock begins within two periods of this one.
+                          // The lock begins at most two puncturing periods away from
+                          // this period.
                           std::int64_t best = -1, where_best = 0;
                           bool inverted = false;
                           for (std::int64_t near_by = -2; near_by <= 2; ++near_by) {

@@ -292,7 +292,7 @@ std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 }
 
 // Moves the message from its default positions, which determine K, to the requested
-// ones.
+// positions.
 void ldpc_code::tables::place_message()
 {
     const auto wanted = wanted_positions();

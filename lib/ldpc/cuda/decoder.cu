@@ -215,8 +215,8 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     }
     // A batch of half a wave or more takes as long as a whole wave. The batch is
     // therefore a whole wave, which may take up to twice the memory to pin. Symbols
-    // take more memory than LLRs; they may take 224 MiB, because a ring of borrowed
-    // input may have 256 MB.
+    // take more memory than LLRs. They may take up to 224 MiB, because a ring of
+    // borrowed input may have up to 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

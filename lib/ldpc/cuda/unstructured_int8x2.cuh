@@ -41,7 +41,7 @@ struct unstructured_table {
     std::uint32_t step_count;
     std::uint32_t n;           //!< bits
     std::uint32_t spare_place; //!< the first spare place; those of bits precede it
-    std::uint32_t words;       //!< places in shared memory; the others follow
+    std::uint32_t words;       //!< number of places in shared memory
     std::uint32_t unit_count;
     std::uint32_t block_words; //!< device memory of a block: messages, then posteriors
 };

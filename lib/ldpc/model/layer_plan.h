@@ -9,9 +9,9 @@
  * they were before the layer. A bit that occurs in a layer more than once (a double
  * circulant of DVB-S2) is written by the edge whose index within its check is lowest, as
  * variable-to-check message + new message. Its other edges are \em deferred: after the
- * layer's other edges have written their bits, they add new − old message one after the
- * other, in the order of these indices: the first of each bit in round 1, the second in
- * round 2 …
+ * layer's other edges have written their bits, the deferred edges add new − old message
+ * one after the other, in the order of their indices: the first edge of each bit in
+ * round 1, the second in round 2 …
  *
  * Codes with a parity chain, such as those of DVB-S2, have q layers of the checks
  * j·q + i, in the order of chain_order.h.

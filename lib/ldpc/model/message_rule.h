@@ -55,9 +55,9 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Float: an offset that grows with a check's degree, up to degree \c most. Both numbers
-//! are small multiples of one power of two, or the second is 0, so that nothing is
-//! rounded.
+//! Float: an offset that grows with a check's degree, up to degree \c most. Both
+//! numbers are small multiples of one power of two, or the second number is 0, so that
+//! the offset is exact.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;

@@ -292,7 +292,8 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """Some frames have errors that BCH can correct, others have more. Pieces have any size."""
+        """Some frames have errors that BCH can correct, others have more. The input arrives in
+        pieces of random size."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)

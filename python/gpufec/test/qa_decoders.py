@@ -354,7 +354,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """Output LLRs have the sign convention of the input."""
+    """Tests that output LLRs have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
 

@@ -446,7 +446,7 @@ class qa_ldpc(unittest.TestCase):
             last = pdus[-1][1]
             decided = codewords[-len(last):][last != 0]
             self.assertTrue(np.array_equal(last[last != 0] < 0, decided == 1))
-            # They have the sign convention of the input.
+            # The LLRs in messages have the sign convention of the input.
             _, negated = self.with_messages(-np.concatenate(llr), tags, llr_pdu=True,
                                             positive_bit=1, **parameters)
             for (_, one), (_, other) in zip(pdus, negated, strict=True):

@@ -86,8 +86,8 @@ struct two_minima {
 };
 
 /* The three smallest magnitudes of several values. They are compared as integers, because
- * one instruction finds the minimum or maximum of three. The middle one of three is their
- * sum minus both. */
+ * one instruction finds the minimum or maximum of three. The middle one of three values
+ * is their sum minus the minimum and the maximum. */
 class three_minima
 {
     using magnitude = std::uint32_t;

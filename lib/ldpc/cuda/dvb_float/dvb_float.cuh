@@ -7,8 +7,8 @@
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
  * message bits. The parity bits form a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. From the last layer to the first, it passes to the
- * neighbouring thread. If a code has two chains of layers (chain_order.h), each is
+ * check c + 1 it is stored. From the last layer to the first, the posterior passes to
+ * the neighbouring thread. If a code has two chains of layers (chain_order.h), each is
  * followed by a group of threads. The record of a check has its messages in compressed
  * form: two magnitudes, the edge with min1, and the signs. The records of the first
  * layers are in the free part of shared memory, the others in device memory and, as far
@@ -341,7 +341,8 @@ private:
     {
 #ifdef __CUDA_ARCH__
         static_assert(check_record::rows == 3);
-        // In a single asm statement, so that the compiler generates no branch.
+        // A single asm statement with predicates, because the compiler would generate a
+        // branch.
         asm volatile("{\n"
                      ".reg .pred p;\n"
                      "setp.lt.u32 p, %1, %2;\n"

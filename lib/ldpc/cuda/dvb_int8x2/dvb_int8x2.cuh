@@ -10,10 +10,10 @@
  * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
  * bits form a chain that a thread follows from layer to layer: after check c the
  * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
- * stored. From the last layer to the first, it passes to the neighbouring thread. If
- * a code has two chains of layers (chain_order.h), each is followed by a group of
- * threads. Messages are kept compressed, in memory that fits in the L2 cache: two
- * magnitudes of each check, for the edge with min1 and for all others, and for each
+ * stored. From the last layer to the first, the posterior passes to the neighbouring
+ * thread. If a code has two chains of layers (chain_order.h), each is followed by a
+ * group of threads. Messages are kept compressed, in memory that fits in the L2 cache:
+ * two magnitudes of each check, for the edge with min1 and for all others, and for each
  * edge its sign and a bit that says whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache

@@ -55,8 +55,8 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """Frames of constant length decode as tagged frames do, in pieces of any size;
-        length tags are then ordinary tags."""
+        """Frames of constant length, in pieces of any size, decode like tagged frames. Length tags
+        are then ordinary tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # frames repeat their beginning as padding
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
