@@ -24,7 +24,7 @@ struct dvb_names {
     dvb_names(const option_values& values, const ldpc_code& code);
 
     //! Returns the constellation. \throws std::invalid_argument, which names \p option
-    //! and its \p value, if the code has none
+    //! and its \p value, if the code has no constellation
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 

@@ -214,7 +214,7 @@ private:
 
     std::uint64_t d_frame = 0;        // frames whose pulling has begun
     std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
-    std::size_t d_emitted = 0;        // items of the next one already pulled
+    std::size_t d_emitted = 0;        // items of the next frame already pulled
     std::vector<std::uint8_t> d_message;
 };
 

@@ -331,7 +331,7 @@ TEST(ldpc_code, UnprintableFile_GivesPrintableError)
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
     EXPECT_NE(error_of("7 h\u00e9\n").find("h\u00e9"), std::string::npos);
-    // Cut within a UTF-8 character.
+    // The quoted text would be cut within a UTF-8 character.
     const auto cut = error_of("7 1234567890123456789\u00e9\n");
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }

@@ -210,7 +210,7 @@ bool make_table(const ldpc_code& code,
     }
     // One more place, for threads without a team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
-    // Zeros precede the first unit; fetches ahead read past the last one.
+    // Zeros precede the first unit; kernels fetch ahead past the last unit.
     t.state_words = (runs.state_words() + 2 * quasi_cyclic::max_message_words) * t.pitch;
     t.edge_words = std::uint32_t(made.edges.size());
     return true;

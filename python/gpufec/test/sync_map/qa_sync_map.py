@@ -50,7 +50,7 @@ class qa_sync_map(unittest.TestCase):
                     sent, items, tags = self.chain(mode, p, frames, book, code,
                                                   backend=backend)
                     self.assertEqual(len(items), len(sent))
-                    # Errors come in bursts, so the deviation is that of frames.
+                    # Errors come in bursts, so the deviation is computed over frames.
                     rates = np.mean((items != sent).reshape(frames, -1), axis=1)
                     deviation = rates.std(ddof=1) / np.sqrt(frames)
                     self.assertLess(abs(rates.mean() - known), 3.29 * deviation)
@@ -188,7 +188,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
         L = weights = 0
-        alike = [np.resize(f, 31) for f in frames] # drifts of 0, 1 and -1 are 30, 31, 29
+        alike = [np.resize(f, 31) for f in frames] # 30, 31, 29: drifts 0, 1, -1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
             # Items after the end of a frame are ignored.
