@@ -82,7 +82,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and makes decoders with their batch size
+    call() # fills caches, and creates decoders for this batch size
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):

@@ -246,8 +246,8 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
 
     It is the maximum a-posteriori decoder of J. A. Briffa: Graphics processing unit
     implementation and optimisation of a flexible maximum a-posteriori decoder for
-    synchronisation correction (2014), by default in a form that is exact and faster. The drift
-    is the number of received less the number of sent items.
+    synchronisation correction (2014), by default in a form that is exact and faster. The drift is
+    the number of received items minus the number of sent items.
 
     Args:
         received : received items: uint8, a channel symbol each (other values are erasures), or

@@ -323,8 +323,8 @@ traits::decoder traits::make_cpu(const setup& s,
 }
 
 // Returns the number of codewords of a batch that fills the lanes of all threads. If
-// codewords are decoded one at a time, the batch keeps a thread busy for longer than it
-// takes to wake.
+// codewords are decoded one at a time, the batch keeps a thread busy for longer than
+// the thread takes to wake.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

@@ -445,8 +445,8 @@ private:
         } while (c.step.same());
     }
 
-    // Processes the checks of a step. The coming step is fetched once the addresses of
-    // this one's bits are known.
+    // Processes the checks of a step. The next step is fetched once the addresses of
+    // the bits of this step are known.
     template <unsigned Degree>
     __device__ void checks(const unstructured_table::step& step,
                            const unstructured_table::step& coming,

@@ -205,7 +205,7 @@ private:
     // Batches in flight, oldest first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                       // the frames to come
+    frame_kind d_next;                       // of the next frames
     frame_kind d_kind;                       // the frame that is being pushed
     std::size_t d_have = 0;                  // number of items of this frame so far
     std::vector<std::byte> d_partial;        // its items in the caller's format

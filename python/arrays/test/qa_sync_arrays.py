@@ -130,7 +130,7 @@ class qa_sync_arrays(unittest.TestCase):
         for given in (received, rows):
             again, _ = decoder.decode(given, lengths)
             np.testing.assert_array_equal(again, together)
-        # A read of length 0 counts as if there were one read less.
+        # A read of length 0 has the same effect as one read fewer.
         fewer = lengths.reshape(frames, reads).copy()
         fewer[:, 1] = 0
         lacking, status = decoder.decode(rows, fewer)
