@@ -61,8 +61,8 @@ public:
         return batches / since(begin);
     }
 
-    //! Measures the seconds from the submission of a batch to its completion, while no
-    //! other batch is in flight.
+    //! Returns the time in seconds from the submission of a batch to its completion,
+    //! while no other batch is in flight.
     double latency()
     {
         d_pipeline.drain();

@@ -207,7 +207,7 @@ public:
     }
 
 private:
-    // The name of the range's value in each point, which is the first column.
+    // Returns the name of the range's value in each point; its column is the first.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;

@@ -31,7 +31,7 @@ def parsed(text):
 
 
 def join(path, results):
-    """Joins files of results. Runs without a name get that of their file."""
+    """Joins files of results. A run without a name gets the name of its file."""
     runs = []
     for result in results:
         with open(result, encoding="utf-8") as file:

@@ -585,7 +585,7 @@ const std::map<std::string, double> standard{
  * speed      the time of FRAMES frames at 8 dB, with a fixed number of iterations
  * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
- * threshold  error rates from there on upwards, down to a frame error rate of 1e-3
+ * threshold  error rates from that Es/N0 upwards, down to a frame error rate of 1e-3
  * tune       error rates with many rules, at an Es/N0 where some frames are wrong
  * check      sum-product compared with the reference, which computes in double */
 int main(int argc, char** argv)

@@ -423,7 +423,7 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds the changes \p what of the posteriors by an edge with this shift.
+    // Adds \p what, the changes by an edge with this shift, to the posteriors.
     static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);

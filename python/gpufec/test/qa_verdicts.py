@@ -296,7 +296,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """Returns a verdict in the words of the command line."""
+    """Returns a verdict as the tool prints it, with option names."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
