@@ -148,7 +148,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns a report with Mb/s for each way of decoding and number of frames."""
+    """Returns a report with Mb/s for each method of decoding and number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:

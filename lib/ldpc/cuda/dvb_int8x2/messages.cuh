@@ -120,8 +120,8 @@ struct messages {
             }
         }
     }
-    // Load the word with the decision on the preceding parity bit, and return that
-    // decision in the sign bits.
+    // load_decision() loads the word with the decision on the preceding parity bit;
+    // decision() moves that decision to the sign bits.
     __device__ static std::uint32_t load_decision(std::uint32_t* layer, unsigned j)
     {
         constexpr unsigned w = parts - 1;
