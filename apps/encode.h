@@ -17,12 +17,13 @@ namespace gr::gpufec {
 
 using byte_vector = std::vector<std::uint8_t>;
 
-//! Coder that processes its input in blocks of a constant size on the caller's thread.
+//! A coder that processes its input in blocks of a constant size on the caller's
+//! thread.
 class piece_coder : public byte_coder
 {
 public:
-    //! Function that appends the output of a block of \p count items to \p out. At the
-    //! end of the input it is called with 0 items.
+    //! A function that appends the output of a block of \p count items to \p out. At
+    //! the end of the input it is called with 0 items.
     using function = std::function<void(
         const std::uint8_t* items, std::size_t count, byte_vector& out)>;
 

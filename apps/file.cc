@@ -126,8 +126,8 @@ namespace fs = std::filesystem;
 
 const fs::path descriptors = "/proc/self/fd";
 
-// Resolves symbolic links, also to missing files, but not links of open descriptors: the
-// file behind /dev/stdout must not be replaced.
+// Resolves symbolic links, even to missing files. Links of open descriptors are kept,
+// because the file behind /dev/stdout must not be replaced.
 fs::path target_of(fs::path path)
 {
     std::error_code none;

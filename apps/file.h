@@ -23,14 +23,14 @@ namespace gr::gpufec {
 class json;
 class option_values;
 
-//! RAII owner of a file descriptor. Functions throw std::runtime_error, which names the
-//! file.
+//! An RAII owner of a file descriptor. Functions throw a std::runtime_error that names
+//! the file.
 class file
 {
 public:
     //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Takes the result of open(); if that is an error, throws it. The destructor closes
+    //! Takes the result of open(), and throws if it is an error. The destructor closes
     //! the descriptor if \p owned.
     file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
@@ -39,7 +39,8 @@ public:
 
     const std::string& name() const { return d_name; }
 
-    //! Reads up to \p bytes bytes and returns how many; 0 at the end of the file.
+    //! Reads up to \p bytes bytes, and returns the number of bytes read; 0 at the end
+    //! of the file.
     std::size_t read(void* data, std::size_t bytes);
     //! Waits up to \p limit for data; returns whether a read would not block.
     bool readable(std::chrono::milliseconds limit) const;
@@ -62,13 +63,13 @@ private:
 };
 
 /*!
- * \brief Output file of the program; "-" is standard output.
+ * \brief An output file of the program; "-" is standard output.
  *
  * The path does not change before the first write. Existing content stays until the new
- * content is complete: that is written to a temporary file in the same folder, which is
- * then renamed. Pipes, devices, open descriptors (/dev/stdout) and files that cannot be
- * replaced with their owner and permissions are written in place. Functions throw
- * std::runtime_error, which names the file.
+ * content is complete: new content is written to a temporary file in the same folder,
+ * which is then renamed. Pipes, devices, open descriptors (/dev/stdout) and files that
+ * cannot be replaced with their owner and permissions are written in place. Functions
+ * throw std::runtime_error, which names the file.
  */
 class output_file
 {
@@ -80,7 +81,7 @@ public:
     ~output_file();
 
     const std::string& name() const { return d_name; }
-    //! Returns whether there is content at the path that stays until close().
+    //! Returns whether the path has content that stays until close().
     bool keeps_content() const;
     //! Returns whether replace() can be called more than once.
     bool replaceable() const { return d_replaceable; }
@@ -93,10 +94,11 @@ public:
 
     //! Returns whether this is the regular file at \p path, which need not exist.
     bool is_at(const std::string& path) const;
-    //! Throws usage_error if it is the file of an option that is not listed in \p but.
+    //! Throws usage_error if this is the file of an option that is not listed in \p
+    //! but.
     void require_own(const option_values& values,
                      const std::vector<std::string>& but) const;
-    //! Throws usage_error if it is the file that \p in reads.
+    //! Throws usage_error if this is the file that \p in reads.
     void require_other_than(const file& in) const;
 
 private:
@@ -114,7 +116,7 @@ private:
     std::string d_temporary_path;
 };
 
-//! Guard during which std::cout writes like file::write() and throws its errors.
+//! A guard during which std::cout writes like file::write() and throws errors.
 class checked_standard_output : std::streambuf
 {
 public:
@@ -130,7 +132,7 @@ private:
     std::streambuf* const d_before;
 };
 
-//! Output file of the option --json, if it is given.
+//! The output file of the option --json, if that option is given.
 class json_file
 {
 public:

@@ -197,7 +197,7 @@ int run(const arguments& args)
     return run(chosen("command", word, commands), { args.begin() + 1, args.end() });
 }
 
-// Checks that all of standard output was written.
+// Runs the command, and checks that all of standard output was written.
 int run_checked(const arguments& args)
 {
     const checked_standard_output output;

@@ -236,7 +236,7 @@ std::vector<int> option_values::integers(const std::string& name, int base) cons
 {
     std::vector<int> numbers;
     for (const auto& item : split(text(name), ",")) {
-        // Accepts Python's octal notation too: 0o171, -0o133.
+        // Python's octal notation is accepted too: 0o171, -0o133.
         static const std::regex octal("(-?)0[oO](?=[0-7])");
         const auto digits_of = base == 8 ? std::regex_replace(item, octal, "$1") : item;
         char* end;

@@ -22,7 +22,7 @@ namespace gr::gpufec {
 
 using arguments = std::vector<std::string>;
 
-//! Error in the command line, with exit status 2.
+//! An error in the command line, with exit status 2.
 class usage_error : public std::runtime_error
 {
 public:
@@ -55,7 +55,7 @@ struct option_table {
 //! Rows of an option_table that all decoders have: batches, backend, devices, threads.
 extern const char* const run_options;
 
-//! Values of the options of one call.
+//! The values of the options of one call.
 class option_values
 {
 public:
@@ -71,8 +71,8 @@ public:
     {
         return has(name) && !d_values[name].defaulted();
     }
-    //! Unless \p used, warns that those options among \p names that were given have no
-    //! effect. \p where is what they are for.
+    //! Warns, unless \p used is true, that the given options among \p names have no
+    //! effect. \p where names the purpose of these options.
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
@@ -124,8 +124,8 @@ public:
         }
     }
 
-    //! Returns a warning of the library with options in place of the parameters that it
-    //! names, such as --soft-input uint8 in place of soft_input="uint8".
+    //! Returns a warning of the library with options in place of parameters, such as
+    //! --soft-input uint8 in place of soft_input="uint8".
     std::string warning(const std::string& text) const;
 
 private:
@@ -147,7 +147,8 @@ struct command_line {
     //! Lines of working commands; a line that begins with "# " describes the next one.
     std::string examples = "";
 
-    //! Returns everything as JSON, for programs that make manuals and completions.
+    //! Returns the whole description as JSON, for programs that make manuals and
+    //! completions.
     json description_for_programs() const;
 
     //! Parses the arguments. Returns nothing after printing the help for --help, or the

@@ -14,8 +14,8 @@ namespace gr::gpufec {
 //! Returns the time of a steady clock in seconds.
 double seconds();
 
-//! Line on stderr that shows progress and is overwritten. Nothing is shown unless stderr
-//! is a terminal.
+//! A line on stderr that shows progress and is overwritten. Nothing is shown unless
+//! stderr is a terminal.
 class progress_line
 {
 public:
@@ -33,12 +33,12 @@ private:
     double d_last = 0;
 };
 
-//! Exception that ends long work after a signal.
+//! An exception that ends long work after a signal.
 struct interruption {
 };
 
-//! Guard that records SIGINT, SIGTERM and SIGHUP. If one of them arrives a second time,
-//! it ends the program.
+//! A guard that records SIGINT, SIGTERM and SIGHUP. If one of them arrives a second
+//! time, it ends the program.
 class signal_watch
 {
 public:

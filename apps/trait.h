@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface between commands and decoders. apps/decoders implements a decoder_trait
- * for each decoder; bench, ber, decode and encode know nothing else of the decoders. */
+ * for each decoder; bench, ber, decode and encode use the decoders only through it. */
 
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
@@ -30,7 +30,7 @@ struct stream_rates {
     std::size_t frame_items = 0;
 };
 
-//! Interface of a decoder or an encoder that turns a stream of items into bytes.
+//! The interface of a decoder or an encoder that turns a stream of items into bytes.
 class byte_coder
 {
 public:
@@ -42,9 +42,10 @@ public:
     //! the library.
     const option_values* option_names = nullptr;
 
-    //! Takes up to \p count items and returns how many.
+    //! Takes up to \p count items, and returns the number of items taken.
     virtual std::size_t push(const void* items, std::size_t count) = 0;
-    //! Writes up to \p bytes bytes and returns how many; 0: none are ready.
+    //! Writes up to \p bytes bytes, and returns the number of bytes written; 0 if none
+    //! are ready.
     virtual std::size_t pull(std::uint8_t* out, std::size_t bytes) = 0;
     //! Submits a batch that has waited for the latency limit.
     virtual void flush_if_due() = 0;
@@ -55,12 +56,13 @@ public:
 
     //! Returns the backend, the device and the parameters chosen automatically.
     virtual json state() const { return json::object(); }
-    //! Returns the units of work (decoder_trait::work) per information bit so far.
+    //! Returns the number of units of work (decoder_trait::work) per information bit so
+    //! far.
     virtual double work_per_bit() const { return 0; }
     //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
-    //! Returns whether the input was no signal that can be decoded as declared. Called at
-    //! the end.
+    //! Returns whether the input contained no signal that can be decoded as declared.
+    //! Called at the end.
     virtual bool no_signal() const { return false; }
 };
 
@@ -126,14 +128,14 @@ public:
     }
 };
 
-//! Measures a decoder from slot to slot.
+//! A measurement of a decoder from slot to slot.
 class slot_bench
 {
 public:
     virtual ~slot_bench() = default;
     //! Returns the information bits per second, measured for \p duration seconds.
     virtual double host_to_host(double duration) = 0;
-    //! Returns the seconds that one batch takes alone.
+    //! Returns the time in seconds for one batch while no other is in flight.
     virtual double latency() = 0;
 
     double bits = 0;             //!< information bits per batch
@@ -184,7 +186,7 @@ struct column {
     std::string format; //!< printf format of one double
 };
 
-//! Interface of a simulation of `gpufec ber`.
+//! The interface of a simulation of `gpufec ber`.
 class simulation
 {
 public:
@@ -239,7 +241,7 @@ protected:
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Sets where the channel is simulated, by the option --channel.
+//! Sets the place where the channel is simulated, by the option --channel.
 template <class Link, class Options>
 void set_channel(channel_options<Link, Options>& simulated_channel,
                  const option_values& values,
@@ -271,7 +273,7 @@ struct decoder_trait {
     trait_command bench, ber, decode, encode;
     std::string all_options() const { return code_options + decoder_options; }
 
-    //! Function that makes the object of a command and describes the code in \p code.
+    //! A function that makes the object of a command and describes the code in \p code.
     template <class Subject>
     using maker =
         std::function<std::unique_ptr<Subject>(const option_values&, json& code)>;

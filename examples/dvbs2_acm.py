@@ -3,14 +3,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
+"""Sends a transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
 
 This script divides the packets into BBFRAMEs, each of the length that its MODCOD
 requires; gr-dtv scrambles, encodes, interleaves and modulates them. Noise is added to
-the symbols, at an Es/N0 that lies --margin dB above the standard's threshold. Each
-frame gets a tag XFECFRAME, as gr-dvbs2rx's PL synchronisation sets it. Pulse shaping
-and synchronisation are left out. One block, dvbs2_fec_receiver, turns the symbols into
-packets, which are compared with the sent ones.
+the symbols, at an Es/N0 of --margin dB above the standard's threshold. Each frame gets a tag
+XFECFRAME, like those of gr-dvbs2rx's PL synchronisation. Pulse shaping and synchronisation are left
+out. One block, dvbs2_fec_receiver, turns the symbols into packets, which are compared with the sent
+ones.
 
 Usage: dvbs2_acm.py [--frames N] [--margin DB] [--backend auto|cuda|cpu] [--threads N]
 """
@@ -55,7 +55,7 @@ def crc8(data):
 
 
 class framer:
-    """Cuts packets into BBFRAMEs of any length (5.1)."""
+    """A source of BBFRAMEs of any length, into which packets are divided (5.1)."""
 
     def __init__(self, packets):
         # Each synchronisation byte is replaced by the CRC-8 of the previous packet.

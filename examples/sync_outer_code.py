@@ -52,7 +52,7 @@ def gallager_code(bits, random):
         twice = np.argwhere(rows[:, 1:] == rows[:, :-1])
         if len(twice) == 0:
             return rows
-        for row, column in twice: # exchanges the double edge with a random one
+        for row, column in twice: # exchanges a double edge with a random one
             other = random.integers(len(rows)), random.integers(ROW_WEIGHT)
             rows[row, column], rows[other] = rows[other], rows[row, column]
 
@@ -71,7 +71,7 @@ def write_alist(rows, bits, path):
 
 
 class feedback(gr.interp_block):
-    """Converts decided symbols to weights of all symbols, which serve as priors.
+    """A block that converts decided symbols to weights of all symbols, which serve as priors.
 
     The error probability e of a decided bit is estimated from the fraction of failed
     checks in its frame: a check of w bits fails with probability (1 - (1 - 2e)^w) / 2.
@@ -110,7 +110,7 @@ class feedback(gr.interp_block):
 
 
 class concatenation(gr.top_block):
-    """Connects the transmitter, the channel and the given number of receiver turns."""
+    """A flowgraph of the transmitter, the channel and the given number of receiver turns."""
 
     def __init__(self, options, p, turns):
         gr.top_block.__init__(self, "Synchronisation code within an LDPC code")

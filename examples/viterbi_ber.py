@@ -3,8 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Bit error rate of a standard's convolutional code in a flowgraph: conv_encoder, noise,
-gpu_viterbi_pbvd. It needs no radio.
+"""Measures the bit error rate of a standard's convolutional code in a flowgraph: conv_encoder,
+noise, gpu_viterbi_pbvd. It needs no radio.
 
 Examples: viterbi_ber.py --preset ccsds --ebn0 3
           viterbi_ber.py --preset dvb_3_4 --ebn0 4

@@ -27,7 +27,7 @@ except ImportError as error:
              "install or build GNU Radio with it. viterbi_ber.py needs none.")
 
 FRAME_BITS = 8192
-GR_FEC_POLYNOMIALS = [79, 109]  # 171, 133 octal as gr-fec wants them: bits reversed
+GR_FEC_POLYNOMIALS = [79, 109]  # 171 and 133 octal in the notation of gr-fec: bits reversed
 
 # Each entry has a name, the puncturing pattern, the rate, and Eb/N0 in dB.
 CODES = [("K=7 rate 1/2", "", 1 / 2, [2.0, 3.0, 4.0]),

@@ -72,7 +72,7 @@ def tolerant(handler):
 
 
 class ledger(gr.basic_block):
-    """Keeps track of the packets sent to workers and of the results not yet output."""
+    """A record of the packets sent to workers and of the results not yet output."""
 
     def __init__(self, window, timeout, size=None):
         """`size` is the number of bytes in a packet of bits; None allows any size."""
@@ -139,7 +139,7 @@ class ledger(gr.basic_block):
 
 
 class deal(gr.sync_block):
-    """Passes packets of soft values to the ledger."""
+    """A sink that passes packets of soft values to the ledger."""
 
     def __init__(self, book, frames):
         gr.sync_block.__init__(self, "deal", in_sig=[(np.int8, frames * ITEMS)], out_sig=None)
@@ -156,7 +156,7 @@ class deal(gr.sync_block):
 
 
 class collect(gr.sync_block):
-    """Outputs packets of bits from the ledger."""
+    """A source that outputs packets of bits from the ledger."""
 
     def __init__(self, book, frames):
         gr.sync_block.__init__(self, "collect", in_sig=None, out_sig=[(np.uint8, frames * BYTES)])
@@ -171,7 +171,7 @@ class collect(gr.sync_block):
 
 
 class decode(gr.basic_block):
-    """Decodes packets of soft values to packets of bits."""
+    """A block that decodes packets of soft values to packets of bits."""
 
     def __init__(self, **options):
         gr.basic_block.__init__(self, "decode", in_sig=None, out_sig=None)
@@ -195,7 +195,7 @@ def worker(args):
     answer = zeromq.push_msg_sink(args.collect, 100, False)
     top.msg_connect((ask, "out"), (decoder, "frames"))
     top.msg_connect((decoder, "bits"), (answer, "in"))
-    top.kept = decoder # GNU Radio does not keep blocks of Python
+    top.kept = decoder # GNU Radio keeps no reference to Python blocks
     return top
 
 
@@ -213,7 +213,7 @@ def dealer(args, values, sink):
     there, again = deal(book, args.packet), collect(book, args.packet)
     top.connect(source, there)
     top.connect(again, blocks.vector_to_stream(gr.sizeof_char, args.packet * BYTES), sink)
-    top.book, top.kept = book, (there, again) # GNU Radio does not keep blocks of Python
+    top.book, top.kept = book, (there, again) # GNU Radio keeps no reference to Python blocks
     return top
 
 

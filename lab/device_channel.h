@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice where a simulation makes data and noise and counts errors: on the host, or
- * on the device that decodes. */
+/* The choice of the place where a simulation makes data and noise and counts errors:
+ * the host, or the device that decodes. */
 
 #ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
 #define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
@@ -45,9 +45,10 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend on the seed alone. So if a device fails, the host repeats
- * the simulation, with the same result. \p because: the reason why a device cannot be
- * used, or "". \throws std::invalid_argument if a device is asked for and cannot be used
+ * Data and noise depend on the seed alone. If a device fails, the host therefore
+ * repeats the simulation with the same result. \p because: the reason why a device
+ * cannot be used, or "". \throws std::invalid_argument if a device is asked for and
+ * cannot be used
  */
 template <class Options, class OnDevice, class OnHost>
 auto simulate_where(const Options& options,

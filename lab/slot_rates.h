@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures batch decoders by themselves: from filled slots to decoded slots, and on the
- * device alone. */
+/* Measures batch decoders without the stream decoder: from filled slots to decoded
+ * slots, and on the device alone. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SLOT_RATES_H
 #define INCLUDED_GPUFEC_LAB_SLOT_RATES_H
@@ -24,7 +24,7 @@ public:
     using slot = typename pipeline<job>::slot;
 
     //! \p fill(limits, input) fills a slot with a whole batch and returns its job.
-    //! \throws std::runtime_error if CUDA is asked for and not available
+    //! \throws std::runtime_error if CUDA is requested and not available
     template <class Fill>
     slot_rates(const setup& s, const run_options& run, Fill&& fill)
         : d_setup(s),
@@ -61,8 +61,8 @@ public:
         return batches / since(begin);
     }
 
-    //! Measures the seconds from the submission of a batch to its completion, while no
-    //! other batch is in flight.
+    //! Returns the time in seconds from the submission of a batch to its completion,
+    //! while no other batch is in flight.
     double latency()
     {
         d_pipeline.drain();
@@ -74,8 +74,8 @@ public:
     }
 
     //! Returns for each device the time of each step of a batch: medians over \p rounds
-    //! batches. Each device has one batch at a time, and all devices run at once. CUDA
-    //! only.
+    //! batches. Each device has one batch at a time, and all devices run at the same
+    //! time. CUDA only.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();

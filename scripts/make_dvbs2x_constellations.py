@@ -2,7 +2,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes lib/demap/tables_dvbs2x.cc: the constellations of EN 302 307-2 and the columns of
-their interleavers, as gr-dtv's modulator and interleaver have them."""
+their interleavers, recovered from gr-dtv's modulator and interleaver."""
 
 import pathlib
 

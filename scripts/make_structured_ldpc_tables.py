@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
-The sources are public; this script reads their files from a folder, takes the numbers out, compares
-the two (entries, or encoded words), and writes lib/ldpc/code/tables/quasi_cyclic.cc,
+The sources are public; this script reads their files from a folder, extracts the numbers, compares
+the two sources (entries, or encoded words), and writes lib/ldpc/code/tables/quasi_cyclic.cc,
 tables_dvbs2x.cc and tables_dvbt2.cc. It is not part of the build.
 
 | code        | first                              | second                              |
@@ -200,8 +200,8 @@ def dtv_encode(standard, size, code, modulation, messages):
 
 
 def agrees(standard, size, code, n, k, rows):
-    """Returns whether gr-dtv encodes random messages as the table does. A wrong address
-    would change the result, because each group has bits that are one."""
+    """Returns whether random messages have the same codewords by gr-dtv and by the table. A wrong
+    address would change the result, because each group has bits that are one."""
     messages = np.random.default_rng(k).integers(0, 2, (8, k), np.uint8)
     words = dtv_encode(standard, size, code, dtv.MOD_OTHER, messages)
     words = words[: len(words) // n * n].reshape(-1, n)

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs the commands of the pages, except those in EXCEPTIONS.
 
-docs/quick-start.md and docs/cpp.md have tests of their own, qa_quick_start.py and qa_cpp.py.
+docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py.
 Python examples run too; named ones of docs/converting.md run in qa_converting.py."""
 
 import contextlib
@@ -78,7 +78,7 @@ def soft_source():
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# Names that Python examples need, by the beginning of the example; None: it does not run.
+# Names that Python examples need, by the beginning of the example; None: the example is not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,
@@ -220,7 +220,7 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # must be a program
+                    if not (ROOT / name).exists() and "ROOM" not in name: # names a program
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",

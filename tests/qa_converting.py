@@ -31,7 +31,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 needs this name
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses this name
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -164,14 +164,16 @@ class qa_converting(unittest.TestCase):
                                                        packed_output=False, **arguments)
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
-                # The bits are right with a wrong scale too, so the scale is tested by itself.
+                # The decoded bits are correct with a wrong scale too, so the scale is tested
+                # separately.
                 if arguments["soft_input"] != "packed4": # has no scale
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps: the page aims at 32."""
+        """Returns the mean magnitude of soft values in int8 steps; the scales on the page give
+        about 32."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -461,7 +463,8 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_program_of_dvbs2rx(self):
-        """With the page's changes, dvbs2-rx receives and reports as many packets as without."""
+        """With the changes of the page, dvbs2-rx receives and reports as many packets as without
+        them."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)

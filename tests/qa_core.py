@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the core includes nothing of GNU Radio: only lib/blocks and the blocks' headers do."""
+"""Tests that the core includes no header of GNU Radio: only lib/blocks and the blocks' headers
+do."""
 
 import pathlib
 import re

@@ -27,7 +27,8 @@ COMMON = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++
 
 
 def run(*command, **options):
-    """Returns the output of a command. If it fails, the exception has all its output."""
+    """Returns the output of a command. If the command fails, the exception contains all of its
+    output."""
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=280, **options)
     if done.returncode:

@@ -96,7 +96,7 @@ class qa_results(unittest.TestCase):
 
     @staticmethod
     def wrong():
-        """Yields reports with one fault each."""
+        """Yields invalid reports, each with one fault."""
         run = {"benchmark": "a", "commit": "0123abc", "date": "2026-11-25",
                "device": {"processor": "a"}, "command": "a", "settings": {}, "rows": [{"x": 1}]}
         for change in ({"commit": ""}, {"date": "yesterday"}, {"device": {}},

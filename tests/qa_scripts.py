@@ -79,7 +79,7 @@ class qa_scripts(unittest.TestCase):
                  (1, "1 passed, 3 failed, 1 skipped")),
                 (python("OK (unexpected successes=1)"), "run",
                  (1, "4 passed, 1 failed, 0 skipped")),
-                # Its process crashed after the last test.
+                # The process of this test crashed after the last test case.
                 (failure + python("OK"), "fail", (1, "5 passed, 1 failed, 0 skipped")),
                 (failure + "<system-out>Ran 5 tests in 1.2s</system-out>", "fail",
                  (1, "0 passed, 1 failed, 0 skipped"))):

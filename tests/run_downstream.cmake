@@ -70,7 +70,7 @@ if(pkg_config)
   get_filename_component(pc ${pc} DIRECTORY)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${pkg_config} --variable=includedir
        gnuradio-gpufec)
-  separate_arguments(include UNIX_COMMAND "${output}") # spaces in it are escaped
+  separate_arguments(include UNIX_COMMAND "${output}") # spaces in the output are escaped
   if(NOT EXISTS ${include}/gnuradio/gpufec/arrays.h)
     message(FATAL_ERROR "pkg-config says ${include}, where there are no headers")
   endif()

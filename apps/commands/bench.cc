@@ -39,7 +39,7 @@ settings parse_settings(const option_values& values)
     return { duration / runs, runs };
 }
 
-// Decodes a recording repeatedly and counts the output.
+// A run that decodes a recording repeatedly and counts the output.
 class stream_bench
 {
 public:
@@ -48,8 +48,9 @@ public:
     {
     }
 
-    //! Returns the information bits per second over \p duration seconds. Without any
-    //! output by then, it continues for up to ten seconds until there is some.
+    //! Returns the information bits per second over \p duration seconds. If there is no
+    //! output by then, the run continues until there is some, for up to ten more
+    //! seconds.
     double run(double duration)
     {
         const double begin = seconds();
@@ -74,7 +75,7 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // Pushes are small, so that output is pulled in between.
+        // Input is pushed in small portions, so that output is pulled in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;
@@ -94,7 +95,7 @@ double median(std::vector<double> values)
     return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// Collects the measurements as JSON and as text.
+// The measurements, as JSON and as text.
 class bench_report
 {
 public:
@@ -157,7 +158,8 @@ public:
     std::ostringstream text;
 
 private:
-    // Adds \p rate, in the decoder's own units of work per second, if it has one.
+    // Adds \p rate, converted to the decoder's own units of work per second, if it has
+    // such a unit.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

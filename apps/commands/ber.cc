@@ -65,8 +65,8 @@ class earlier_report
 {
 public:
     earlier_report() = default;
-    //! Reads a report. \throws usage_error if it is not one of the same call, version and
-    //! seed with numbers in \p columns
+    //! Reads a report. \throws usage_error unless the report has the same call, version
+    //! and seed, and numbers in \p columns
     earlier_report(const std::string& path,
                    const json& header,
                    const std::vector<column>& columns)
@@ -119,7 +119,7 @@ public:
     }
 
     json decoder() const { return d_report.at("decoder"); }
-    //! Returns the complete points that were not taken.
+    //! Returns the complete points that take() has not returned.
     const std::vector<json>& points() const { return d_points; }
     //! Takes the complete point at \p value of \p member; returns null if there is none.
     json take(const std::string& member, double value)
@@ -144,8 +144,8 @@ private:
     std::vector<json> d_points;
 };
 
-// Simulates the points of the range, except those of an earlier report, and prints each
-// point when it is complete.
+// A simulation of the points of the range, except those of an earlier report, that
+// prints each point when it is complete.
 class sweep
 {
 public:
@@ -189,7 +189,8 @@ public:
     }
 
     bool empty() const { return d_count == 0; }
-    //! Returns the points so far and the complete points of the earlier report.
+    //! Returns a report of the points simulated so far and the complete points of the
+    //! earlier report.
     json report() const
     {
         auto points = d_points;
@@ -206,7 +207,7 @@ public:
     }
 
 private:
-    // The first column is the value of the range.
+    // Returns the name of the range's value in each point; its column is the first.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;

@@ -89,7 +89,7 @@ public:
     }
 
 private:
-    // Returns the bytes to read at a time: with a pace, 10 ms of input.
+    // Returns the number of bytes to read at a time: with a pace, 10 ms of input.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;

@@ -85,7 +85,7 @@ void append(const byte_vector& bits, Value zero, Value one, byte_vector& out)
     }
 }
 
-// Writes coded bits in the format of --output.
+// A writer of coded bits in the format of --output.
 class bit_output
 {
 public:

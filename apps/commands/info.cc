@@ -71,8 +71,8 @@ void print(const device_report& r)
     std::cout << "\n";
 }
 
-// Returns what the synchronisation decoder chooses for frames and for a stream of the
-// default code.
+// Returns the parameters that the synchronisation decoder chooses for the default code,
+// in frames and in a stream.
 json sync_choices()
 {
     auto choices = json::array();
@@ -98,7 +98,7 @@ json preset_choices()
 {
     auto presets = json::array();
     for (const auto& p : conv_presets()) {
-        // Defaults depend on the code alone; frames have no usual length.
+        // The defaults are those of streams, because frames have no usual length.
         viterbi_options options{ conv_code::preset(p.name) };
         options.ends = termination::streaming;
         options.where = backend::cpu;

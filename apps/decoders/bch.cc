@@ -61,7 +61,7 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
     return make_bit_encoder(values, { code.k(), encode });
 }
 
-//! BCH decoder that counts corrected bits.
+//! A BCH decoder that counts corrected bits.
 class bch_stream : public piece_coder
 {
 public:

@@ -153,8 +153,8 @@ public:
                               { "mean_iterations", mean_iterations() } });
     }
 
-    //! Sets the text after the message that no frame could be decoded. It is printed if
-    //! the decoder has no verdict.
+    //! Sets a text that follows the message "no frame could be decoded" if the decoder
+    //! has no verdict.
     void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
@@ -193,7 +193,7 @@ private:
 
 // ---- gpufec decode ----
 
-// LDPC decoder whose messages the BCH code corrects to BBFRAMEs. With --output ts it
+// An LDPC decoder whose messages the BCH code corrects to BBFRAMEs. With --output ts it
 // extracts the packets of their transport stream.
 class bbframe_stream : public ldpc_stream
 {
@@ -351,8 +351,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
 
 // ---- gpufec bench ----
 
-// Returns noisy frames of 4 MiB in total, or more so that each codeword of the source
-// occurs.
+// Returns noisy frames of 4 MiB in total, or more if that is needed to include each
+// codeword of the source.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -405,7 +405,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json& cod
 
 // ---- gpufec ber ----
 
-// Returns half the width of the 95 % confidence interval of the frame error rate, for
+// Returns the half-width of the 95 % confidence interval of the frame error rate, for
 // independent frames.
 double confidence(const error_counts& c)
 {
@@ -493,7 +493,7 @@ public:
 private:
     void set(double at) override { options.ebn0_db = d_es_n0 ? at - eb_to_es_db() : at; }
 
-    // Returns Es/N0 less Eb/N0 in dB for QPSK.
+    // Returns Es/N0 minus Eb/N0 in dB for QPSK.
     double eb_to_es_db() const
     {
         const auto& code = options.decoder.codes[0];

@@ -72,7 +72,7 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
-// Returns constellation and rate.
+// Returns the constellation and the rate of a MODCOD.
 std::pair<std::string, std::string> modcod_of(const option_values& values)
 {
     const auto rate = values.text("rate"), name = values.text("constellation");
@@ -84,7 +84,7 @@ std::pair<std::string, std::string> modcod_of(const option_values& values)
             "modcod", '"' + given + '"', "names such as \"QPSK 1/2\" and \"8PSK 3/4\"");
     }
     const auto found = modcod.value_or(std::make_pair(name, rate));
-    // The other options may only repeat what the MODCOD says.
+    // Other options must agree with the MODCOD.
     const auto require_same = [&](const char* option, const std::string& value) {
         const auto text = values.text(option);
         if (modcod && values.given(option) && folded(text) != value &&
@@ -182,7 +182,7 @@ void set_symbols(const option_values& values, ldpc_options& o)
     o.constellations = { { points.name, names.rate, names.frame_size } };
 }
 
-// Warns of options that have no effect with the values of the others.
+// Warns of options that have no effect because of the values of other options.
 void warn_unused(const option_values& values, const ldpc_options& o)
 {
     const bool symbols = o.symbols != ldpc_symbols::none;

@@ -24,11 +24,12 @@ struct dvb_names {
     dvb_names(const option_values& values, const ldpc_code& code);
 
     //! Returns the constellation. \throws std::invalid_argument, which names \p option
-    //! and its \p value, if the code has none
+    //! and its \p value, if the code has no constellation
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 
-    //! Whether the code is that of a standard without changes; else the names are empty.
+    //! Whether the code is an unchanged code of a DVB standard; else the names are
+    //! empty.
     bool is_dvb = true;
     std::string standard, frame_size, rate, constellation;
 };
@@ -37,7 +38,7 @@ struct dvb_names {
 bool has_symbols(const option_values& values);
 //! Returns the code of the options.
 ldpc_code ldpc_code_of(const option_values& values);
-//! Returns the options of the decoder; warns of those that have no effect.
+//! Returns the options of the decoder, and warns of options that have no effect.
 ldpc_options parse_ldpc(const option_values& values);
 
 } // namespace gr::gpufec

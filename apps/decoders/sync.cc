@@ -102,7 +102,7 @@ sync_code code_of(const option_values& values)
     return code;
 }
 
-// Warns of options that have no effect with the values of the others.
+// Warns of options that have no effect because of the values of other options.
 void warn_unused(const option_values& values, const sync_options& o)
 {
     const bool corridor = o.form == sync_form::corridor;
@@ -178,11 +178,11 @@ std::string title_of(const sync_code& code, const option_values& values)
 
 // ---- the decoder as a stream ----
 
-//! Function that returns the received length of the next frame; nothing at the end.
+//! A function that returns the received length of the next frame; nothing at the end.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
 // Returns the lengths in a file of numbers separated by white space. The file is read
-// only as far as they are needed.
+// only as far as lengths are needed.
 frame_lengths lengths_of(const std::string& path)
 {
     const auto file = std::make_shared<std::ifstream>(path);
@@ -208,8 +208,8 @@ frame_lengths lengths_of(const std::string& path)
     };
 }
 
-// Divides the input into frames of given lengths; in mode stream the decoder finds the
-// frames. \tparam Decoder sync_decoder or sync_reads_decoder
+// A decoder whose input is divided into frames of given lengths; in mode stream the
+// decoder finds the frames. \tparam Decoder sync_decoder or sync_reads_decoder
 template <class Decoder>
 class sync_stream : public frame_adapter<Decoder>
 {
@@ -300,7 +300,7 @@ public:
         const auto missing = (left - std::min(left, lacking) + d_reads - 1) / d_reads;
         say(d_invalid, "frames cannot be decoded");
         say(d_unlocked, "frames are decoded without lock");
-        // A rest as large as a drift may belong to the last frame.
+        // A remainder no longer than a possible drift may belong to the last frame.
         if (const auto rest = d_items - d_frame_end;
             !d_framed && d_frames > 0 && rest > d_decoder.window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "

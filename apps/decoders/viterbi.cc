@@ -129,7 +129,7 @@ json code_facts(const viterbi_options& options)
 
 bool is_float(const viterbi_options& o) { return o.format == soft_format::float32; }
 
-// Returns the soft values per frame of a code; 0 for a stream.
+// Returns the number of soft values per frame of a code; 0 for a stream.
 std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 {
     const auto tail =
@@ -147,7 +147,7 @@ stream_rates rates_of(const viterbi_options& o, bool unpacked)
     return { is_float(o) ? sizeof(float) : 1,
              o.frame_bits ? frame_items / frame : 1 / o.code.rate() / values_per_item,
              unpacked ? 1 : packed,
-             // With a lock, frames need not begin with the input.
+             // With phase search, the input need not begin with a frame.
              o.lock == "auto" ? 0 : std::size_t(frame_items) };
 }
 
@@ -235,7 +235,7 @@ private:
 
 // ---- gpufec decode ----
 
-// Stream decoder that reports the channel's error rate at the end.
+// A stream decoder that reports the channel's error rate at the end.
 class judged_stream : public viterbi_stream
 {
 public:
@@ -275,7 +275,7 @@ std::vector<std::string> names_in(const std::string& text)
     return names;
 }
 
-// Stream decoder with a phase search, which reports the locks.
+// A stream decoder with phase search that reports the locks.
 class locking_stream : public viterbi_stream
 {
 public:
@@ -394,8 +394,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // Such input is converted to int8 when it is copied to a slot, so that there is
-        // no rate from slot to slot.
+        // This input is converted to int8 when it is copied to a slot, so that a rate
+        // from slot to slot is not defined.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs gpufec ber --scheduler by the Python package's module distributed."""
+"""Runs gpufec ber --scheduler with the module "distributed" of the Python package."""
 
 import sys
 

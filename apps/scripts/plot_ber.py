@@ -9,7 +9,7 @@ Rates of bits and of LDPC frames are drawn against Eb/N0, those of symbols again
 of insertions and deletions. Bars are 95 % intervals, and arrows point down from 95 % upper bounds.
 
 Usage: plot_ber.py RESULT.json... PLOT.png [--label TEXT]... [--format FORMAT]
-       plot_ber.py --check PLOT.png    whether its format is known
+       plot_ber.py --check PLOT.png    checks whether its format is supported
 """
 
 import argparse
@@ -64,8 +64,8 @@ def wilson(errors, trials):
 
 
 def burst_length(points, at):
-    """Returns the wrong bits per error event at the nearest point with events; 1 if there is
-    none."""
+    """Returns the number of wrong bits per error event at the nearest point with events; 1 if there
+    is no such point."""
     seen = [p for p in points if p.get("events")]
     nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
     return nearest["errors"] / nearest["events"] if nearest else 1
@@ -80,7 +80,8 @@ def draw_curve(axes, x, rates, intervals, **style):
 
 
 def draw_bounds(axes, x, bounds, color):
-    """Draws 95 % upper bounds where no error was seen, of 3 per number of independent trials."""
+    """Draws 95 % upper bounds at points without errors: 3 divided by the number of independent
+    trials."""
     if x:
         axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
                       marker="_", markersize=8, color=color, label="no errors seen: upper bound, 95 %")
@@ -193,7 +194,8 @@ def check(png):
 
 
 def read(path):
-    """Returns a report of gpufec ber; ends the program if the file is none or has no points."""
+    """Returns a report of gpufec ber; ends the program if the file is not a report or has no
+    points."""
     with open(path, encoding="utf-8") as file:
         try:
             report = json.load(file)

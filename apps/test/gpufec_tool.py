@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Helpers of the command line tool's tests: run the tool, wait for conditions, make data."""
+"""Helpers of the command line tool's tests: calls of the tool, waiting for conditions, and data."""
 
 import contextlib
 import ctypes
@@ -61,7 +61,7 @@ def check_pace(test, seconds, *arguments, **keywords):
 
 
 def heed_permissions():
-    """Makes file permissions apply to root too; for preexec_fn of subprocess calls."""
+    """Makes file permissions apply to root too; an argument preexec_fn of subprocess functions."""
     drop_capability = 24 # PR_CAPBSET_DROP; capabilities(7)
     for capability in (1, 2): # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
         ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
@@ -82,7 +82,7 @@ def start(*arguments, **keywords):
 
 
 class terminal:
-    """Runs the tool with a terminal as standard error, and by default as standard output."""
+    """A run of the tool with a terminal as standard error and, by default, as standard output."""
 
     def __init__(self, *arguments, **keywords):
         self._end, there = pty.openpty()
@@ -146,7 +146,7 @@ def wait_until(condition, process):
 
 
 def bytes_in(pipe):
-    """Returns how many bytes a pipe holds."""
+    """Returns the number of bytes in a pipe."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 

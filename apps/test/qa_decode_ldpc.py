@@ -109,7 +109,8 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
     def test_llrs(self):
-        """The code has one check: an extrinsic LLR has the smaller magnitude of the two others."""
+        """The code has one check, so that the magnitude of an extrinsic LLR is the smaller of those
+        of the two other bits."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")
@@ -133,7 +134,7 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_Pace_CountsInformationBits(self):
-        """Whatever the output is: four frames of 3240 bits at 16.2 kb/s take 0.8 s."""
+        """With every output, four frames of 3240 bits at 16.2 kb/s take 0.8 s."""
         for output, size in (("message", 405), ("codeword", 2025), ("llr", 16200)):
             decoded = check_pace(self, 0.8, "decode", "ldpc", "--backend", "cpu", "--frame-size",
                                  "short", "--rate", "1/4", "--pace", "16200", "--output", output,
@@ -149,7 +150,7 @@ class qa_decode_ldpc(unittest.TestCase):
 
 
 class qa_decode_symbols(unittest.TestCase):
-    """Decodes symbols of DVB-S2 to BBFRAMEs and packets."""
+    """Tests of decoding symbols of DVB-S2 to BBFRAMEs and packets."""
 
     MODCOD = ["--modcod", "QPSK 1/2"]
 

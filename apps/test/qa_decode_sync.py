@@ -17,7 +17,8 @@ from gpufec_tool import main, run
 
 
 class qa_decode_sync(unittest.TestCase):
-    """Frames of a random codebook (n = 8, q = 4), received with one deletion and one insertion."""
+    """Tests with frames of a random codebook (n = 8, q = 4), received with one deletion and one
+    insertion."""
 
     FRAMES, SYMBOLS = 30, 20
 

@@ -19,7 +19,7 @@ from gpufec_tool import TIMEOUT_S, check_pace, encode_k7, heed_permissions, main
 
 
 class qa_encode(unittest.TestCase):
-    """Encodes to files and pipes, and decodes the output again."""
+    """Tests that encode to files and pipes, and decode the output again."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

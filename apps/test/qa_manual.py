@@ -114,12 +114,12 @@ class qa_manual(unittest.TestCase):
                 found = self.completed(*key, "--" + o["name"], str(path)[:-3])
                 if "|" not in o["kind"]:
                     self.assertEqual(found, [str(path)], o["name"])
-                if o["kind"] == "file":  # no completion for "-", with which a file name may begin
+                if o["kind"] == "file":  # "-" is not completed, because it can be a file name
                     self.assertEqual(self.completed(*key, "--" + o["name"], "-"), [], o["name"])
 
 
 class qa_examples(unittest.TestCase):
-    """Runs the two or three example commands at the end of each help text."""
+    """Tests that run the two or three example commands at the end of each help text."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

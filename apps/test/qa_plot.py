@@ -19,7 +19,7 @@ from gpufec_tool import SCRIPTS, TIMEOUT_S, main
 
 
 class qa_plot(unittest.TestCase):
-    """Inspects the curves, bars and arrows in the Matplotlib figures of plot_ber.py."""
+    """Tests of the curves, bars and arrows in the Matplotlib figures of plot_ber.py."""
 
     FRAMES = [{"ebn0_db": e, "frames": 300, "frame_errors": w, "fer": w / 300, "errors": w * 40,
                "ber": w * 40 / 3e6, "fer_confidence": 0, "bits": 3e6}

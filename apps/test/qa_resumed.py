@@ -73,7 +73,7 @@ class qa_interrupted(unittest.TestCase):
 
 
 class qa_resumed(unittest.TestCase):
-    """Continues reports that are not complete."""
+    """Tests that continue incomplete reports."""
 
     CALL = ["ber", "viterbi", "--backend", "cpu", "--range", "1:1:3", "--max-bits", "1e6"]
 

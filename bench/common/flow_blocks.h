@@ -25,7 +25,7 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! Makes the decoder. \p constant: items of every frame; 0: taken from length tags.
+//! Makes the decoder. \p constant: number of items per frame; 0: given by length tags.
 inline gpu_sync_map::sptr make_block(const std::string& backend,
                                      double p,
                                      const std::string& mode,
@@ -85,7 +85,8 @@ class tags_only : public gr::block
 public:
     typedef std::shared_ptr<tags_only> sptr;
 
-    //! \p multiple: the decoder's output multiple, for buffers of the same size.
+    //! \p multiple: output multiple, that of the decoder, so that buffers have the same
+    //! size.
     explicit tags_only(int multiple)
         : gr::block("tags_only",
                     gr::io_signature::make(1, 1, 1),

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs a benchmark that prints JSON, as a whole or a line per row, and writes a file of results.
+"""Runs a benchmark that prints one JSON value, or one per line, and writes a file of results.
 
 Usage: record.py FILE COMMAND [ARGUMENT...]
        record.py --join FILE RESULT...    puts the runs of several files into one
@@ -31,7 +31,7 @@ def parsed(text):
 
 
 def join(path, results):
-    """Joins files of results. Runs without a name get that of their file."""
+    """Joins files of results. A run without a name gets the name of its file."""
     runs = []
     for result in results:
         with open(result, encoding="utf-8") as file:

@@ -123,7 +123,7 @@ def _row(value):
 
 
 def rows_of(value, **labels):
-    """Returns the rows of any nested value. Deeply nested values become separate rows,
+    """Returns a nested value as rows. Deeply nested values become separate rows,
     in which `table` and `name` give their position."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
@@ -159,7 +159,7 @@ def record(output):
 
 def save(path, benchmark, found, what=None, command=None, build=None):
     """Writes a run of a benchmark. `found` is an object or a list that record() understands.
-    `build` is the commit of the programs that ran, if it is not that of this tree."""
+    `build` is the commit of the programs that ran, if it differs from this tree's."""
     settings, rows = record(found)
     run = {"benchmark": benchmark, **({"what": what} if what else {}), "commit": build or commit(),
            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),

@@ -25,9 +25,9 @@ namespace gr::gpufec::bench {
 
 /*! \brief A source of int8 without memory traffic.
  *
- * It fills its output buffer once with periods of items, and then only reports more
- * items. \p tags are added at their offsets in each period, and must be sorted. With a
- * rate, items are produced when they are due by the clock. */
+ * It fills its output buffer once with periods of items, and then only reports items as
+ * produced. \p tags are added at their offsets in each period, and must be sorted. With
+ * a rate, items are produced when they are due by the clock. */
 class ring_source : public gr::sync_block
 {
 public:
@@ -62,7 +62,7 @@ public:
         set_min_output_buffer(long(d_size));
     }
 
-    //! Returns the items produced since the stream began.
+    //! Returns the number of items produced since the stream began.
     std::uint64_t given() const { return d_emitted; }
 
     //! Pauses the production of items (true) or continues it (false).
@@ -72,7 +72,7 @@ public:
     void reset()
     {
         d_emitted = 0;
-        set_max_output_buffer(-1); // GNU Radio has set the size, and would keep it
+        set_max_output_buffer(-1); // GNU Radio would keep the size that it has set
     }
 
     //! Returns the time at which an item is due. The source must have a rate and have
@@ -84,7 +84,7 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // unlock() calls this too, after which the buffer or the position may differ.
+    // unlock() calls this too; the buffer or the position may then have changed.
     bool start() override
     {
         check_buffer();

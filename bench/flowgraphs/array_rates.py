@@ -82,7 +82,7 @@ class Sync:
 
 
 def median_time(call, seconds):
-    call() # fills caches, and makes decoders with their batch size
+    call() # fills caches, and creates decoders for this batch size
     times = []
     begin = time.perf_counter()
     while not times or (time.perf_counter() - begin < seconds and len(times) < 50):
@@ -148,7 +148,7 @@ def beside_bench(subject, frames, args, run):
 
 
 def measure(subject, counts, args):
-    """Returns a report with Mb/s for each way of decoding and number of frames."""
+    """Returns a report with Mb/s for each method of decoding and number of frames."""
     found = {}
     run = dict(backend=args.backend, threads=args.threads)
     if args.batch:
@@ -191,8 +191,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """Measures the import of the package and of NumPy in it: medians of nine processes, in wall
-    time and processor time."""
+    """Measures the time to import the package, and NumPy's part of it: medians of nine processes,
+    in wall time and processor time."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")

@@ -2,11 +2,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Rates of `gpufec ber` with everything on the GPU, beside those of its kernels.
+"""Measures the rates of `gpufec ber` with everything on the GPU, and those of its kernels.
 
-Each row is run twice, with few and with many bits. The rate is that of the difference, so that
-the start of the program and of the device does not count; it does count in the row with a point
-of BER 1e-9. Before that, points of the device and of the host are compared.
+Each row is run twice, with few and with many bits. The rate is the difference in bits divided by
+the difference in time, which excludes the start of the program and of the device. The row with a
+point of BER 1e-9 includes this start. The script first compares error rates of the device with
+those of the host.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
@@ -22,7 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
 LDPC = "--max-iterations 10 --early-stop false"
-# Name, decoder, options of both bench and ber, of bench, of ber, and a first guess of the rate.
+# Name, decoder, options of both bench and ber, options of bench, options of ber, and a first
+# estimate of the rate in bits per second.
 ROWS = (
     ("LDPC normal 1/2, 10 iterations", "ldpc", LDPC, "--batch 2112 --eb-n0 1.3",
      "--range 1.3", 25e9),

@@ -20,9 +20,10 @@ namespace {
 using bytes = py::array_t<std::uint8_t, py::array::c_style>;
 using values = py::array_t<std::int8_t, py::array::c_style>;
 
-/* Compares bytes with a repeated period. Behind a source with a rate it also measures the
- * delay of each portion, from the time at which the first value of its first byte was
- * due. So a source that is held up does not shorten the delay. */
+/* A sink that compares bytes with a repeated period. Behind a source with a rate it
+ * also measures the delay of each portion, from the time at which the first value of
+ * its first byte was due. A source that is held up therefore does not shorten the
+ * delay. */
 class checking_sink : public gr::sync_block
 {
 public:
@@ -50,8 +51,8 @@ public:
 
     void reset() { d_at = 0; }
 
-    //! Returns for each portion the seconds from the stream's beginning until its first
-    //! byte was due, and from then until it arrived.
+    //! Returns two times in seconds per portion: from the beginning of the stream until
+    //! the first byte was due, and from then until its arrival.
     py::array_t<float> delays() const
     {
         const std::lock_guard<std::mutex> lock(d_mutex);

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures gpu_viterbi_pbvd in a flowgraph, and the limits of its rate there.
+"""Measures gpu_viterbi_pbvd in a flowgraph, and the limits of its rate.
 
 Alternates between these runs, with 8-bit soft input at rate 1/2 and packed output; --blocks N
 puts N of them into one flowgraph:
@@ -37,11 +37,11 @@ from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-WIDE_MULTIPLE = 32768 # output items at a time; an input buffer holds the input of twice as many
+WIDE_MULTIPLE = 32768 # output multiple; the input buffer holds the input of twice as many items
 
 
 def make_decoder(options, number=0):
-    """Makes a decoder. A single block has all devices; several blocks have one each."""
+    """Makes a decoder. A single block uses all devices; several blocks use one each."""
     devices = options.devices
     if options.blocks > 1:
         devices = [devices[number % len(devices)]]
@@ -90,8 +90,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of a block's threads. GNU Radio truncates a block's name
-    and appends a number to name its thread."""
+    """Returns the CPU seconds of a block's threads. GNU Radio names a thread after its block: the
+    truncated name of the block, and a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):

@@ -7,7 +7,7 @@ worker that is killed in mid-run changes neither counts nor bits nor their order
 
 Runs with different numbers of workers alternate, and medians are compared. Other work on the
 machine distorts the figures; the report has its load. The client, the scheduler and the flowgraph
-that distributes frames need a processor of their own."""
+that distributes frames need a separate processor."""
 
 import argparse
 import importlib.util

@@ -3,14 +3,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the rate at a block's port: each decoder and encoder in a flowgraph.
+"""Measures the rate at the output port of each decoder and encoder in a flowgraph.
 
-Sources are memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source), or a
-recording in /dev/shm that is copied (file_source). Rates are information bits per second that leave
-the block. Results also have the fraction of a core that the block's own thread takes, bytes per
-information bit of input and output, and where they apply the mean iterations, the rate of the same
-source into a null sink, and the decoder's own rates from slot to slot and from memory to memory
-(gpufec bench).
+Sources are in memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source),
+or a recording in /dev/shm that is copied (file_source). Rates are information bits per second that
+leave the block. Results also have the fraction of a core that the block's own thread takes, bytes
+per information bit of input and output, and where they apply the mean iterations, the rate of the
+same source into a null sink, and the decoder's own rates from slot to slot and from memory to
+memory (gpufec bench).
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -46,7 +46,8 @@ NORMAL_K = {"1/4": 16200, "1/2": 32400, "3/4": 48600, "9/10": 58320}
 
 
 class ring(gr.sync_block):
-    """Fills its output buffer once with items, and then only reports more items."""
+    """A source that fills its output buffer once with items, and then only reports items as
+    produced."""
 
     def __init__(self, items, least_bytes=0, tags=()):
         gr.sync_block.__init__(self, "ring", None, [items.dtype])
@@ -124,7 +125,8 @@ def sync_stream(p, frames=512):
 
 def sync_slots(p=1e-3, frames=400, room=8):
     """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise. Frames whose length changes by more are left out."""
+    sent frame; the rest of the slot is noise. Frames that differ from the sent length by more than
+    `room` items are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -168,7 +170,8 @@ class cases:
         print(name, self.results[name], flush=True)
 
     def beside(self, name, kind, *arguments):
-        """Adds the rates of the same decoder from slot to slot and from memory to memory."""
+        """Adds to a result the rates of the same decoder from slot to slot and from memory to
+        memory."""
         if not self.wanted(name) or not self.options.gpufec or name not in self.results:
             return
         done = subprocess.run([self.options.gpufec, "bench", kind, "--backend",
@@ -219,7 +222,8 @@ class cases:
         os.remove(path)
 
     def ring_items(self, make_source, make):
-        """Returns the items of the buffer that the scheduler makes before the block."""
+        """Returns the size, in items, of the buffer that the scheduler allocates before the
+        block."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(
@@ -304,7 +308,7 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    ended = sync_slots(room=0) # frames without drift at their end
+    ended = sync_slots(room=0) # frames with a drift of 0 at the end
     c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")

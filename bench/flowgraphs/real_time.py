@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The delay of each decoder block behind a source with a constant rate.
+"""Measures the delay of each decoder block behind a source with a constant rate.
 
-The capacity of a block is measured first, as the slowest of 20 seconds, because the speed of a
-shared host varies, and again at the end. Both times the speed of one thread of the host is measured
-too (soak.py). Then the delay is measured at fractions of the capacity: from the time at which a
-soft value is due by the clock (so a source that is held up does not shorten it) until the output
-item that begins with it arrives. It is compared with
+The capacity of a block is measured first, as the rate in the slowest of 20 seconds, because the
+speed of a shared host varies, and again at the end. Both times the speed of one thread of the host
+is measured too (soak.py). Then the delay is measured at fractions of the capacity: from the time at
+which a soft value is due by the clock (so a source that is held up does not shorten it) until the
+output item that begins with it arrives. It is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 

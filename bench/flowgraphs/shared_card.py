@@ -3,10 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many decoder blocks that share a GPU, and the memory that each takes.
+"""Measures many decoder blocks that share a GPU, and the memory of each.
 
-Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with a
-source in memory and a null sink of its own. A block's part is its rate divided by the rate of one
+Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with its
+own source in memory and its own null sink. A block's part is its rate divided by the rate of one
 block of its kind alone. The sum of the parts is 1 if all blocks are limited by the same resource,
 and a block's fair share is then one over the number of blocks. Memory is measured for a block with
 its defaults: on the device by nvidia-smi, and of the process (resident, with pinned buffers).
@@ -49,8 +49,8 @@ KINDS = {
 
 
 def source(kind):
-    """Makes a source: frames for synchronisation, which decodes other input more slowly, and zeros
-    for the other decoders."""
+    """Makes a source: frames for the synchronisation decoder, which is slower with other input, and
+    zeros for the other decoders."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])
@@ -59,7 +59,7 @@ def source(kind):
 def rates(kinds, seconds):
     """Measures the items per second that leave each block, all running at once."""
     graph = gr.top_block()
-    made, sources = [], [] # keeps Python blocks alive, which GNU Radio does not
+    made, sources = [], [] # keeps Python blocks alive, as GNU Radio does not
     for kind in kinds:
         block = KINDS[kind][0]()
         sources.append(source(kind))

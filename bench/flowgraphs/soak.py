@@ -2,9 +2,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs all three decoder blocks under full load for a long time, with setters, tags, restarts and
-locks at random times. Each stream repeats a period, a counter or random symbols, which the output
-must repeat too.
-Source and sink are the module endurance_blocks of a build, in its folder bench/flowgraphs."""
+locks at random times. Each stream repeats a period (a counter or random symbols), and the output
+must repeat it too. Source and sink are the module endurance_blocks of a build, in its folder
+bench/flowgraphs."""
 
 import argparse
 import ctypes
@@ -33,7 +33,7 @@ def say(event, **about):
 
 
 def counter(bits):
-    """Returns bits that hold a counter of 16 bits."""
+    """Returns the bits of a 16-bit counter."""
     words = np.arange((bits + 15) // 16, dtype=">u2")
     return np.unpackbits(words.view(np.uint8))[:bits]
 
@@ -46,8 +46,9 @@ def run(*chain):
     return np.array(sink.data(), np.uint8)
 
 
-# Each of these returns the repeated input, the block, the decoded bytes, a function from input
-# values to decoded bytes, and the input values per work item, without and with its overlaps.
+# Each of the following functions returns the repeated input, the block, the decoded bytes, a
+# function from input values to decoded bytes, and the input values per work item, without and with
+# its overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
     data[-1] = 0  # the period ends in the state in which it begins
@@ -150,8 +151,8 @@ def rest(streams):
 
 
 class device_memory:
-    """The memory in use on the first GPU, 0 without one. It calls the driver directly, because
-    `nvidia-smi` delays work on the card while it starts."""
+    """The memory in use on the first GPU, 0 without one. The class calls the driver directly,
+    because `nvidia-smi` delays work on the card while `nvidia-smi` starts."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
@@ -184,21 +185,21 @@ class mallinfo2(ctypes.Structure):
 
 
 def allocated_bytes():
-    """Returns the bytes that malloc() has allocated in all threads, which a leak would raise.
-    Resident memory also grows by fragmentation."""
+    """Returns the number of bytes that malloc() has allocated in all threads. A leak would raise
+    it. Resident memory also grows by fragmentation."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:
-        return 0  # another C library
+        return 0 # a C library without mallinfo2()
     ask.restype = mallinfo2
     found = ask()
     return found.uordblks + found.hblkhd
 
 
 def host_rates():
-    """Measures the speed of one thread of the host, which may be shared: medians of bytes per
-    second copied and put through CRC-32, and of PMTs made. If these vary, so do rates limited by a
-    block's thread."""
+    """Measures the speed of one thread of the host, which may be shared: medians of the bytes per
+    second that are copied, the bytes per second of CRC-32, and the PMTs per second that are
+    created. If these rates vary, so do those that a block's thread limits."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 
@@ -245,8 +246,8 @@ def restart(graph, streams):
 
 
 def growth(samples):
-    """Returns the growth of memory in bytes: the median of the last third of a run less that of the
-    second third, when all memory is allocated."""
+    """Returns the growth of memory in bytes: the median of the last third of a run minus that of
+    the second third, when all memory is allocated."""
     third = len(samples) // 3
     parts = samples[third:2 * third], samples[-third:]
     return {kind: round(-np.subtract(*(np.median([sample[kind] for sample in part])

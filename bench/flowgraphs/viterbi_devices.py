@@ -3,11 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the Viterbi decoder on several GPUs against one of them.
+"""Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
 
 K=7, rate 1/2, int8. Measures kernels alone, and host to host (batches distributed round-robin), on
-each device by itself and on all at once. If GNU Radio can be imported, also flowgraphs: one block
-with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
+each device alone and on all devices together. If GNU Radio can be imported, also flowgraphs: one
+block with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
 """
@@ -38,7 +38,8 @@ def bench(tool, devices, batch, seconds):
 
 
 def compare(tool, devices, batch, seconds):
-    """Measures the rate of all devices divided by the mean of one; 2 is perfect for two devices."""
+    """Measures single devices and all together. The ratio is the rate of all divided by the mean of
+    single devices; 2 is ideal for two devices."""
     alone = [bench(tool, device, batch, seconds) for device in devices]
     together = bench(tool, ",".join(devices), batch, seconds)
     ratio = {name: together[name] * len(alone) / sum(one[name] for one in alone)

@@ -7,8 +7,8 @@
 
 The source is a ring in memory that is written once with a noisy codeword, 1 dB above the Eb/N0 of
 a decoded bit error rate of 1e-4. Runs alternate: without phase search, with that of one BPSK rate,
-with that of QPSK and DVB-S's five rates, and with the latter for exchanged I and Q. Rates are
-information bits per second that leave the block.
+with that of QPSK and DVB-S's five rates, and with QPSK, these five rates and exchanged I and Q.
+Rates are information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--slots N]
@@ -29,7 +29,7 @@ from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # viterbi_lock.cc's + 1
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # dB: 1 dB above viterbi_lock.cc's
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),

@@ -2,7 +2,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Counts the instructions that the phase search costs the Viterbi decoder of the CPU, while locked.
-Unlike time, they do not depend on other work of the machine.
+Unlike times, numbers of instructions do not depend on other work of the machine.
 
 `gpufec decode viterbi` runs under valgrind (callgrind) over recordings of two lengths, with and
 without phase search, so that the start and the search do not count. The signals are those of

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures frame error rates after BCH of every MODCOD of EN 302 307-1, from symbols,
- * with early stop and Es/N0 estimated from each frame. Prints JSON. */
+/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1,
+ * from symbols, with early stop and Es/N0 estimated from each frame. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"
@@ -87,7 +87,7 @@ struct settings {
     double offset = -1; // -1: default of the code
     std::string only;
     bool loss = false;
-    float outlier = 0; // magnitude, where the mean energy is 1; 0: no outliers
+    float outlier = 0; // magnitude of outliers, for a mean symbol energy of 1; 0: none
     unsigned outliers = 1;
     std::string impairment; // name of the impairment; empty if there is none
     double impairment_size = 0;
@@ -168,7 +168,8 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
     }
 }
 
-// Makes the noisy symbols of a frame. Message and noise depend on its number only.
+// A generator of the noisy symbols of a frame. Message and noise depend only on the
+// number of the frame.
 class transmitter
 {
 public:
@@ -258,7 +259,7 @@ private:
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// Makes frames ahead of their use, on several threads; they are taken in order.
+// A set of threads that generate frames ahead of their use; frames are taken in order.
 class frame_maker
 {
 public:

@@ -5,11 +5,11 @@
 
 """Measures decoding from symbols to BBFRAMEs on a CPU, by gr-dvbs2rx's demapper, LDPC and BCH
 decoders, connected as in its receiver, and by gpu_ldpc_dvbs2 with one thread in their place.
-Both decode the same frames in turn.
+The two chains decode the same frames alternately.
 
-The result of a chain is the least processor time of its turns, of all threads of the flowgraph,
-less that of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes are.
-The symbols come from gr-dtv's modulator, with Gaussian noise.
+The result of a chain is its smallest processor time, of all threads of the flowgraph, in --turns
+runs, minus that of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes
+are. The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--json FILE]
@@ -55,7 +55,7 @@ def transmitted(size, constellation, rate, frames, esn0_db, seed):
 
 
 class theirs:
-    """The three blocks, and the port by which the demapper learns the SNR."""
+    """gr-dvbs2rx's three blocks, and the port by which the demapper learns the SNR."""
 
     def __init__(self, size, constellation, rate, iterations):
         code = dvbs2rx.params.translate("DVB-S2", size, rate, constellation.upper())
@@ -86,7 +86,7 @@ class ours:
 
 
 class nothing:
-    """Reads the symbols."""
+    """A chain that only reads the symbols."""
 
     def connect(self, graph, source, sink):
         graph.connect(source, blocks.null_sink(gr.sizeof_gr_complex))
@@ -135,7 +135,7 @@ def main():
                 if name != "reading":
                     found = out[:len(out) // sent.shape[1] * sent.shape[1]]
                     found = found.reshape(-1, sent.shape[1])
-                    # gr-dvbs2rx keeps frames that do not fill its last group.
+                    # gr-dvbs2rx does not output the last frames if they do not fill a group.
                     right = (found == sent[:len(found)]).all(axis=1)
                     row.update(frames=len(found), right=int(right.sum()),
                                mean_iterations=round(chain.iterations(), 2))

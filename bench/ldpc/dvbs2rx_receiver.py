@@ -4,17 +4,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Counts the packets that gr-dvbs2rx's receiver decodes correctly with its own decoders, with
-gpu_ldpc_dvbs2 in place of its LDPC decoder, and with it in place of four blocks, from the demapper
-to the descrambler. The copies of dvbs2-rx differ by the changes in docs/converting.md. Each is
-also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may
-cut packets in the wrong places for a long time after a lost frame. --other counts the receivers
-of another version of gr-dvbs2rx over the same samples; their names begin with other_.
+gpu_ldpc_dvbs2 in place of its LDPC decoder, and with gpu_ldpc_dvbs2 in place of four blocks, from
+the demapper to the descrambler. The copies of dvbs2-rx differ by the changes in docs/converting.md.
+Each receiver is also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in
+release 1.4 may cut packets in the wrong places for a long time after a lost frame. --other counts
+the receivers of another version of gr-dvbs2rx over the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx with noise, and its output
-through the receivers. A packet is right if it is one of those sent. The symbols that a receiver
-takes per second of processor time, times the number of cores, are the rate that it can sustain if
-the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each run, so the
-median of --runs is reported, and "runs" has them all.
+through the receivers. A packet is correct if it is one of the sent packets. The symbols that a
+receiver takes per second of processor time, times the number of cores, are the rate that it can
+sustain if the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each
+run, so the median of --runs is reported, and "runs" has them all.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
                            [--pilots] [--packets N] [--seed N] [--only NAME,NAME]
@@ -39,7 +39,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting.md"
-# The parts of dvbs2-rx that the page changes, as they stand there.
+# Patterns of the parts of dvbs2-rx that docs/converting.md changes.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -108,7 +108,8 @@ def with_one_block(receiver):
 
 
 def with_our_packets(receiver):
-    """Returns a receiver with bbframe_to_ts, and its counters by the page's table."""
+    """Returns a receiver with bbframe_to_ts and its counters, as in the table of
+    docs/converting.md."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
@@ -226,7 +227,7 @@ def main():
             results.append(point)
             print(json.dumps(point), flush=True)
     if options.json:
-        # Folders of the machine are not recorded.
+        # Paths of folders on this machine are not recorded.
         command = ["bench/ldpc/dvbs2rx_receiver.py"] + [
             f"--{name} {getattr(options, name)}"
             for name in ("modcod", "snr", "packets", "seed", "runs")] + (

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures gpu_ldpc_dvbs2 in a flowgraph, with and without a tag per frame that has its
- * MODCOD. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
+/* Measures gpu_ldpc_dvbs2 in a flowgraph, with and without a tag per frame that carries
+ * its MODCOD. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
  * writes once. Prints JSON: information bits per second at the block's output, and the
  * fractions of a core that the thread of the block and that of its source take.
  *
@@ -55,8 +55,8 @@ std::vector<std::int8_t> noisy_frames(double ebn0_db)
     return items;
 }
 
-// Returns the CPU seconds so far of this process's threads whose names begin with \p
-// name.
+// Returns the CPU time, in seconds, of the threads of this process whose names begin
+// with \p name.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;

@@ -26,7 +26,7 @@ constexpr unsigned in_flight = 8; // batches, decoded one after the other
 // Seconds per batch: the fastest and the median of several runs.
 struct timing {
     double fastest, median; // seconds
-    double processor;       // least processor seconds; valid on a busy machine too
+    double processor; // smallest processor time in seconds; valid on a busy machine too
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)

@@ -73,7 +73,8 @@ class source(gr.sync_block):
 
 
 class judge(gr.sync_block):
-    """Compares the good frames with their messages, and counts frames in each second."""
+    """A sink that compares the good frames with their messages, and counts the frames per
+    second."""
 
     def __init__(self, messages):
         gr.sync_block.__init__(self, "judge", [np.uint8], [])

@@ -34,7 +34,7 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Receives two values per thread, and quantises them by the rule.
+// Adds noise to two values per thread, and quantises them by the rule.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -102,7 +102,8 @@ __global__ void compare(const std::uint8_t* output,
     }
 }
 
-// Returns how many errors the outer BCH code corrects, EN 302 307-1, tables 5a and 5b.
+// Returns the number of errors that the outer BCH code corrects, EN 302 307-1, tables
+// 5a and 5b.
 unsigned bch_corrects(const ldpc_code& code)
 {
     const auto k = code.k();
@@ -112,9 +113,9 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    std::string plan = "-"; // one of plan_makers, or "-": the one that the library takes
+    std::string plan = "-"; // a name in plan_makers; "-": the library's choice
     bool sum_product = false;
-    double offset = -1; // nats; if set, scale and limit count too
+    double offset = -1; // nats; if it is set, scale and limit are used too
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -231,7 +232,7 @@ public:
     struct error_counts {
         unsigned long long frames = 0, bits = 0, beyond_bch = 0;
     };
-    // Returns the errors of the last decode.
+    // Returns the error counts of the last decoded batch.
     error_counts errors()
     {
         cudaMemset(d_errors.get(), 0, d_errors.bytes());
@@ -295,7 +296,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // sum-product decodes nats
+        if (o.sum_product) { // sum-product takes LLRs in nats
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }
@@ -307,8 +308,8 @@ private:
         }
         return rule;
     }
-    // Returns the bits of whole bytes of the message if it comes first, else of the
-    // codeword.
+    // Returns the number of output bits, in whole bytes: those of the message if it is
+    // at the beginning of the codeword, else those of the codeword.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -520,7 +521,8 @@ void tune(const ldpc_code& code,
     }
 }
 
-// Counts the frames that the reference decides as the sum-product kernel does.
+// Counts the frames with equal decisions of the reference and of the sum-product
+// kernel.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,
@@ -583,7 +585,7 @@ const std::map<std::string, double> standard{
  * speed      the time of FRAMES frames at 8 dB, with a fixed number of iterations
  * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
- * threshold  error rates from there on upwards, down to a frame error rate of 1e-3
+ * threshold  error rates from that Es/N0 upwards, down to a frame error rate of 1e-3
  * tune       error rates with many rules, at an Es/N0 where some frames are wrong
  * check      sum-product compared with the reference, which computes in double */
 int main(int argc, char** argv)

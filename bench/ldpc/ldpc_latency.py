@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the delay of a frame in gpu_ldpc_dvbs2, in a flowgraph that is slower than it.
+"""Measures the delay of a frame in gpu_ldpc_dvbs2 behind a source that is slower than the decoder.
 
 A whole frame of normal 1/2 arrives every --interval ms. The delay is the time from the
 frame's arrival until its bits leave the block, including decoding. It is measured for
@@ -30,7 +30,7 @@ CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
 
 
 class source(gr.sync_block):
-    """Sends frames of the all-zero codeword without noise, and records their times."""
+    """A source of all-zero codewords without noise that records the time of each frame."""
 
     def __init__(self, frames, interval):
         gr.sync_block.__init__(self, "paced", [], [np.int8])

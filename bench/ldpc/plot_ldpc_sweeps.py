@@ -43,7 +43,7 @@ def draw_iterations(results, png):
 
 
 def draw_latency(results, png):
-    """Draws kernels alone, because the host's share varies."""
+    """Draws the latency of the kernels alone, because that of the host varies."""
     figure, (iterations, codewords) = pyplot.subplots(1, 2, figsize=(11, 5))
     for schedule, name in DECODERS.items():
         rows = of_decoder(results, schedule)

@@ -22,7 +22,7 @@ def along(points, axis):
     """Returns the points that differ from the base in this axis; along n, q follows n."""
     fixed = [name for name in BASE if name not in (axis, "q" if axis == "n" else axis)]
     chosen = [r for r in points if all(r[name] == BASE[name] for name in fixed)]
-    # The point with 1024 words of 20 bits lies on no axis.
+    # The point with 1024 words of 20 bits belongs to no axis.
     return sorted((r for r in chosen if (r["n"], r["q"]) != (20, 1024)
                    and (axis != "n" or r["q"] == min(32, 2**((r["n"] + 1) // 2)))),
                   key=lambda r: r[axis])

@@ -47,7 +47,7 @@ traits::decoder make_wrapped(const setup&, std::size_t, unsigned, const std::str
 
 namespace {
 
-// Plays back the recorded output.
+// A decoder that plays back the recorded output.
 class player : public cpu_decoder<job>
 {
 public:
@@ -88,7 +88,7 @@ private:
     std::size_t d_next = 0;
 };
 
-// Decodes and records the output.
+// A decoder that records its output.
 class recorder : public batch_decoder<job>
 {
 public:

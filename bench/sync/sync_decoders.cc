@@ -431,7 +431,7 @@ json cuda_errors()
 
 // ---- CPU: one thread ----
 
-// Returns the seconds that one thread takes for a batch, the least of a few rounds.
+// Returns the seconds that one thread takes for a batch, the shortest of a few rounds.
 double thread_seconds(batch& b, double enough)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
@@ -449,7 +449,7 @@ double thread_seconds(batch& b, double enough)
     return least;
 }
 
-// Reduces a batch to the first indices of a frame, amid random items.
+// Reduces a batch to the first indices of a frame, between random items.
 void shorten(batch& b, unsigned indices)
 {
     const auto window = decoder_window(b.options);
@@ -527,7 +527,8 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-// Frames after which a stream repeats; more than the distance of anchors, at most 64.
+// Number of frames after which a stream repeats. It exceeds the distance of anchors,
+// which is at most 64 frames.
 constexpr unsigned stream_period = 640;
 
 // Measures sync_decoder, in a stream or in frames.

@@ -81,7 +81,8 @@ private:
     const setup d_setup;
 };
 
-// Returns the CPU seconds so far of threads whose name, possibly truncated, matches.
+// Returns the CPU time, in seconds, of the threads whose names, possibly truncated,
+// match.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;

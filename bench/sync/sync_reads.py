@@ -52,7 +52,8 @@ def first_reads(items, lengths, count):
 
 
 class Count:
-    """Counts wrong symbols per frame, because they come in bursts."""
+    """A counter of symbol errors. Errors come in bursts, so the deviation is computed over
+    frames."""
 
     def __init__(self):
         self.frames = self.symbols = self.errors = self.squares = 0

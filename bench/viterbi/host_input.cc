@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares ways of input to a GPU from a ring, which another thread fills as an upstream
- * block would: copied into pinned slots in several ways, or from the ring in place.
- * Prints as JSON the rate of each way, for rings and transfers of several sizes. With
- * "array", it measures copies of a large array into slots by one thread.
+/* Compares methods of transferring input from a ring to a GPU: through pinned slots,
+ * with several methods of copying, or directly from the ring. Another thread fills the
+ * ring, as an upstream block would. Prints the rate of each method as JSON, for rings
+ * and transfers of several sizes. With "array", it measures copies of a large array
+ * into slots by one thread.
  *
  * Usage: host_input [SECONDS [array]] */
 
@@ -37,7 +38,7 @@ double seconds()
     return std::chrono::duration<double>(now).count();
 }
 
-// Memory that is mapped twice, contiguously, as GNU Radio's buffers are.
+// A buffer in memory that is mapped twice, contiguously, like GNU Radio's buffers.
 class ring
 {
 public:
@@ -235,7 +236,7 @@ struct transfer {
     cuda::event done;
 };
 
-// Returns the bytes per second that `step` takes from the ring.
+// Returns the rate, in bytes per second, at which `step` takes data from the ring.
 double rate(ring& r, double duration, const std::function<void()>& step)
 {
     std::thread upstream([&] { produce(r); });

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Counts the PDUs that gr-satellites receives from a recording with added noise: with its own two
-Viterbi decoders, a chain of blocks for each of two phases; with gpu_viterbi_pbvd in place of each;
-and with one decoder with phase search in place of both chains.
+Viterbi decoders, each in the chain of blocks for one of two phases; with gpu_viterbi_pbvd in place
+of each decoder; and with one chain whose decoder has a phase search.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
@@ -49,7 +49,7 @@ FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "convention
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """Replaces gr-satellites' ccsds_viterbi."""
+    """A replacement of gr-satellites' ccsds_viterbi."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -64,13 +64,13 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
         decoder = gpufec.gpu_viterbi_pbvd(
             constraint_length=7, polynomials=self.POLYNOMIALS[code], soft_input="float",
             packed_output=False, backend=self.backend,
-            positive_bit=1) # as gr-satellites' soft symbols are
+            positive_bit=1) # the sign of gr-satellites' soft symbols
         self.connect(self, decoder, self)
 
 
 class one_chain_deframer(gr.hier_block2):
-    """Replaces gr-satellites' ccsds_concatenated_deframer: one decoder with phase search, and one
-    chain behind it."""
+    """A replacement of gr-satellites' ccsds_concatenated_deframer: one decoder with phase search,
+    and one chain behind it."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
                "CCSDS uninverted": "ccsds_uninverted",
@@ -85,7 +85,7 @@ class one_chain_deframer(gr.hier_block2):
         self.decoder = gpufec.gpu_viterbi_pbvd(
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
-            positive_bit=1) # as gr-satellites' soft symbols are
+            positive_bit=1) # the sign of gr-satellites' soft symbols
         # Kept as a member, or Python would delete the block.
         self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),
@@ -188,8 +188,8 @@ def compare(path, noise_db, seed, backend="auto"):
 def compare_all(path, cases, backend="auto"):
     """Yields the result of compare() for each (noise_db, seed).
 
-    Each runs in a process of its own, because gr-satellites' flowgraphs keep their shared memory
-    until the process ends.
+    Each comparison runs in a separate process, because gr-satellites' flowgraphs keep their shared
+    memory until the process ends.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, maxtasksperchild=1) as pool:

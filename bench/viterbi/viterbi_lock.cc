@@ -11,8 +11,8 @@
  * lock:  time to lock of QPSK receivers for DVB-S's five rates, which start at a random
  *        value of the stream, with a random rotation and exchange of I and Q.
  * slips: streams that lose or repeat a soft value about every VALUES (default 30,000).
- * noise: false locks on VALUES of Gaussian noise among all these hypotheses; ends early
- *        after --limit SECONDS.
+ * noise: false locks on VALUES values of Gaussian noise, with the hypotheses of lock;
+ *        ends early after --limit SECONDS.
  * rates: soft values per second while locked, with and without phase search, and while
  *        searching; in wall time, and in processor time, which excludes other work of the
  *        machine. Costs are medians over pairs of short runs. */
@@ -52,7 +52,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // seconds; used by "noise" only
+    double limit = 1e9; // time limit in seconds; used by "noise" only
     std::uint64_t every = 30000;
 };
 
@@ -256,7 +256,7 @@ json slips(const settings& s, std::uint64_t count)
                       while (sent.size() < (of_stream + 1) * between) {
                           sender.more(sent, bits);
                       }
-                      // Index of the sent value of each value of the stream.
+                      // For each value of the stream, the index of the sent value.
                       std::vector<std::uint64_t> source;
                       std::vector<std::uint64_t> where;
                       std::uint64_t from = 0;
@@ -314,7 +314,8 @@ json slips(const settings& s, std::uint64_t count)
                               return at >= 0 && at < std::int64_t(bits.size()) &&
                                      got[locks[i].first_bit + k] == bits[at];
                           };
-                          // The lock begins within two periods of this one.
+                          // The lock begins at most two puncturing periods away from
+                          // this period.
                           std::int64_t best = -1, where_best = 0;
                           bool inverted = false;
                           for (std::int64_t near_by = -2; near_by <= 2; ++near_by) {
@@ -480,7 +481,8 @@ json paces(const settings& s, double seconds)
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // Many pairs of short runs, so that other work of the machine affects both alike.
+        // The number of pairs of short runs. Because there are many, other work of the
+        // machine affects both runs of a pair alike.
         constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The Viterbi decoder's rates on this GPU, code by code.
+"""Measures the rates of the Viterbi decoder on this GPU, code by code.
 
 Runs `gpufec bench viterbi` for each row: kernels alone, from pinned slot to pinned slot, through
 the stream decoder, and the latency of one batch. Rows include codes without specialised kernels.

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Table III of Peng, Liu, Hou and Zhao (2016) on this GPU.
+"""Repeats table III of Peng, Liu, Hou and Zhao (2016) on this GPU.
 
 Sweeps the number of parallel blocks (D = 512, L = 42, 8-bit soft values) for the paper's kernels
 and gr-gpufec's: separate times of kernels and copies, throughput with one stream and with three.

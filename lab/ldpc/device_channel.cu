@@ -38,9 +38,9 @@ struct frames_sent {
     const std::uint32_t* sources;
 };
 
-/* Writes the channel values of \p frames frames from \p first on, as the decoder's
- * input values. \p tables has the noise, then the input value for each byte that can be
- * received, for a punctured bit and for a shortened one. */
+/* Writes the channel values of \p frames frames, beginning with frame \p first, as the
+ * decoder's input values. \p tables has the noise, then the input value for each byte
+ * that can be received, for a punctured bit and for a shortened one. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -222,8 +222,8 @@ private:
         return tables;
     }
 
-    // Makes the sent bits and the correct decisions of all codewords, and the mask of
-    // message bits.
+    // Computes the sent bits and the correct decisions of all codewords, and the mask
+    // of message bits.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;

@@ -156,7 +156,8 @@ private:
                  "host" };
     }
 
-    // Calls work(f) for \p count frames from \p first on, distributed to the threads.
+    // Calls work(f) for \p count frames, beginning with frame \p first, distributed to
+    // the threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -320,7 +321,7 @@ private:
     error_counts d_counts, d_reference;
 };
 
-// Counts the errors of frames that a device simulates.
+// A counter of the errors of frames that a device simulates.
 class device_simulation
 {
 public:

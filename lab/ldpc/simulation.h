@@ -57,11 +57,12 @@ struct frame_result {
 
 struct simulation_options;
 
-//! Sends frames, receives and decodes them on a device.
+//! A channel on a device, which sends, receives and decodes frames.
 class device_channel
 {
 public:
-    //! Receives the results of the next frames; returns whether to continue.
+    //! A function that receives the results of the next frames, and returns whether to
+    //! continue.
     using taker = std::function<bool(const std::vector<frame_result>&)>;
 
     virtual ~device_channel() = default;
@@ -114,7 +115,7 @@ struct simulation_result {
  * max_frames.
  *
  * The same options give the same counts on every backend, with any batch and any number
- * of threads, and wherever noise is made.
+ * of threads, whether noise is made on the host or on a device.
  *
  * \param progress called from time to time; it may throw
  */

@@ -16,7 +16,7 @@ namespace {
 struct point {
     bool sparse; // true: a Davey-MacKay code; false: random words at each index
     double p, p_substitute;
-    double rate, rounding; // expected symbol error rate, and half of its last digit
+    double rate, rounding; // expected error rate, half a unit of its last digit
 };
 
 // Points with n = 10, q = 32, N = 210.

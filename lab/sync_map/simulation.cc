@@ -159,7 +159,7 @@ private:
         sync_decoder::frame f;
         while (!enough() && d_decoder.pull(f)) {
             any = true;
-            if (!d_sent.empty()) { // a stream may yield one frame too many
+            if (!d_sent.empty()) { // a stream may produce one frame too many
                 count(f, d_sent.front());
                 d_sent.pop_front();
             }

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rate of batches with given input. */
+/* Measures the rate of decoding batches of given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H

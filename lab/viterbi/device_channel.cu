@@ -29,7 +29,8 @@ struct message {
     bool tailbiting;
 };
 
-// Returns 64 bits of the data from number `first` on, the first in the lowest bit.
+// Returns 64 bits of the data, beginning with bit `first` of the stream in the lowest
+// bit.
 __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
     const auto word = first / 64;
@@ -37,8 +38,8 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
     return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
 }
 
-// Returns 64 input bits of the stream or of a frame, from K−1 stages before `stage` on,
-// the first in the lowest bit.
+// Returns 64 input bits of the stream or of a frame, beginning K−1 stages before
+// `stage`, the first in the lowest bit.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -63,10 +64,10 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 // the bits of all stages of the thread and the register before them.
 constexpr unsigned group_values = 16;
 
-/* Makes soft values of rows. These are frames from \p first_row on, or one row: the
- * stream from \p first_value on, which is value \p first_position of the puncturing
- * period that begins with stage \p first_stage. \p tables holds the noise and, behind it,
- * the sent values of a period. */
+/* Makes soft values of rows. The rows are frames, beginning with frame \p first_row, or
+ * there is one row: the stream, beginning with value \p first_value, which is value \p
+ * first_position of the puncturing period that begins with stage \p first_stage. \p
+ * tables holds the noise and, behind it, the sent values of a period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
@@ -87,7 +88,7 @@ __global__ void receive(message m,
     const auto newest = (1u << m.constraint_length) - 1;
     for (auto g = first_item(); g < rows * groups; g += item_stride()) {
         const auto row = rows == 1 ? 0 : quotient(g, unsigned(groups));
-        const auto begin = (g - row * groups) * group_values; // in the row
+        const auto begin = (g - row * groups) * group_values; // index in the row
         const auto left = row_values - begin;
         const auto count = left < group_values ? unsigned(left) : group_values;
         const auto frame = first_row + row;
@@ -125,9 +126,9 @@ __global__ void receive(message m,
     }
 }
 
-// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper half
-// is the index of a group of 32 bits, the lower half a mask of its wrong bits, the first
-// lowest.
+// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper
+// half is the index of a group of 32 bits, the lower half a mask of the wrong bits of
+// the group, with its first bit lowest.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -341,7 +342,7 @@ private:
                  nullptr });
     }
 
-    // Sets d_bits to the wrong ones of the slot's bits.
+    // Sets d_bits to the wrong bits of the slot.
     void find_wrong(channel_slot& s)
     {
         const auto stream = s.queue;

@@ -21,7 +21,7 @@ void error_counter::compare(const std::uint8_t* sent,
                             const std::uint8_t* decoded,
                             std::size_t count)
 {
-    // Compares many bits at once, because most are correct.
+    // The number of bits that are compared at once, because most bits are correct.
     constexpr std::size_t stride = 256;
     for (std::size_t first = 0; first < count; first += stride) {
         const auto n = std::min(stride, count - first);

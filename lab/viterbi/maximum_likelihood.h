@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Maximum-likelihood decoder of whole sequences, fast enough for full-size error-rate
- * runs. It decides as reference::maximum_likelihood, ties included. */
+ * runs. It makes the same decisions as reference::maximum_likelihood, ties included. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
 #define INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
@@ -17,8 +17,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A Viterbi decoder over a whole sequence, with a full traceback.
  *
- * It keeps its working memory between calls, a bit per state and stage. Only one thread
- * at a time may call it.
+ * It keeps its working memory, one bit per state and stage, between calls. Only one
+ * thread at a time may call it.
  */
 class maximum_likelihood_decoder
 {

@@ -34,7 +34,8 @@ const conv_code k7(7, { 0171, 0133 });
 class viterbi_channels : public qa::device_channels
 {
 protected:
-    // Expects equal errors on the host and the device, and returns them.
+    // Expects equal numbers of errors on the host and on the device, and returns that
+    // number.
     static std::uint64_t equal(const simulation_options& options)
     {
         const auto [host, device] =

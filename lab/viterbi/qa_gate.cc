@@ -97,8 +97,8 @@ TEST(error_rate, ShortCode_MeetsTheUnionBound)
     EXPECT_NEAR(result.decoded.rate() / bound, 1, 0.1);
 }
 
-// Survivors merge within the default overlap: no more errors begin in the last stages of
-// a block than with maximum likelihood.
+// Survivors merge within the default overlap. Therefore no more errors begin in the
+// last stages of a block than with maximum likelihood.
 TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);

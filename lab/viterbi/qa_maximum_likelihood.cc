@@ -39,7 +39,7 @@ class every_code : public testing::TestWithParam<conv_preset>
 };
 
 // At 0.5 dB many bits are decoded wrongly, and at an amplitude of 2 many path metrics
-// tie. So equal output shows that the decisions are equal, in ties too.
+// tie. Equal output therefore shows that the decisions are equal, even in ties.
 TEST_P(every_code, NoisyValues_DecideAsTheReference)
 {
     const auto& p = GetParam();

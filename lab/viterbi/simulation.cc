@@ -37,7 +37,7 @@ struct segment {
     std::vector<std::uint8_t> reference;
 };
 
-// Makes any segment of a simulation, in any order, from any thread.
+// A source of the segments of a simulation, which any thread can request in any order.
 class source
 {
 public:
@@ -88,7 +88,7 @@ private:
         return o.ends == termination::streaming ? 8 * o.code.period() : o.frame_bits;
     }
 
-    // Encodes `count` information bits of the stream from number `first` on.
+    // Encodes `count` information bits of the stream, beginning with bit `first`.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
         // Also encodes up to eight puncturing periods of earlier bits, which fill the
@@ -145,7 +145,7 @@ private:
         }
     }
 
-    // Appends the received values of coded bits from number `first` on.
+    // Appends the received values of coded bits, beginning with coded bit `first`.
     void add_items(std::uint64_t first,
                    const std::vector<std::uint8_t>& coded,
                    std::vector<std::byte>& items) const
@@ -183,7 +183,8 @@ private:
         }
     }
 
-    // Returns the same values as the decoder's quantiser; positive means bit 0.
+    // Returns the int8 values that the decoder's quantiser makes of the same items;
+    // positive means bit 0.
     std::vector<std::int8_t> as_int8(std::uint64_t first,
                                      const std::vector<std::uint8_t>& coded) const
     {
@@ -225,7 +226,7 @@ private:
     std::uint64_t d_margin;
 };
 
-// Estimates the ratio of two sums from their parts per segment.
+// An estimator of the ratio of two sums from their parts per segment.
 class ratio_estimator
 {
 public:
@@ -385,7 +386,7 @@ private:
     bool d_stop = false;
 };
 
-// Counts the errors of a simulation on a device in the same way as `simulation`.
+// A counter of the errors of a simulation on a device, equivalent to `simulation`.
 class device_simulation
 {
 public:

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rates of batches with given input. */
+/* Measures the rate of decoding batches of given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
@@ -19,7 +19,7 @@ public:
 
     //! Returns the number of decoded bits per batch.
     double bits() const { return d_bits; }
-    //! Measures decoded bits per second, see batches_per_second().
+    //! Returns the rate in decoded bits per second; see batches_per_second().
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }
 
 private:

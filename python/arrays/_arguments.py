@@ -84,8 +84,7 @@ _ALIASES = {"modcod": "rate"}
 
 
 def check_names(signature, args, kwargs):
-    """Raises a TypeError that says in words why arguments do not fit a signature, if they do
-    not."""
+    """Raises a TypeError that explains the mismatch if arguments do not fit a signature."""
     names = [n for n in signature.parameters if n != "self" and n[0] != "_"]
     for name in kwargs:
         if name not in signature.parameters:
@@ -101,8 +100,7 @@ def check_names(signature, args, kwargs):
 
 
 def named_arguments(function):
-    """Decorates a function so that errors name its unknown arguments and those of a wrong
-    type."""
+    """Decorates a function so that errors name arguments that are unknown or of a wrong type."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

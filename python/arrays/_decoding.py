@@ -17,7 +17,7 @@ class decode_status:
     """Status of a decoding call.
 
     Attributes:
-        backend : "cuda" or "cpu", which decoded
+        backend : the backend that decoded, "cuda" or "cpu"
         device : name of the device, or instruction set of the CPU
 
     The other attributes are those that viterbi_decode(), ldpc_decode() and sync_decode() list.
@@ -34,7 +34,7 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Issues a verdict on the input as a warning at the line of the user's call; returns it."""
+    """Returns a verdict on the input, and issues it as a warning at the line of the user's call."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -73,8 +73,8 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format in the spelling of `known`. "" stays; it means the format of
-    the array's type."""
+    """Returns the name of a format in the spelling of `known`. The empty string, which stands for
+    the format of the array's type, is returned unchanged."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))

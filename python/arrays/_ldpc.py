@@ -40,7 +40,7 @@ class ldpc_decoder:
                         packed_output, schedule, offset, normalization, positive_bit)
         self._decoders = {}
         self._lock = threading.Lock()
-        self._decoder(soft_input or "int8") # raises errors of parameters
+        self._decoder(soft_input or "int8") # checks the parameters
         self._unused_scale = llr_scale != 2 and self._type is np.uint8
         kind = algorithm.lower()
         warn_unused(f'algorithm is "{algorithm}"',
@@ -115,10 +115,10 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         device : number of the CUDA device
         threads : threads of the CPU backend, 1 to 256
         schedule : "layered" or "flooding"
-        offset : offset of offset_min_sum in nats; negative: that of the code's rate or, with
+        offset : offset of offset_min_sum in nats; negative: the default of the code or, with
             precision "float", one that decreases with the distance to the second-smallest
             magnitude
-        normalization : factor of normalized_min_sum; negative: that of the code's rate
+        normalization : factor of normalized_min_sum; negative: the default of the code
         devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
             (): that one
         positive_bit : the bit, 0 or 1, that a positive value means, in values and output

@@ -177,7 +177,8 @@ def _type_name(array):
 
 
 def _is_dense(shape, strides):
-    """Returns whether items are contiguous in C order. strides are in items; None: they are."""
+    """Returns whether items are contiguous in C order. strides are in items; None means
+    contiguous."""
     if strides is None or 0 in shape:
         return True
     if len(strides) != len(shape):
@@ -191,8 +192,8 @@ def _is_dense(shape, strides):
 
 
 def _from_dlpack(name, array):
-    """Returns what keeps a DLPack array alive, and its address, shape, strides in items, dtype,
-    stream and device."""
+    """Returns an object that keeps a DLPack array alive, and the array's address, shape, strides in
+    items, dtype, stream and device."""
     # The legacy default stream is requested, so that earlier work on the array's own
     # stream is complete before the decoder reads the array.
     capsule = array.__dlpack__(stream=1)
@@ -208,8 +209,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Like _from_dlpack(), for __cuda_array_interface__; in place of the device, it returns
-    whether the array is read-only."""
+    """Does the same as _from_dlpack() for __cuda_array_interface__, but returns whether the array
+    is read-only in place of the device."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -218,7 +219,7 @@ def _from_interface(name, array):
         strides, stream = facts.get("strides"), facts.get("stream")
         if strides is not None:
             strides = [n / dtype.itemsize for n in map(operator.index, strides)]
-        if version < 3: # the interface has no stream
+        if version < 3: # older versions of the interface have no stream
             stream = 1
         elif stream is not None and not 1 <= operator.index(stream) < 1 << 64:
             raise ValueError(f"stream is {stream}")
@@ -313,7 +314,8 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns how many rows of `items` elements an array of one or two dimensions has."""
+    """Returns the number of rows, of `items` elements each, of an array of one or two
+    dimensions."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:
@@ -323,7 +325,7 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """The output of a call: `out`, if it fits, or a new array where the input `view` is.
+    """The output array of a call: `out` if given, else a new array in the input `view`'s memory.
 
     `out` may share no memory with the input or the `others`.
     """
@@ -364,10 +366,11 @@ def bits_of(name, bits):
 
 
 def packed_bytes(name, array, level=4):
-    """Returns a NumPy array of packed bits. Warns if it looks like one bit per byte.
+    """Returns a NumPy array of packed bits. Warns if they look like one bit per byte.
 
-    It does if all of 16 or more bytes are 0 or 1, which random packed bytes are with a
-    probability of at most 2^-112, and an eighth of them are 1, unlike those of a packed counter.
+    The warning appears for 16 bytes or more if all are 0 or 1 and at least an eighth are 1. Random
+    packed bytes are all 0 or 1 with a probability of at most 2^-112. In a packed counter, less
+    than an eighth of the bytes are 1.
     """
     array = host_array(name, array, np.uint8)
     if array.size >= 16 and array.max() == 1 and array.mean() >= 0.125:

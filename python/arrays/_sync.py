@@ -57,7 +57,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # raises errors of parameters
+            self._decoder(soft_input or "hard", False) # checks the parameters
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)
@@ -171,7 +171,7 @@ class sync_decoder(_Streaming):
             **{name: status[name] for name in _SYNC_STATUS.names})
 
     def _decode_frames(self, view, soft_input, lengths, priors, out):
-        decoder = self._decoder(soft_input, priors is not None) # refuses wrong numbers of reads
+        decoder = self._decoder(soft_input, priors is not None) # checks the number of reads
         begins, lengths = _frames_of(view, lengths, self._reads)
         frames = len(lengths) // self._reads
         shape, dtype = self._shape(frames)
@@ -246,19 +246,19 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
 
     It is the maximum a-posteriori decoder of J. A. Briffa: Graphics processing unit
     implementation and optimisation of a flexible maximum a-posteriori decoder for
-    synchronisation correction (2014), by default in a form that is exact and faster. The drift
-    is the number of received less the number of sent items.
+    synchronisation correction (2014), by default in a form that is exact and faster. The drift is
+    the number of received items minus the number of sent items.
 
     Args:
-        received : received items: uint8, a channel symbol each (values that are none are
-            erasures), or float32, each the probability that a 1 was received (NaN: an erasure).
-            With an alphabet above 2, float32 has one more dimension, of length alphabet: the
-            likelihood of each symbol, up to a factor per item. Mode "framed": (frames, items),
-            of which the first lengths items of each row are used, or (items,), one frame after
-            the other. With several reads: (frames·reads, items), or (items,), the reads of a
-            frame one after the other. Mode "stream": (items,). An array on a CUDA device is
-            decoded by that device; with priors, several reads or mode "stream" it is copied to
-            the host, and the result back.
+        received : received items: uint8, a channel symbol each (other values are erasures), or
+            float32, each the probability that a 1 was received (NaN: an erasure). With an alphabet
+            above 2, float32 has one more dimension, of length alphabet: the likelihood of each
+            symbol, up to a factor per item. Mode "framed": (frames, items), where lengths has the
+            number of used items at the start of each row, or (items,), one frame after the other.
+            With several reads: (frames·reads, items), or (items,), the reads of a frame one after
+            the other. Mode "stream": (items,). An array on a CUDA device is decoded by that device;
+            with priors, several reads or mode "stream" it is copied to the host, and the result
+            back.
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536

@@ -71,7 +71,7 @@ class viterbi_decoder(_Streaming):
         if soft_input:
             self._decoder(soft_input)
         else:
-            self._make("int8") # raises errors of parameters
+            self._make("int8") # checks the parameters
         self._unused_scale = soft_scale != 32
         if not self._searches:
             warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
@@ -234,8 +234,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
 
     With lock "auto", values are one stream, (items,), in memory of the host. The decoder finds
     where pairs, puncturing periods and terminated frames begin, the ambiguities of
-    lock_constellation, and the code among lock_presets. The result has the bits from the first
-    lock on.
+    lock_constellation, and the code among lock_presets. The result begins at the first
+    lock.
 
     Args:
         values : soft values: int8; float32, with soft_scale int8 steps per unit; or uint8, with
@@ -290,10 +290,9 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         erasures), frame_bits per frame; with a row per row of values, or of one dimension like
         values. And a decode_status, with numbers, or for (streams, items) arrays with one entry
         per stream:
-          - channel_error_rate: the channel's bit error rate, the mean of estimates by
-            re-encoding the first 2048 of every 2^20 decoded bits or so; NaN for arrays on a
-            device
-          - metric: the sum of the wrong soft values' magnitudes over the number of all values,
+          - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
+            bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
+          - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
             in int8 steps (packed4: 4-bit steps), from the same bits; NaN for arrays on a device
           - chance_error_rate: the channel_error_rate that noise would show; NaN if not known
           - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.

@@ -55,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Returns those parameters of a decoder that its encoder has too."""
+    """Returns the decoder parameters that the encoder has too."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -134,8 +134,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file from number `first` on; returns `keep` bytes of the output
-    from byte `drop` on, or all of them if keep is None."""
+    """Decodes `count` items of a file, beginning with item `first`. Returns `keep` bytes of the
+    output, beginning with byte `drop`, or all bytes from there if keep is None."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -157,7 +157,7 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
     `fixed` are decoder parameters that the caller may not give. Each of `numbers` is an integer
-    parameter with its value and its least value.
+    parameter with its value and its smallest allowed value.
     """
     from distributed import Client
     if not isinstance(client, Client):
@@ -187,7 +187,7 @@ def _scheduler(client):
         try:
             ask()
             there = client.status == "running"
-        except Exception: # Dask raises various types
+        except Exception: # Dask raises exceptions of various types
             there = False
         if there and not isinstance(error, CancelledError):
             raise
@@ -233,7 +233,7 @@ class _Replacement:
     """An output file that replaces the file at `path` once it is completely written.
 
     If an error occurs, the file at `path` is not changed. A pipe or a device is written
-    directly. The class is a context manager.
+    directly. The class can be used as a context manager.
     """
 
     def __init__(self, path):
@@ -287,8 +287,9 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
     Args:
         client : a distributed.Client of Dask
         decoder : "viterbi", "ldpc" or "sync"
-        points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each that of an
-            insertion and of a deletion (sync). All are checked before the first is simulated
+        points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each used for
+            insertions and for deletions (sync). All points are checked before the first is
+            simulated
         min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) with which a
             point ends; 0: it ends with max_units only
         max_units : number of bits, frames or symbols with which a point ends, 1 or more
@@ -362,7 +363,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
         client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
         values : NumPy array (frames, items), as viterbi_decode() or ldpc_decode() takes it
-        frames_per_task : frames per task, 0 or more; 0: as many as have about 8 MiB of values
+        frames_per_task : frames per task, 0 or more; 0: about 8 MiB of values per task
         code : parameters of viterbi_decode() or ldpc_decode()
 
     Returns:
@@ -378,7 +379,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     if not isinstance(values, np.ndarray) or values.ndim != 2:
         raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # refuses wrong parameters
+    empty = _decode(decoder, values[:0], code) # checks the parameters
     _check_versions(client)
     # Each task carries its values, so only few tasks are submitted ahead.
     calls = ((_decode, decoder, values[first:first + rows], code)
@@ -467,7 +468,7 @@ def _parts(decoder, items, bits, code):
         decoding.decode_length * period
     while step // period * values % per_item:
         step *= 2
-    lead = -(-decoding.overlap // step) * step # the overlap in whole steps
+    lead = -(-decoding.overlap // step) * step # the overlap, rounded up to whole steps
     length = max(1, bits // step) * step
 
     def item(stage):
@@ -581,7 +582,7 @@ def _print(point):
 
 
 def main(words=None):
-    """Runs gpufec ber DECODER … --scheduler ADDRESS."""
+    """Implements the command gpufec ber DECODER … --scheduler ADDRESS."""
     parser = argparse.ArgumentParser(prog="gpufec ber", description=main.__doc__)
     parser.add_argument("decoder", choices=_DECODERS)
     args, words = parser.parse_known_args(words)

@@ -21,7 +21,7 @@ std::atomic<unsigned> working{ 0 };
 std::atomic<bool> ending{ false };
 std::thread::id last; // the thread that ends the interpreter
 
-// Returns whether Python would end the calling thread when that requests the lock.
+// Returns whether Python would end the calling thread when it requests the lock.
 bool must_sleep() { return ending && std::this_thread::get_id() != last; }
 
 void end()

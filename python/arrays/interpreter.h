@@ -57,7 +57,7 @@ auto released(Work&& work)
     }
 }
 
-//! Calls check_signals() at most about once every 50 ms.
+//! A rate limiter that calls check_signals() at most about once every 50 ms.
 class paced_signals
 {
 public:

@@ -4,7 +4,7 @@
 /* Python binding of the codebooks of gpu_sync_map. */
 
 #include "codebook.h"
-#include "docstrings.h" // made from the headers
+#include "docstrings.h" // generated from the headers
 
 namespace py = pybind11;
 

@@ -3,7 +3,7 @@
 
 /* Python binding of the codes of the standards. */
 
-#include "docstrings.h" // made from the headers
+#include "docstrings.h" // generated from the headers
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

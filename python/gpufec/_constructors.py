@@ -1,8 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the constructors of bound classes report wrong arguments in words.
+"""Makes the constructors of bound classes name wrong arguments in their errors.
 
-By itself, pybind11 reports the list of all parameters and their types.
+The error of pybind11 itself only lists all parameters and their types.
 """
 
 import ast
@@ -61,8 +61,8 @@ def _check(signature, types, given):
 
 
 def explain(bound):
-    """Wraps the constructor of a class that pybind11 has bound, so that a wrong argument is
-    named by a TypeError."""
+    """Wraps the constructor of a class that pybind11 has bound, so that it raises a TypeError that
+    names a wrong argument."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes alist files: accepted codes decode with both schedules, to the right number of
- * bits. */
+/* Fuzzes alist files: accepted codes decode with both schedules, to the expected number
+ * of bits. */
 
 #include "fuzz.h"
 #include <sstream>

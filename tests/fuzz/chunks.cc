@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes the portions and flushes in which a stream of soft values, changes of code and
- * incomplete frames arrives. They must not change the output. */
+/* Fuzzes how a stream of soft values, with changes of code and incomplete frames, is
+ * divided into portions and flushed. The division must not change the output. */
 
 #include "fuzz.h"
 #include <gnuradio/gpufec/viterbi.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Fuzzes the options of the tool's decode command, one per line, and, behind an empty
- * line, the file of --lengths. Runs in a folder of its own; options that name files
+ * line, the file of --lengths. Runs in a separate folder; options that name files
  * elsewhere are left out. */
 
 #include "fuzz.h"

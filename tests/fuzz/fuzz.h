@@ -19,7 +19,7 @@
 
 namespace gr::gpufec::fuzz {
 
-//! Reads values from the input, and zeros behind its end.
+//! A reader of values from the input, and of zeros behind its end.
 class reader
 {
 public:

@@ -181,7 +181,7 @@ inline std::size_t repetition_decoder::pull(std::uint8_t* bits, std::size_t coun
     return self().pull(bits, count);
 }
 
-//! The interface of the block, which would be in a public header.
+//! The interface of the block. In the module it would be in a public header.
 class repetition_interface : virtual public gr::block
 {
 public:

@@ -68,7 +68,8 @@ public:
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
     {
-        // A list without entries may be an empty line, or lacking at the end of the file.
+        // A list without entries may be an empty line, or may be missing at the end of
+        // the file.
         const auto values = degree ? line(what, largest) : skip_empty(what, largest);
         std::vector<std::uint32_t> entries;
         for (const auto v : values) {
@@ -99,7 +100,8 @@ public:
     }
 
 private:
-    // Limits above all that files need, because a device or a pipe may never end.
+    // Limits that no valid file exceeds. They are needed because a device or a pipe may
+    // never end.
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
     static constexpr unsigned max_blank = 1u << 16;
 
@@ -119,7 +121,7 @@ private:
         return line(what, largest);
     }
 
-    // Returns the next line without taking it.
+    // Returns the next line without consuming it.
     const std::string& look(const std::string& what)
     {
         if (!read()) {
@@ -165,7 +167,7 @@ private:
     std::istream& d_text;
     const std::string d_name;
     std::optional<std::string> d_next; // line read ahead
-    unsigned d_line = 0;               // number of the last line taken
+    unsigned d_line = 0;               // number of the last consumed line
 };
 
 std::size_t checked_sum(const alist_reader& reader,

@@ -79,7 +79,8 @@ private:
         refuse("code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
     }
 
-    // Returns the words of the next line that has any; none at the end.
+    // Returns the words of the next line that is not empty; no words at the end of the
+    // file.
     std::vector<std::string> next_words()
     {
         constexpr std::size_t longest = std::size_t(1) << 24;
@@ -199,7 +200,7 @@ std::string ranges(const std::vector<std::uint32_t>& positions)
     return text;
 }
 
-// Finds the circulants of one lifting size, if the matrix is made of them.
+// A search for the circulants of one lifting size in a matrix.
 class circulant_finder
 {
 public:

@@ -17,7 +17,8 @@ using namespace ldpc;
 namespace {
 
 constexpr unsigned group = 360; // EN 302 307-1, 5.3.2
-// Limit for bits that a parity_solver finds from a dense matrix, which then has 8 MiB.
+// Largest number of bits that a parity_solver finds from a dense matrix. The matrix
+// then takes 8 MiB.
 constexpr std::size_t max_put_off = 8192;
 
 bool is_normal(const std::string& frame_size)
@@ -290,7 +291,8 @@ std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
     return wanted;
 }
 
-// Moves the message from its default positions, from which K is known, to those wanted.
+// Moves the message from its default positions, which determine K, to the requested
+// positions.
 void ldpc_code::tables::place_message()
 {
     const auto wanted = wanted_positions();

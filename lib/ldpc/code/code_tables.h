@@ -59,7 +59,8 @@ struct ldpc_code::tables {
     unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
     std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
 
-    //! The message comes first and determines the rest, according to the standard.
+    //! The standard puts the message at the beginning of the codeword, and the message
+    //! determines the other bits.
     bool known_systematic = false;
     //! Checks that a standard's codewords satisfy besides those of its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;
@@ -97,7 +98,8 @@ private:
     //! Eliminates with pivots from columns in this \p order. Columns without a pivot
     //! become the message, in reverse order.
     void eliminate(const std::vector<std::uint32_t>& order);
-    //! Returns all positions but \p some and the shortened ones, in descending order.
+    //! Returns all positions except \p some and the shortened ones, in descending
+    //! order.
     std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
     void list_sent();
 

@@ -20,8 +20,8 @@ namespace gr::gpufec::ldpc {
 class parity_solver
 {
 public:
-    //! Returns a solver; nothing if the unknown bits do not follow from the others, or if
-    //! more than \p most bits would be put off.
+    //! Returns a solver, or nothing if the unknown bits do not follow from the others
+    //! or if more than \p most bits would be put off.
     static std::optional<parity_solver>
     make(unsigned n,
          const std::vector<std::vector<std::uint32_t>>& checks,
@@ -34,7 +34,7 @@ public:
 private:
     struct step {
         std::uint32_t bit;         //!< the bit that is found
-        std::uint32_t first, last; //!< range of the bits in d_others whose sum it is
+        std::uint32_t first, last; //!< range in d_others of the bits whose sum this is
     };
     parity_solver() = default;
     void find(std::uint8_t* word) const;
@@ -45,7 +45,8 @@ private:
     std::vector<std::uint32_t> d_put_off;                 //!< bits
     std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< remaining checks
     std::size_t d_left_words = 0;
-    //! For each bit put off, the set of remaining checks whose sum it is, a bit each.
+    //! For each bit put off, the remaining checks whose sum is this bit, as one flag
+    //! per check.
     std::vector<std::uint64_t> d_inverse;
 };
 

@@ -50,7 +50,7 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
-// Returns \p count positions, every \p period-th from \p first on.
+// Returns \p count positions, beginning with \p first, at distances of \p period.
 std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count)
 {
     std::vector<std::uint32_t> positions;
@@ -63,7 +63,7 @@ std::vector<std::uint32_t> every(unsigned period, unsigned first, unsigned count
 // The VL-SNR modes of EN 302 307-2, table 18a.
 struct vlsnr_mode {
     const char *size, *rate;
-    const char *standard, *of_size, *of_rate; // the code that it shortens and punctures
+    const char *standard, *of_size, *of_rate; // the mother code
     unsigned shortened, period, punctured;
 };
 const vlsnr_mode vlsnr_modes[] = {
@@ -122,7 +122,7 @@ dvb_code(const std::string& standard, const std::string& size, const std::string
                 dvb_tables(name, dvb_bits(size), table.k, table.addresses));
         }
     }
-    const auto same = ldpc_code::dvbs2(size, rate); // S2X and T2 share it
+    const auto same = ldpc_code::dvbs2(size, rate); // S2X and T2 use the same code
     auto t = ldpc_code_access::of(same).copy();
     t->name = name;
     t->complete();
@@ -153,7 +153,8 @@ ldpc_code wifi_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// The lifting sizes of TS 38.212 table 5.3.2-1 are a · 2^j, with a set per a.
+// The lifting sizes of TS 38.212 table 5.3.2-1 are a · 2^j, with one set of shifts for
+// each a.
 constexpr unsigned nr_bases[] = { 2, 3, 5, 7, 9, 11, 13, 15 };
 constexpr unsigned nr_largest = 384;
 
@@ -189,7 +190,7 @@ std::optional<nr_size> nr_size_of(const std::string& size)
     return {};
 }
 
-// Returns how many blocks are sent with \p rows rows of a graph.
+// Returns the number of blocks that are sent with \p rows rows of a graph.
 unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
 
 ldpc_code nr_code(const std::string& size, const std::string& rate)
@@ -260,7 +261,7 @@ ldpc_code c2_code()
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {
-        unsigned row, column;      // of blocks, in the rate 1/2 part
+        unsigned row, column;      // block row and column in the rate 1/2 part
         std::vector<int> permuted; // −1: identity; else k − 1
     };
     static const std::vector<block> common = {

@@ -14,7 +14,7 @@ namespace {
 
 typedef std::int8_t byte_row __attribute__((vector_size(16), may_alias));
 
-// Interleaves eight bytes each of a and b, from index First on.
+// Interleaves eight bytes each of a and b, beginning at index First.
 template <int First>
 inline byte_row interleaved(byte_row a, byte_row b)
 {

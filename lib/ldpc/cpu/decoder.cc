@@ -75,7 +75,7 @@ public:
                 bytes,
                 single_codeword
                     ? d_single_codeword.scratch_bytes(single_codeword->view())
-                    : scratch_bound(d_kernel, code)); // suffices for narrower kernels
+                    : scratch_bound(d_kernel, code)); // enough for narrower kernels
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -157,7 +157,7 @@ private:
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {
-            return; // workers may be reading
+            return; // workers may be using the buffers
         }
         std::size_t most = 0;
         for (const auto& code : d_setup.codes) {
@@ -170,8 +170,8 @@ private:
         }
     }
 
-    // Makes the workers' demappers for symbols. While they demap, they allocate only
-    // tables, and do without them if that fails.
+    // Makes the workers' demappers for symbols. While demapping, they allocate only
+    // tables, and work without a table if its allocation fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -211,8 +211,8 @@ private:
         return row;
     }
 
-    // Returns the kernel of the fewest lanes that holds a group, because idle lanes take
-    // as long as the others.
+    // Returns the kernel with the fewest lanes that is wide enough for a group, because
+    // idle lanes take as long as the others.
     const lanes::kernel& kernel_of(unsigned count) const
     {
         const auto* best = &d_kernel;
@@ -322,8 +322,9 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-// Returns the codewords of a batch that fills the lanes of all threads. If codewords are
-// decoded one at a time, the batch keeps a thread busy for longer than it takes to wake.
+// Returns the number of codewords of a batch that fills the lanes of all threads. If
+// codewords are decoded one at a time, the batch keeps a thread busy for longer than
+// the thread takes to wake.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

@@ -9,11 +9,11 @@
  * byte, give the same message. Posteriors have 16 bits. Messages and posteriors are
  * stored with \c bias added, so that zero extension widens a message to 16 bits.
  *
- * A layer reads the 360 posteriors of a group cyclically from the edge's shift on, and
- * stores the results in the order of reading (shifted_group). Writes are then aligned;
- * unaligned writes cost more than unaligned reads. The first values of a group are
- * repeated after its last, so that every vector is contiguous. Each group has two
- * buffers: a layer reads one and writes the other, because its first writes would
+ * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
+ * shift, and stores the results in the order of reading (shifted_group). Writes are
+ * then aligned; unaligned writes cost more than unaligned reads. The first values of a
+ * group are repeated after its last, so that every vector is contiguous. Each group has
+ * two buffers: a layer reads one and writes the other, because its first writes would
  * overwrite posteriors that it has yet to read.
  *
  * The code calls no function of the standard library; kernels.cc explains why. */
@@ -423,7 +423,7 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds the changes \p what that an edge with this shift made.
+    // Adds \p what, the changes by an edge with this shift, to the posteriors.
     static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);
@@ -438,7 +438,8 @@ private:
         extend(g.values);
     }
 
-    // Counts violated checks; with \p any it may stop at the first layer that has some.
+    // Counts violated checks; with \p any it may stop at the first layer with a
+    // violated check.
     unsigned violated(bool any)
     {
         unsigned count = 0;

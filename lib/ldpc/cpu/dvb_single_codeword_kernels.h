@@ -26,7 +26,7 @@ struct edge {
 struct layer {
     std::uint32_t first_edge;
     std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t added;  //!< number of edges, at the front, whose group a later edge has
+    std::uint32_t added;  //!< number of leading edges to groups of later edges
 };
 
 //! A code. The groups of the message are followed by q groups of parity bits: bit j of
@@ -43,10 +43,10 @@ struct code_view {
 };
 
 struct kernel {
-    //! Returns the bytes of scratch memory, which is aligned to 64.
+    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     //! Decodes the first codeword of \p frames, without soft output. can_follow() in
-    //! ../model/circulant_code.h says for which arithmetic.
+    //! ../model/circulant_code.h tells whether it supports an arithmetic.
     void (*decode)(const code_view&,
                    const lanes::arithmetic&,
                    lanes::frames&,

@@ -20,8 +20,8 @@ public:
     //! Makes a decoder for all codes of the setup, which must outlive it.
     explicit flooding_decoder(const setup& s);
 
-    //! Decodes from \p channel, values of the setup's precision in steps, to a
-    //! codeword's \p output. Allocates nothing.
+    //! Decodes a codeword to \p output from \p channel, values in steps and in the
+    //! precision of the setup. Allocates nothing.
     frame_status decode(const ldpc_code& code,
                         const message_rule& rule,
                         const std::byte* channel,

@@ -17,7 +17,7 @@ namespace GPUFEC_ISA {
 namespace {
 
 inline float value_of(float x) { return x == x ? x : 0; }
-// No conditional expression: GCC would make branches of it and no vectors.
+// With a conditional expression, GCC would generate branches and no vector code.
 inline float value_of(std::int8_t x) { return float(x + (x == -128)); }
 inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
@@ -87,8 +87,8 @@ void multiply(const std::int8_t* __restrict from,
     }
 }
 
-// Converts bytes to bytes. Long input is looked up in a table of all bytes if the
-// processor can do that for a whole vector.
+// Converts bytes to bytes. Long input is looked up in a table with all bytes if the
+// processor can look up a whole vector at once.
 void convert_bytes(const std::int8_t* from,
                    std::size_t count,
                    float factor,

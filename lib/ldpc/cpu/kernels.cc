@@ -5,8 +5,8 @@
  * it.
  *
  * The loops use the compiler's vector types and call no function of the standard library:
- * such a function, compiled here for one instruction set, could be linked in place of the
- * one that others use. */
+ * a function of that library, compiled here for one instruction set, could replace the
+ * function that other sources use when the program is linked. */
 
 #include "byte_tiles.h"
 #include "kernels.h"
@@ -125,7 +125,8 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
-    // Compares the bits of magnitudes as integers, which is faster and gives the same.
+    // Compares the bits of magnitudes as integers, which is faster and gives the same
+    // result.
 #ifdef __AVX2__
     static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
     static vec greater(vec a, vec b)
@@ -228,7 +229,8 @@ private:
         return (std::size_t(c.edges) * sizeof(stored) + 63) / 64 * 64;
     }
 
-    // Finds the channel values of each lane's codeword. Idle lanes take the first one's.
+    // Finds the channel values of each lane's codeword. Idle lanes use those of the
+    // first lane.
     void find_channels(const input* (&from)[lanes]) const
     {
         for (unsigned l = 0; l < lanes; ++l) {
@@ -265,7 +267,7 @@ private:
             }
         }
         for (i = 0; i < d_code.n; ++i) {
-            // Adding 0 makes 0 of the float −0.
+            // Adding 0 turns the float −0 into 0.
             d_posterior[i] = limited(d_posterior[i] + vec{});
         }
     }

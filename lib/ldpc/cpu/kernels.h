@@ -60,7 +60,7 @@ struct arithmetic { // see message_rule
     float offset;
     struct declining {
         float base, per_edge;
-        std::uint32_t most; //!< largest degree that counts
+        std::uint32_t most; //!< the offset is the same for all larger degrees
     } offset_x2_others, offset_x2_min;
     std::uint32_t kept_bits;
     float decline;
@@ -86,7 +86,7 @@ struct frames {
 
 struct kernel {
     unsigned lanes;
-    //! Returns the bytes of scratch memory, which is aligned to 64.
+    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     void (*decode)(const code_view&, const arithmetic&, frames&, void* scratch);
 };

@@ -52,7 +52,8 @@ __device__ inline unsigned take_slot(const block_arguments& a)
     return i;
 }
 
-// Returns x, equal in the whole warp, in a form that tells the compiler so.
+// Returns x, which must be equal in all threads of a warp. The compiler treats the
+// result as uniform.
 __device__ inline unsigned warp_uniform(unsigned x)
 {
 #if __CUDA_ARCH__ >= 800

@@ -67,8 +67,9 @@ __device__ inline std::uint32_t shared_address(const std::uint32_t* word)
     return shared_begin() + 4 * std::uint32_t(word - shared_words());
 }
 
-// A thread's index as a float, and the address of its posterior in group 0 at shift 0 as
-// a denormal float. A thread without a check uses the word \p spare for all edges.
+// The index of a thread as a float, and the address of its posterior in group 0 at
+// shift 0 as a denormal float. A thread without a check uses the word \p spare for all
+// edges.
 template <bool SomeSpare>
 struct chain_thread {
     float j, address, factor;
@@ -133,8 +134,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Returns by how many bits the word of edge e's posterior is rotated, modulo 32: 16
-    // if its halves are exchanged, else 0.
+    // Returns the rotation of the word of edge e's posterior in bits, modulo 32: 16 if
+    // its halves are exchanged, else 0.
     template <bool SomeSpare>
     __device__ std::uint32_t next_shift(unsigned e,
                                         const chain_thread<SomeSpare>& t) const

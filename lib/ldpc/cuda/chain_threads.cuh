@@ -3,7 +3,7 @@
 
 /* The threads of a block that decodes codes with a parity chain, and their barriers. A
  * thread updates one or two checks of each layer. If a code has two chains of layers,
- * each has threads of its own. */
+ * each chain has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_THREADS_CUH
@@ -65,7 +65,7 @@ public:
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< known to the compiler as equal in a warp
+    const unsigned chain; //!< the compiler knows that it is equal within a warp
     const unsigned j;     //!< the thread's check in a layer, if it has one
 
     __device__ chain_threads()
@@ -78,8 +78,8 @@ public:
     {
         make_barriers();
     }
-    //! Returns whether the thread has a check. A thread without one runs the same code on
-    //! memory of its own.
+    //! Returns whether the thread has a check. A thread without a check runs the same
+    //! code on its own memory.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
     //! Words of shared memory in place of the posteriors of threads without a check.
@@ -144,8 +144,8 @@ private:
     }
     __device__ static void make_barriers() {}
 #elif defined(GPUFEC_CHECKED_BARRIERS)
-    // Barrier objects in shared memory. The racecheck of compute-sanitizer knows these,
-    // but no numbered barriers of a part of a block.
+    // Barrier objects in shared memory. The racecheck of compute-sanitizer supports
+    // these, but not numbered barriers for a part of a block.
     template <unsigned>
     __device__ void sync(std::uint32_t barrier) const
     {

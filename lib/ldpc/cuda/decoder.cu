@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: slots in flight on a device, each on a stream of its own. Kernels of
+/* The CUDA backend: slots in flight on a device, each on its own stream. Kernels of
  * all slots run one after the other, so that they share scratch memory and the L2 cache;
  * copies of one slot run beside the kernels of another. */
 
@@ -213,9 +213,10 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     if (capacity >= wave) {
         return capacity / wave * wave;
     }
-    // A batch of half a wave or more takes as long as a whole wave. So it is a whole
-    // wave, which may take up to twice the memory to pin. Symbols take more memory than
-    // LLRs; they may take 224 MiB, because a ring of borrowed input may have 256 MB.
+    // A batch of half a wave or more takes as long as a whole wave. The batch is
+    // therefore a whole wave, which may take up to twice the memory to pin. Symbols
+    // take more memory than LLRs. They may take up to 224 MiB, because a ring of
+    // borrowed input may have up to 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

@@ -57,8 +57,8 @@ make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int 
     if (!two_codewords->fits_shared_memory()) {
         return two_checks;
     }
-    // While each codeword has a multiprocessor of its own, the kernels for two codewords
-    // per word would leave half of each word unused.
+    // For batches with at most one codeword per multiprocessor, the kernels for two
+    // codewords per word would leave half of each word unused.
     int multiprocessors = 0;
     cuda::check(
         cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),

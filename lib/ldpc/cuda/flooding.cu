@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum for any code after Feltrin's thesis, with one kernel for check
- * nodes and one for variable nodes. Codewords are interleaved; a thread updates one node
- * of one codeword. */
+/* Flooding min-sum for any code, as in Feltrin's thesis, with one kernel for check
+ * nodes and one for variable nodes. Codewords are interleaved; a thread updates one
+ * node of one codeword. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -26,7 +26,7 @@ struct graph {
     std::uint32_t n, checks, edges;
 };
 
-// Arrays of a batch: value i of codeword w is at i·width + w.
+// Arrays of a batch. Value i of codeword w has index i·width + w.
 template <class Values>
 struct batch {
     typename Values::message* channel;

@@ -63,7 +63,8 @@ public:
     virtual ~launch_plan() = default;
     //! Returns whether shared memory is large enough for the plan's fastest kernel.
     virtual bool fits_shared_memory() const { return true; }
-    //! Returns the bytes of scratch memory that a launch of up to \p codewords needs.
+    //! Returns the size in bytes of the scratch memory that a launch of up to \p
+    //! codewords codewords needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,
@@ -78,8 +79,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               ldpc_schedule schedule,
                                               int device);
 
-// These functions return nullptr if their kernels do not suit the code or the device. The
-// last two accept every code.
+// These functions return nullptr if their kernels do not support the code or the
+// device. The last two accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8 it puts two checks of a codeword in a
 //! word while each codeword has a multiprocessor, and two codewords for larger batches;

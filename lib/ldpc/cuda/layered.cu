@@ -29,11 +29,12 @@ constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 struct device_layer {
     std::uint32_t first_edge; // index in code_tables::edges
     std::uint32_t checks;
-    std::uint32_t degree; // of the check with most edges
+    std::uint32_t degree; // largest number of edges of a check
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is its bit and, from round_shift on, its round. In a layer
+/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. In a
+   layer
  * the first edges of all checks come first, then the second ones and so on, with \c
  * nothing where a check has fewer edges than others. Messages have the same order. */
 struct code_tables {
@@ -449,7 +450,8 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    // Chooses the most threads that a multiprocessor can hold, in the smallest blocks.
+    // Chooses the block size with the most resident threads per multiprocessor; of
+    // several such sizes, the smallest.
     void choose_threads(int multiprocessors)
     {
         int most = 0;
@@ -482,7 +484,7 @@ private:
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
     unsigned d_threads = any_check_threads; // per block
-    int d_blocks = 1;                       // resident at once
+    int d_blocks = 1;                       // resident at the same time on the device
 };
 
 template <class Values>

@@ -25,8 +25,8 @@ struct block_arguments {
 /*!
  * \brief A plan whose blocks store their messages in scratch memory.
  *
- * Scratch memory has a slot for each resident block. Flags before the slots say which of
- * them blocks use.
+ * Scratch memory has a slot for each resident block. Flags before the slots say which
+ * slots are in use.
  */
 class persistent_grid : public launch_plan
 {
@@ -41,8 +41,8 @@ protected:
     unsigned blocks() const { return d_blocks; }
     unsigned multiprocessors() const { return d_blocks / d_per_sm; }
 
-    //! Returns the bytes of scratch memory for \p codewords, with \p words words per
-    //! slot.
+    //! Returns the size in bytes of the scratch memory for \p codewords codewords, with
+    //! \p words words per slot.
     std::size_t scratch_for(std::size_t codewords, std::size_t words) const
     {
         const auto slots = slots_for(codewords);

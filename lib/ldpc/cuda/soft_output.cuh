@@ -11,7 +11,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! Writes the LLRs of a codeword.
+//! A writer of the LLRs of a codeword.
 class soft_writer
 {
 public:

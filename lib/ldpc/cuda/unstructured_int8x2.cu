@@ -55,8 +55,9 @@ constexpr std::uint32_t spare_bit = 1u << 16;
 
 constexpr unsigned banks = 32; // banks of shared memory
 
-// Orders the edges of each check, so that few bits that the lanes read together are in
-// one bank. Edges to bits from \p shared on, in device memory, come last.
+// Orders the edges of each check so that, of the bits that the lanes read at the same
+// time, few are in one bank. Edges to bits in device memory, whose index is \p shared
+// or more, come last.
 void arrange(unit& u, unsigned shared)
 {
     constexpr unsigned rounds = 6;
@@ -100,8 +101,8 @@ void arrange(unit& u, unsigned shared)
 }
 
 // Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
-// degree stay together. A small layer is left as it is: its last units would get the
-// worst checks.
+// degree stay together. A small layer is not reordered, because its last units would
+// get the worst checks.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // remaining checks that are tried
@@ -116,8 +117,8 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
         if (at % lanes == 0) {
             count.fill(0);
         }
-        // The cost of a bank is the fourth power of its bits; one more of v bits adds
-        // this.
+        // The cost of a bank is the fourth power of the number of its bits. This is the
+        // increase by one more bit in a bank of v bits.
         const auto added = [&](std::uint32_t check) {
             long long sum = 0;
             for (auto e = plan.edge_begin[check]; e < plan.edge_begin[check + 1]; ++e) {
@@ -209,8 +210,8 @@ public:
         return unsigned(all.size() - before - 2);
     }
 
-    //! Returns the words of places: those of the shared bits, then spare ones, then those
-    //! in device memory.
+    //! Returns the words of places: the places of bits in shared memory, then spare
+    //! places, then places in device memory.
     std::vector<std::uint32_t> places() const
     {
         const auto place_of = [&](std::uint32_t bit) {
@@ -253,7 +254,7 @@ private:
         std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
             return kind_of(a) > kind_of(b);
         });
-        // Neighbours in device memory should stay together.
+        // Bits that are adjacent in device memory should stay adjacent.
         if (!d_external) {
             gather(plan, order);
         }
@@ -261,12 +262,12 @@ private:
             return unstructured_int8x2::padded_degree(degree_of(check), d_max_degree);
         };
         const auto degree = padded(order[0]);
-        unsigned lacking = 0; // units so far with spare places of their own
+        unsigned lacking = 0; // number of units so far that have their own spare places
         for (unsigned first = 0; first < order.size(); first += lanes) {
             const auto last = std::min<unsigned>(first + lanes, order.size());
             unit u;
             u.degree = padded(order[first]);
-            // Spare places that are written belong to one lane alone. The kernel with
+            // A spare place that is written belongs to a single lane. The kernel with
             // posteriors in device memory does not write them.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;
@@ -294,7 +295,7 @@ private:
     unsigned d_spare = lanes;            // spare places
 };
 
-// A launch configuration, with blocks of so many warps.
+// A launch configuration.
 struct unstructured_shape {
     unsigned warps;
     unsigned per_sm; // blocks per multiprocessor
@@ -371,9 +372,9 @@ public:
     }
 
 private:
-    // Estimates the time of an iteration of \p blocks blocks, from the instructions, a
-    // few of which are in warps without a unit, or for few warps from the latency of a
-    // step.
+    // Estimates the time of an iteration of \p blocks blocks: from the number of
+    // instructions, including a few in warps without a unit, or with few warps from the
+    // latency of a step.
     double clocks(const unstructured_shape& s, unsigned blocks) const
     {
         const double per_clock = 3;
@@ -405,8 +406,8 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                                                            bool,
                                                            int device)
 {
-    // A half holds integers up to 2048, and 1 is added to magnitudes; violated checks are
-    // counted in 16 bits.
+    // A 16-bit float holds integers up to 2048 exactly, and 1 is added to magnitudes;
+    // violated checks are counted in 16 bits.
     if (rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) > 2047 ||
         code.checks() > 0xffff || code.n() > 0xffff) {

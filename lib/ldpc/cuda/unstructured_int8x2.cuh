@@ -6,7 +6,7 @@
  *
  * A layer is divided into units of 32 checks, one for each lane of a warp; a step is as
  * many units as the block has warps. Shared memory holds the posteriors of as many bits
- * as fit, and behind them spare places of infinite magnitude, to which edges lead that a
+ * as fit. Spare places of infinite magnitude follow, which stand for the edges that a
  * check lacks: no sum changes them, so that no edge needs a test. The posteriors of the
  * other bits, the last ones, are in device memory. Each check reads the places of its
  * bits from a table, whose entries serve both codewords. The table is in the L1 and L2
@@ -41,7 +41,7 @@ struct unstructured_table {
     std::uint32_t step_count;
     std::uint32_t n;           //!< bits
     std::uint32_t spare_place; //!< the first spare place; those of bits precede it
-    std::uint32_t words;       //!< places in shared memory; the others follow
+    std::uint32_t words;       //!< number of places in shared memory
     std::uint32_t unit_count;
     std::uint32_t block_words; //!< device memory of a block: messages, then posteriors
 };
@@ -56,8 +56,8 @@ constexpr unsigned lanes = 32;     // checks of a unit
 constexpr unsigned flag_words = 4; // the first codeword; the count of violated checks
 constexpr std::uint32_t infinite = 0x7c007c00u;
 
-// Words of a check's messages, and of the places of its edges, in a kernel for up to \p
-// most edges.
+// The number of words of a check's messages, and of the places of its edges, in a
+// kernel for up to \p most edges.
 __host__ __device__ constexpr unsigned message_words(unsigned most)
 {
     return (most + 7) / 8 + 1;
@@ -76,7 +76,8 @@ place_at(unsigned most, unsigned word, unsigned lane)
                           : vectors * lanes + rest * lane + word - vectors;
 }
 
-// Returns the next degree that has code in a kernel. Missing edges are filled up.
+// Returns the next larger degree that has code in a kernel; spare edges replace the
+// missing ones.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned most)
 {
     return most == 8    ? degree < 3 ? 3 : degree
@@ -89,7 +90,7 @@ __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned m
                         : (degree + 7) / 8 * 8;
 }
 
-// Returns a pointer that stays in registers, as kept_in_register() does it.
+// Returns a pointer in a form that stays in registers, like kept_in_register().
 template <class T>
 __device__ T* in_registers(T* pointer)
 {
@@ -230,7 +231,7 @@ private:
                 llrs.write_four<std::int8_t>(i, four);
             }
         }
-        // The other codeword may go on, and the posteriors of this one change with it.
+        // If the other codeword is not finished, the posteriors of this one change too.
         __syncthreads();
     }
 
@@ -361,7 +362,8 @@ private:
 #endif
         }
     }
-    // Returns the posteriors from \p bit on; those of four bits are in one memory.
+    // Returns the posteriors that begin with that of \p bit. Groups of four bits are in
+    // one kind of memory.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {
         return !External || bit < d_table.spare_place
@@ -370,7 +372,7 @@ private:
                          (bit - d_table.spare_place);
     }
 
-    // Whether the warp has a unit in a step.
+    // Returns whether the warp has a unit in a step.
     __device__ bool takes_part(const unstructured_table::step& step) const
     {
         return d_below < step.head;
@@ -443,8 +445,8 @@ private:
         } while (c.step.same());
     }
 
-    // Processes the checks of a step. The coming step is fetched once the addresses of
-    // this one's bits are known.
+    // Processes the checks of a step. The next step is fetched once the addresses of
+    // the bits of this step are known.
     template <unsigned Degree>
     __device__ void checks(const unstructured_table::step& step,
                            const unstructured_table::step& coming,
@@ -516,7 +518,8 @@ private:
     // Returns the codewords in \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
-        // The first step alone shows that many errors are left.
+        // The first step is tested alone, because it is enough while many errors are
+        // left.
         for (unsigned s = 0, end = 1; s < d_table.step_count;
              end = min(end + 12, d_table.step_count)) {
             std::uint32_t sum = 0;
@@ -571,7 +574,7 @@ private:
     const unstructured_table& d_table;
     const int8x2_arguments& d_args;
     const unsigned d_j;
-    // Less than the head of a step that has a unit for the warp.
+    // A number below the head of each step that has a unit for the warp.
     const std::uint32_t d_below;
     const std::uint32_t d_begin; // address of shared memory
     const dvb_int8x2::constants d_constants;

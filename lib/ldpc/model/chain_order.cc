@@ -63,7 +63,8 @@ struct plan {
     unsigned cost = std::numeric_limits<unsigned>::max();
 };
 
-// Returns the cheapest plan with \p first layers in the first chain; there may be none.
+// Returns the cheapest plan with \p first layers in the first chain; without phases if
+// there is no such plan.
 plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
     constexpr unsigned most = 12; // layers per chain and phase

@@ -39,12 +39,13 @@ chain_layers::chain_layers(const ldpc_code& code)
         least = std::min(least, layer.size());
     }
     d_irregular = least != d_largest;
-    if (least == 0) { // no kernel supports checks of parity bits alone
+    if (least == 0) { // no kernel supports a check that has only parity bits
         d_largest = 0;
     }
 }
 
-// Finds the layers that need a barrier, from the groups used since the last one.
+// A search for the layers that need a barrier, from the groups in use since the last
+// barrier.
 class chain_layers::barriers
 {
 public:
@@ -136,8 +137,8 @@ bool chain_layers::place_groups(chain_table& table, unsigned shared_groups) cons
         return false;
     }
     table.shared_groups = std::min(groups, shared_groups);
-    // The groups with the fewest edges go to device memory, but none that a layer has
-    // twice.
+    // The groups with the fewest edges go to device memory, except groups that a layer
+    // has twice.
     std::vector<unsigned> uses(groups, 0);
     std::vector<bool> twice(groups, false);
     for (const auto& layer : d_layers) {

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j does
- * check j·q + i in layer i. The table is small enough to be a parameter of the kernel. */
+/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j
+ * updates check j·q + i in layer i. The table is small enough to be a parameter of the
+ * kernel. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
@@ -27,8 +28,8 @@ namespace device {
  * not compute with such floats.
  *
  * With two checks per word, bits m and m + 180 of a group share a word, and thread j <
- * 180 does checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180, whose
- * halves are exchanged if either j < s' or s ≥ 180.
+ * 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180,
+ * whose halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
  * edges that write the same bits follow. Edges to groups in device memory come last.
@@ -56,10 +57,10 @@ struct chain_table {
     // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
-    //! The last layer of a phase, in all phases but the last.
+    //! The last layer of a phase; not set in the last phase.
     static constexpr std::uint32_t last_of_phase = 1u << 30;
-    //! The first layer of a phase, in all phases but the first: all chains need a barrier
-    //! before it.
+    //! The first layer of a phase, before which all chains need a barrier; not set in
+    //! the first phase.
     static constexpr std::uint32_t phase = 1u << 31;
     //! With two checks per word, the number of layers after which the first layer's
     //! update of the last layer's parity bits reaches the threads of these bits.
@@ -81,26 +82,28 @@ struct chain_table {
     //! and the index of the first of those edges to other groups whose posteriors have
     //! not changed since the barrier before the preceding layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
-    //! The place of each group, in shared memory or, from shared_groups on, in device
-    //! memory.
+    //! The place of each group. Places below shared_groups are in shared memory, others
+    //! in device memory.
     std::uint8_t place[max_groups];
 };
 
-//! Returns the words of an edge; with two checks per word, the third is a rotation.
+//! Returns the number of words of an edge; with two checks per word, the third word is
+//! a rotation.
 constexpr unsigned chain_edge_words(bool two_checks_per_word)
 {
     return two_checks_per_word ? 3 : 2;
 }
 
-//! Returns the words of a layer's entry: edges and head, padded to vectors of four.
+//! Returns the number of words of a layer's entry: edges and head, padded to vectors of
+//! four words.
 constexpr unsigned chain_entry_words(unsigned message_edges,
                                      bool two_checks_per_word = false)
 {
     return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
 }
 
-//! Returns how many edges per layer to bits that occur in it more than once the kernels
-//! support: as many as the codes of standards need.
+//! Returns the largest number of edges per layer to bits that occur in the layer more
+//! than once, for which the kernels are made. The codes of standards need no more.
 constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
@@ -113,7 +116,7 @@ constexpr unsigned chain_max_shared(unsigned message_edges)
                                  : 8;
 }
 
-//! Returns how many deferred edges per layer the kernels support.
+//! Returns the largest number of deferred edges per layer that the kernels support.
 constexpr unsigned chain_max_deferred(unsigned message_edges)
 {
     return message_edges <= 5    ? 1
@@ -135,7 +138,7 @@ public:
     struct form {
         unsigned message_edges = 0;   //!< per layer
         unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
-        unsigned max_deferred = 0;    //!< deferred ones of those
+        unsigned max_deferred = 0;    //!< those of them that are deferred
         unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
         unsigned max_external = 0;    //!< edges per layer to groups in device memory
         unsigned max_early = 0;       //!< edges per layer from early_edges on
@@ -144,12 +147,13 @@ public:
         bool filled = false;
         bool two_checks_per_word = false;
     };
-    //! Returns null if the code does not suit the form.
+    //! Returns the table, or null if the code does not fit the form.
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
     unsigned message_bits() const { return d_message_bits; } //!< including shortened ones
-    //! Returns the most message edges of a layer; 0 if no kernel suits.
+    //! Returns the largest number of message edges of a layer; 0 if no kernel supports
+    //! the code.
     unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
 

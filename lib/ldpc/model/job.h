@@ -39,9 +39,9 @@ struct caller_frame {
  * \brief One batch of codewords.
  *
  * The input begins with a table of frame_place, in which codewords of one code are next
- * to each other. Channel values follow from values_offset() on. A codeword's output is
- * its decisions, packed with the first bit most significant, and from
- * setup::soft_offset() on its LLRs, if any.
+ * to each other. Channel values follow at values_offset(). A codeword's output is its
+ * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
+ * its LLRs, if any.
  *
  * If a batch is in the caller's format, its channel values, or symbols, are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols
@@ -57,7 +57,8 @@ struct job {
     std::size_t input_bytes = 0; //!< bytes in use, including the tables
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
-    std::size_t caller_item_bytes = 0; //!< all input in the caller's format; 0: none
+    //! Size in bytes of all input in the caller's format; 0: none.
+    std::size_t caller_item_bytes = 0;
 
     //! Returns the offset of the channel values, which follow both tables of a batch of
     //! up to \p codewords.

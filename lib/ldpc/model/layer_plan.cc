@@ -120,7 +120,8 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    std::vector<std::uint32_t> taken_by; // 1 + the last check that shares a layer's bit
+    // For each layer, 1 + the last check that shares one of its bits.
+    std::vector<std::uint32_t> taken_by;
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {
             for (const auto l : layers_of_bit[bit]) {

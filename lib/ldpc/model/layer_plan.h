@@ -9,21 +9,21 @@
  * they were before the layer. A bit that occurs in a layer more than once (a double
  * circulant of DVB-S2) is written by the edge whose index within its check is lowest, as
  * variable-to-check message + new message. Its other edges are \em deferred: after the
- * layer's other edges have written their bits, they add new − old message one after the
- * other, in the order of these indices: the first of each bit in round 1, the second in
- * round 2 …
+ * layer's other edges have written their bits, the deferred edges add new − old message
+ * one after the other, in the order of their indices: the first edge of each bit in
+ * round 1, the second in round 2 …
  *
  * Codes with a parity chain, such as those of DVB-S2, have q layers of the checks
  * j·q + i, in the order of chain_order.h.
  *
  * Other codes of circulants have one layer per row of the base matrix. Rows of more edges
- * come first, so that rows of equal degree are adjacent. Among the first 64 rows left of
- * one degree, the next is the first row none of whose columns is in use. If there is
- * none, it is the first row left; decoders wait before it, and after that only its
- * columns are in use. If blocks of a row have several circulants, the row is divided into
- * the smallest number of layers of successive checks in which no bit occurs twice, all of
- * one size but the last. If these layers had fewer than 32 checks, it is divided into
- * layers of up to 360 checks instead.
+ * come first, so that rows of equal degree are adjacent. The next row is chosen among
+ * the first 64 remaining rows of one degree: the first row that has no column in use.
+ * If there is no such row, it is the first remaining row; decoders wait before it, and
+ * then only its columns are in use. If blocks of a row have several circulants, the row
+ * is divided into the smallest number of layers of successive checks in which no bit
+ * occurs twice, all of one size but the last. If these layers had fewer than 32 checks,
+ * it is divided into layers of up to 360 checks instead.
  *
  * In all other codes, each check in turn goes to the first layer that has none of its
  * bits, so that nothing is deferred. The same holds for codes that would defer edges in

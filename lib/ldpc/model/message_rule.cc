@@ -13,7 +13,8 @@ namespace {
 
 // Float offsets in nats, which decline to 0 where two magnitudes differ by 2 nats. They
 // were found by simulation of 16 codes of all rates and standards, 0.05 to 0.2 dB above
-// the thresholds of sum-product, and need 1.02 to 1.17 times its iterations.
+// the thresholds of sum-product. With them, decoding needs 1.02 to 1.17 times the
+// iterations of sum-product.
 constexpr declining_offset to_all{ 44 / 128.0f, 3 / 128.0f };
 constexpr declining_offset to_min1{ 76 / 128.0f, 5 / 128.0f };
 constexpr float declines_over = 2;
@@ -94,7 +95,7 @@ message_rule make_message_rule(const ldpc_code& code,
         break;
     case ldpc_precision::float32:
         rule.scale = 0x1p-20f;
-        rule.message_limit = 1; // bounds checks of a single bit, and growth without end
+        rule.message_limit = 1; // messages of single-bit checks would grow without end
         rule.channel_limit = 4096 * rule.scale;
         break;
     }

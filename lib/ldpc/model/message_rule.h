@@ -26,13 +26,14 @@
  *     magnitude = kept(first)      to all others
  *
  * where offset_min and offset_others are half of offset_x2_min and offset_x2_others for
- * the check's degree, and kept(x) has the sixteen highest significant bits of x, rounded
+ * the check's degree, and kept(x) is x with its sixteen most significant bits, rounded
  * towards zero, so that kernels can store signs in the words of the two magnitudes.
  *
- * The sum-product rule makes of two magnitudes the smaller minus ln(1 + e^-d), where d is
- * their difference, plus a term that matters only if both are small. Offsets that decline
- * with d approximate it from three magnitudes. They grow with the check's degree to make
- * up for the magnitudes that are left out. With a decline of 0, this is offset min-sum.
+ * The sum-product rule combines two magnitudes into the smaller one minus ln(1 + e^-d),
+ * where d is their difference, plus a term that matters only if both are small. Offsets
+ * that decline with d approximate it from three magnitudes. They grow with the check's
+ * degree to make up for the magnitudes that are left out. With a decline of 0, this is
+ * offset min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *
@@ -54,9 +55,9 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Float: an offset that grows with a check's degree, up to degree \c most. Both numbers
-//! are small multiples of one power of two, or the second is 0, so that nothing is
-//! rounded.
+//! Float: an offset that grows with a check's degree, up to degree \c most. Both
+//! numbers are small multiples of one power of two, or the second number is 0, so that
+//! the offset is exact.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;

@@ -122,8 +122,8 @@ result layer_by_layer(const ldpc_code& code,
 
 std::vector<double> sum_product_check(const std::vector<double>& inputs)
 {
-    // The product of all factors but one, without division: that of the factors before
-    // it times that of the factors after it.
+    // The product of all factors except one, without division: the product of the
+    // factors before it multiplied by the product of those after it.
     const auto n = inputs.size();
     std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
     for (std::size_t i = 0; i < n; ++i) {

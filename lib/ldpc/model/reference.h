@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Plain LDPC decoders, against which the fast ones are tested: sum-product and the
+/* Reference LDPC decoders, against which the fast ones are tested: sum-product and the
  * min-sum of Feltrin's thesis in double precision, and the bit-true model of both
  * backends. */
 

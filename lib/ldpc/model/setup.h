@@ -39,14 +39,14 @@ struct setup {
     {
         return make_message_rule(code, algorithm, precision, offset, normalization);
     }
-    //! Returns the bytes of a quantised channel value: int8, int16 or float.
+    //! Returns the size in bytes of a quantised channel value: int8, int16 or float.
     std::size_t value_bytes() const
     {
         return precision == ldpc_precision::int8    ? 1
                : precision == ldpc_precision::int16 ? 2
                                                     : 4;
     }
-    //! Returns the bytes of a channel value, or symbol, in the caller's format.
+    //! Returns the size in bytes of a channel value, or symbol, in the caller's format.
     std::size_t caller_value_bytes() const
     {
         return symbols                         ? demap::symbol_bytes(*symbols)
@@ -58,19 +58,20 @@ struct setup {
     {
         return symbols ? constellations[constellation].frame_symbols(code.n()) : code.n();
     }
-    //! Returns how many decisions of a codeword are written, from its first bit on.
+    //! Returns the number of decisions of a codeword that are written, beginning with
+    //! its first bit.
     unsigned output_bits(const ldpc_code& code) const
     {
         return !bits ? 0 : message_only && code.systematic_prefix() ? code.k() : code.n();
     }
-    //! Returns the bytes from one codeword's quantised input to the next, a multiple of
-    //! 16.
+    //! Returns the distance in bytes from one codeword's quantised input to the next, a
+    //! multiple of 16.
     std::size_t frame_input_bytes(const ldpc_code& code) const
     {
         return (code.n() * value_bytes() + 15) / 16 * 16;
     }
-    //! Returns the bytes from one codeword's output to the next, a multiple of 4, or of
-    //! 16 with LLRs.
+    //! Returns the distance in bytes from one codeword's output to the next, a multiple
+    //! of 4, or of 16 with LLRs.
     std::size_t frame_output_bytes(const ldpc_code& code) const
     {
         return soft == ldpc_soft_output::none

@@ -300,7 +300,7 @@ std::size_t ldpc_decoder::impl::take_borrowed(std::size_t count)
         }
         const auto n = items_of(d_kind);
         const auto m = std::min({ count - taken, n - d_have, borrowed_capacity() });
-        if (m == 0) { // skipped items have used the capacity
+        if (m == 0) { // skipped items have used up the capacity
             send(*d_pipeline->filling());
             continue;
         }

@@ -37,7 +37,7 @@ public:
     // Code, constellation and Es/N0 level of a frame.
     struct frame_kind {
         unsigned code = 0;
-        unsigned constellation = 0; // it and level are for symbols only
+        unsigned constellation = 0; // for symbols only, like level
         int level = demap::estimated;
     };
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
@@ -85,7 +85,7 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
-    // The codeword and the LLRs of the frame that was last begun to be pulled.
+    // The codeword and the LLRs of the frame whose output is being pulled.
     std::vector<std::uint8_t> d_codeword;
     std::vector<std::int8_t> d_llrs;
 
@@ -96,8 +96,8 @@ private:
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
 
-    // Returns whether all codes are sent whole. The host fills in the values of punctured
-    // and shortened positions.
+    // Returns whether all bits of all codes are sent. The host fills in the values of
+    // punctured and shortened positions.
     bool whole_codewords() const;
 
     // Returns whether frames of the open batch stay in the caller's format: symbols, and
@@ -121,8 +121,8 @@ private:
         return d_pipeline->filling()->input + d_filling->add(d_kind.code, soft_factor());
     }
 
-    // Adds up to \p count frames of n values to the batch, and returns how many values
-    // fit.
+    // Adds up to \p count frames of n values to the batch, and returns the number of
+    // values that fit.
     std::size_t
     add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count);
 
@@ -169,11 +169,12 @@ private:
 
     std::size_t take_borrowed(std::size_t count) override;
 
-    // Returns how many more borrowed items the open batch can span, including skipped
-    // ones between frames.
+    // Returns the number of further borrowed items, including skipped items between
+    // frames, for which the open batch has space.
     std::size_t borrowed_capacity() const;
 
-    // Skips the borrowed input so far if no frame, complete or not, waits in it.
+    // Skips all borrowed input so far if it contains no frame, complete or not, that
+    // still has to be decoded.
     void forget_unneeded();
 
     void store_borrowed() override;
@@ -204,16 +205,16 @@ private:
     // Batches in flight, oldest first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                       // the frames to come
+    frame_kind d_next;                       // of the next frames
     frame_kind d_kind;                       // the frame that is being pushed
-    std::size_t d_have = 0;                  // items of it so far
+    std::size_t d_have = 0;                  // number of items of this frame so far
     std::vector<std::byte> d_partial;        // its items in the caller's format
     std::vector<std::byte> d_quantised;      // its sent values, if bits are not sent
     bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
 
     std::uint64_t d_frame = 0;        // frames whose pulling has begun
     std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
-    std::size_t d_emitted = 0;        // items of the next one already pulled
+    std::size_t d_emitted = 0;        // items of the next frame already pulled
     std::vector<std::uint8_t> d_message;
 };
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The frames in the slot that is being filled, of which make_job() makes a job. */
+/* The frames in the slot that is being filled; make_job() turns them into a job. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_BATCH_H
@@ -94,7 +94,8 @@ public:
         }
     }
 
-    //! Returns the job of these frames. Writes their tables to \p input, the slot's.
+    //! Returns the job of these frames, and writes their tables to \p input, the input
+    //! of the slot.
     job make_job(std::byte* input) const;
 
     //! Returns the frames, and empties the batch.

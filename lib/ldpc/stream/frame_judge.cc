@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t max_tried = 8; // frames
 constexpr double certain_z = 8;      // smallest z of words that surely belong to a code
-constexpr double certain = 100;      // nats of a shortened bit
+constexpr double certain = 100;      // LLR of a shortened bit in nats
 
 double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }
 
@@ -198,7 +198,7 @@ void frame_judge::judge_format()
     const auto facts = facts_of(declared.data(), declared.size());
     const auto steps = nats(format, 1);
     const bool only_bits = facts_of(steps.data(), steps.size()).only_bits();
-    // If all values round to 0, the all-zero word is decoded, which says nothing.
+    // If all values round to 0, the all-zero word is decoded, which is no evidence.
     const double step = d_options.precision == ldpc_precision::float32
                             ? 0
                             : 1 / make_setup(d_options).rule(code).scale;
@@ -258,8 +258,8 @@ void frame_judge::judge_format()
     }
 }
 
-// Gives the advice \p mend if enough more frames decode with these values than as
-// declared (see frame_judge.h). Returns whether it did.
+// Gives the advice \p mend, and returns true, if enough more frames decode with these
+// values than as declared (see frame_judge.h).
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,
@@ -378,7 +378,7 @@ void frame_judge::judge_symbols()
 bool frame_judge::judge_phase(const symbol_vector& symbols)
 {
     const auto& points = d_constellations[d_points];
-    const int turns = points.name == "8psk" ? 8 : 4; // that map the points to themselves
+    const int turns = points.name == "8psk" ? 8 : 4; // rotations onto the same points
     for (const bool exchanged : { false, true }) {
         for (int turn = !exchanged; turn < turns; ++turn) {
             const auto by =
@@ -453,8 +453,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Gives the advice \p mend if enough more frames decode with these symbols than as
-// declared. Returns whether it did.
+// Gives the advice \p mend, and returns true, if enough more frames decode with these
+// symbols than as declared.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,
                                  const symbol_vector& symbols,

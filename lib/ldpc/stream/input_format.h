@@ -21,14 +21,15 @@ namespace gr::gpufec::ldpc {
 class input_format
 {
 public:
-    //! Makes it from the factor and limit of a caller_frame. If \p kernels are given, it
-    //! allocates nothing.
+    //! Makes a format from the factor and limit of a caller_frame. If \p kernels are
+    //! given, the constructor allocates nothing.
     input_format(ldpc_precision precision,
                  llr_format format,
                  float factor,
                  float limit,
                  const input::kernels& kernels = input::variants().of(""));
-    //! Makes it for a rule. Positive values mean \p positive_bit; positive steps mean 0.
+    //! Makes a format for a rule. Positive values mean \p positive_bit; positive steps
+    //! mean 0.
     input_format(const message_rule& rule,
                  llr_format format,
                  float llr_scale,

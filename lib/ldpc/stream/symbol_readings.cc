@@ -25,7 +25,8 @@ symbol_vector read(const std::vector<std::byte>& bytes)
     return symbols;
 }
 
-// Returns by how many quarter turns each symbol behind the PLHEADER is scrambled.
+// Returns the number of quarter turns by which scrambling rotates each symbol behind
+// the PLHEADER.
 std::vector<unsigned> scrambling(std::size_t count)
 {
     constexpr unsigned period = (1u << 18) - 1, offset = 131072;

@@ -20,8 +20,8 @@ using symbol_vector = std::vector<std::complex<float>>;
 symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format);
 
-//! Returns the symbols turned by \p turn of a circle, after an exchange of I and Q if
-//! \p exchanged is set.
+//! Returns the symbols after an exchange of I and Q, if \p exchanged is set, and a
+//! rotation by \p turn turns.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
 //! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.

@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames of each code near its threshold, alternating between codes. In
-// float, those of every second code have few distinct values.
+// Returns \p each frames per code, near the code's threshold, with alternating codes.
+// In float, those of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -144,8 +144,9 @@ std::vector<ldpc_code> short_codes()
     return codes;
 }
 
-// Returns codes of each structure: circulants of many sizes, several in a block, parity
-// chains, punctured and shortened positions, rows of differing degrees.
+// Returns codes of each structure: circulants of many sizes, blocks with several
+// circulants, parity chains, punctured and shortened positions, rows of differing
+// degrees.
 std::vector<ldpc_code> structured_codes()
 {
     const auto hole = ldpc_code::standard("wifi", "648", "3/4");
@@ -173,8 +174,8 @@ std::vector<ldpc_code> structured_codes()
     codes.push_back(ldpc_code::standard("dvbs2x", "short", "26/45"));
     codes.push_back(ldpc_code::standard("dvbs2x", "vl-snr short sf2", "1/5"));
     codes.push_back(ldpc_code::standard("dvbt2", "short", "3/5"));
-    // Rows of few checks that have a bit twice; rows that are divided into several
-    // layers; a parity chain with a lifting size other than 360.
+    // Codes with rows of few checks that have a bit twice, with rows that are divided
+    // into several layers, and with a parity chain of a lifting size other than 360.
     std::istringstream crowded("lifting 40\n0,3 1 5,6,7 0 -1\n-1 9 0,20 12,2 0\n");
     codes.push_back(ldpc_code::from_base_matrix(crowded, "crowded"));
     std::istringstream large("lifting 700\n0,3 1 5,600 7\n10 9 12,2 0\n");

@@ -191,7 +191,8 @@ TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
                 }
                 EXPECT_EQ(next[0], order.begins[1]);
                 EXPECT_EQ(next[1], order.begins[2]);
-                // Successive steps are hardly more than half of the layers.
+                // The number of successive steps is hardly more than half of the number
+                // of layers.
                 unsigned steps = 0;
                 for (const auto& p : order.phases) {
                     steps += std::max(p[0], p[1]);
@@ -330,7 +331,7 @@ TEST(ldpc_code, UnprintableFile_GivesPrintableError)
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
     EXPECT_NE(error_of("7 h\u00e9\n").find("h\u00e9"), std::string::npos);
-    // Cut within a UTF-8 character.
+    // The quoted text would be cut within a UTF-8 character.
     const auto cut = error_of("7 1234567890123456789\u00e9\n");
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }
@@ -348,8 +349,8 @@ TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
     }
 }
 
-// Layers of more edges come first, and layers that share no column follow each other, so
-// that waits are few.
+// Layers of more edges come first, and layers without a common column follow one
+// another, so that decoders rarely wait.
 TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
 {
     struct {
@@ -411,7 +412,7 @@ TEST(ldpc_code, RandomCode_Encodes)
     std::mt19937 random(3);
     const auto sent = qa::transmit(code, 10, random);
     EXPECT_EQ(reference::violated_checks(code, sent.codeword), 0u);
-    // Its layers share no bits.
+    // The layers of this code share no bits.
     const auto plan = make_layer_plan(code);
     EXPECT_EQ(std::count(plan.rounds.begin(), plan.rounds.end(), 0), long(plan.layers()));
     EXPECT_EQ(plan.edges.size(), code.edges());

@@ -51,8 +51,8 @@ TEST(ldpc_decoder, FramesOfSeveralCodes_Decode)
     }
 }
 
-// Kernels write codewords, or messages that come first in them. The host gathers the bits
-// of all other messages.
+// Kernels write codewords, or messages that are at the beginning of codewords. The host
+// gathers the bits of all other messages.
 TEST(ldpc_decoder, MessageInAnyOrder_LeavesInThatOrder)
 {
     std::mt19937 random(5);

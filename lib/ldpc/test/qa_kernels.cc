@@ -129,7 +129,7 @@ protected:
         }
     }
 
-    // Compares both with early stop and without.
+    // Compares the kernel with the CPU, with and without early stop.
     void expect_equal_to_cpu(ldpc_soft_output soft)
     {
         for (const bool early_stop : { true, false }) {
@@ -168,14 +168,14 @@ private:
                 qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
             frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
         }
-        // With early stop there are more codewords than thread blocks are resident.
+        // With early stop, there are more codewords than resident thread blocks.
         const std::size_t many = small_scale() ? 3 : early_stop ? 541 : 1;
         std::vector<qa::frame> all;
         for (std::size_t i = 0; i < many; ++i) {
             all.push_back(frames[i * 3 % frames.size()]);
         }
-        // Frames repeat with a period of 7 and soft factors with one of 5, so both do
-        // with one of 35.
+        // Frames repeat with a period of 7 and soft factors with a period of 5, so that
+        // both repeat with a period of 35.
         std::vector<qa::frame> period;
         for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
              ++i) {
@@ -226,7 +226,7 @@ std::vector<kernel_case> dvbs2_cases(maker make)
 std::vector<kernel_case> int8_cases(maker make)
 {
     auto cases = dvbs2_cases(make);
-    // These codes have irregular layers; the first one's are in two chains.
+    // These codes have irregular layers; those of the first code are in two chains.
     cases.push_back(standard_case(make, "dvbs2x", "normal", "13/45"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "7/15"));
     return cases;
@@ -289,7 +289,8 @@ std::vector<kernel_case> unstructured_cases()
     cases.push_back(standard_case(make, "ccsds_c2", "8160", "7/8"));
     cases.push_back(standard_case(make, "wifi", "1944", "5/6", false));
     cases.push_back(standard_case(make, "wifi", "1296", "3/4", false));
-    // The others have checks of many degrees, NR also punctured bits.
+    // The following codes have checks of many degrees; those of NR also have punctured
+    // bits.
     cases.push_back(standard_case(make, "nr", "bg2 z13", "10/30"));
     cases.push_back(standard_case(make, "dvbs2x", "short", "4/15"));
     cases.push_back(standard_case(make, "nr", "bg1 z384", "1/3", false));

@@ -71,7 +71,7 @@ std::string alist_of(const matrix& h)
     return text.str();
 }
 
-// Returns [I P] or [P I] with a share \p ones of ones in P.
+// Returns [I P] or [P I], where \p ones is the fraction of ones in P.
 matrix with_identity(unsigned rows, unsigned columns, bool in_front, double ones)
 {
     std::mt19937 random(rows + columns);
@@ -145,7 +145,8 @@ positions by_moving_columns(matrix h)
         for (std::size_t r = 0; r < h.size(); ++r) {
             for (std::size_t c = 0; r != diagonal && h[r][diagonal] && c < row.size();
                  ++c) {
-                // The diagonal's column comes last, because the condition depends on it.
+                // The column of the diagonal is the last, because the condition depends
+                // on it.
                 const auto at = (diagonal + 1 + c) % row.size();
                 h[r][at] ^= h[diagonal][at];
             }
@@ -283,7 +284,7 @@ TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
     EXPECT_EQ(refusal(code, "gap"),
               "message_positions is \"gap\": allowed are systematic, first, last, "
               "gr_fec_ldpc_encoder and lists of positions");
-    // All 35 sets of four bits: those that are not refused can encode.
+    // Tries all 35 sets of four bits; the sets that are accepted can encode.
     unsigned refused = 0;
     for (unsigned set = 0; set < 128; ++set) {
         positions list;
@@ -425,7 +426,8 @@ TEST(ldpc_positions, CommentsPaddingAndLineEnds_DoNotMatter)
     for (const auto& text : others) {
         const auto code = from_alist(text);
         EXPECT_EQ(matrix_of(code), matrix_of(known)) << text.substr(0, 60);
-        // Also from a file, whose format is recognised by its first word.
+        // A code can also be read from a file. The first word of the file shows its
+        // format.
         const auto path = ::testing::TempDir() + "gpufec_positions.alist";
         std::ofstream(path, std::ios::binary) << text;
         EXPECT_EQ(matrix_of(ldpc_code::from_file(path)), matrix_of(known));

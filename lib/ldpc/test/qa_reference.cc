@@ -83,8 +83,8 @@ TEST(ldpc_reference, TreeCode_DecodesExactlyBySumProduct)
 
 TEST(ldpc_reference, FrameTooNoisyForMinSum_DecodesBySumProduct)
 {
-    // At an Es/N0 of 0.95 dB, sum-product decodes this code of rate 1/2, and plain
-    // min-sum does not.
+    // At an Es/N0 of 0.95 dB, sum-product decodes this code of rate 1/2, and min-sum
+    // without an offset does not.
     const auto code = ldpc_code::dvbs2("normal", "1/2");
     std::mt19937 random(2);
     const auto t = qa::transmit(code, 0.95, random);
@@ -119,7 +119,7 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
     // For a check of five edges, the offset to the edge with the smallest magnitude is
     // 101/128 nat and that to others 59/128 nat, if the next magnitude is equal. They
     // fall to half if it is larger by 1 nat, and to 0 at 2 nats, and grow if it is
-    // smaller. The result has 17 significant bits, of which the last is not kept.
+    // smaller. The result has 17 significant bits; the last is not stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
@@ -156,8 +156,8 @@ TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 
 TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
 {
-    // The curve has 3.07e-2 at 2.3 dB, 4.6 of 150 frames on average. Fewer than 1 or more
-    // than 12 have a probability of about 1 %.
+    // The published frame error rate is 3.07e-2 at 2.3 dB, on average 4.6 of 150
+    // frames. Fewer than 1 or more than 12 have a probability of about 1 %.
     const auto errors = frame_errors(2.3, 150, 6);
     EXPECT_GE(errors, 1u);
     EXPECT_LE(errors, 12u);
@@ -166,8 +166,8 @@ TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
 // The full comparison runs with --gtest_also_run_disabled_tests.
 TEST(ldpc_reference, DISABLED_LongRun_AgreesWithPublishedCurve)
 {
-    // The curve has 3.07e-2 and 1.90e-3; the limits are three standard deviations of the
-    // count.
+    // The published frame error rates are 3.07e-2 and 1.90e-3; the limits are three
+    // standard deviations of the count.
     const auto at_2_3 = frame_errors(2.3, 2000, 7);
     const auto at_2_4 = frame_errors(2.4, 6000, 8);
     std::printf("frame error rate %.3e at 2.3 dB, %.3e at 2.4 dB\n",

@@ -127,7 +127,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
                 if (extrinsic) {
                     continue;
                 }
-                // Posterior LLRs are kept beside messages.
+                // Posterior LLRs can also be stored beside messages.
                 options.soft = ldpc_soft_output::none;
                 options.keep_soft = false;
                 const auto messages = decode(backend::cpu, true, 33).items;

@@ -122,7 +122,8 @@ TEST(ldpc_standards, EveryCode_Encodes)
         for (const auto& size : ldpc_code::frame_sizes(standard)) {
             const auto rates = ldpc_code::rates(standard, size);
             for (const auto& rate : rates) {
-                // For NR, only the whole graph and the fewest of its rows are tested.
+                // For NR, only the lowest and the highest rate are tested: the whole
+                // graph, and its fewest rows.
                 if (standard == "nr" && rate != rates.front() && rate != rates.back()) {
                     continue;
                 }
@@ -358,7 +359,7 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
     }
 }
 
-// Frames, which have the sent positions only, are pushed at once or in parts.
+// Frames have only the sent positions, and are pushed whole or in parts.
 TEST(ldpc_positions, FramesWithUnsentBits_Decode)
 {
     const ldpc_code codes[] = {

@@ -197,7 +197,8 @@ TEST(Symbols, EveryConstellation_EqualsReference)
         for (unsigned i = 0; i < all.size(); ++i) {
             const auto& c = s.constellations[i];
             const double esn0_db = c.bits == 2 ? 2 : 3.0 * c.bits - 1;
-            // Lengths that are whole vectors of symbols, and others.
+            // The first length is a whole number of vectors of symbols, the others are
+            // not.
             for (const auto count : { 400u, 301u + i % 3 }) {
                 const auto sent = transmit(c, count, esn0_db, 0.7, ++seed);
                 frames.push_back(

@@ -14,7 +14,7 @@ namespace qa {
 
 struct sent_frame {
     unsigned code;
-    std::vector<std::uint8_t> bits; // expected, one per byte
+    std::vector<std::uint8_t> bits; // expected bits, one per byte
     std::vector<float> llr;
 };
 

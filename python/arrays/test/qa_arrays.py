@@ -86,7 +86,7 @@ _gpufec.pybind11_version = {}
 sys.modules["gpufec._gpufec"] = _gpufec
 import gpufec
 """
-# A program whose threads decode until it ends.
+# A program with threads that decode until the program ends.
 DAEMON = """
 import threading, time, numpy, gpufec
 values, bits = numpy.ones(1 << 22, numpy.int8), numpy.ones(1 << 22, numpy.uint8)
@@ -210,7 +210,7 @@ class qa_arrays(unittest.TestCase):
                 gpufec.viterbi_decode(values, backend="cuda")
 
     def test_arrays_of_no_device(self):
-        """Arrays that claim to be on a device are checked, and refused by name."""
+        """Host arrays that claim to be on a device are refused by an error that names them."""
         values = np.zeros(1000, np.int8)
         with self.assertRaisesRegex(ValueError, "^values is an array in memory that no CUDA"):
             gpufec.viterbi_decode(FakeDevice(values))
@@ -325,7 +325,7 @@ class qa_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, inside): # an array that DLPack describes
             gpufec.viterbi_decode(ByDlpack(given), **code, out=memory[33:65].reshape(4, 8))
         np.testing.assert_array_equal(given, values)
-        for first in (0, 32 + values.size): # directly before and after the input
+        for first in (0, 32 + values.size): # `out` lies directly before or after the input
             out = memory[first:first + 32].reshape(4, 8)
             np.testing.assert_array_equal(gpufec.viterbi_decode(given, **code, out=out)[0],
                                           expected)

@@ -40,7 +40,7 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """Expects the result of the CPU for an array in memory of each kind."""
+        """Checks that an array in each kind of memory decodes to the result of the CPU."""
         expected, said = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
@@ -137,7 +137,7 @@ class qa_device_arrays(unittest.TestCase):
                         found = found.numpy()
                     if found.dtype == np.float32:
                         np.testing.assert_allclose(found, expected, atol=4e-6)
-                    elif found.dtype == np.int8: # values near .5 may be rounded differently
+                    elif found.dtype == np.int8: # fractions near 0.5 may round differently
                         self.assertLessEqual(
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
@@ -199,7 +199,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # like an array of Numba, which does not support DLPack
+        class Interface: # an array like Numba's, without DLPack
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

@@ -96,7 +96,8 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """Like whole_viterbi(), for the decoder sync. Each task has its own random generators."""
+    """Does the same as whole_viterbi() for the decoder sync. Each task has its own random
+    generators."""
     sent, found = [], []
     for task in range(first, first + count):
         random = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, task]))
@@ -110,8 +111,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Computes the expected counts of error_rates() independently of the code of its
-    tasks."""
+    """Computes the expected counts of error_rates() without the code that its tasks run."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -368,7 +368,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
     def test_PackedRecordings_DecodeAsArraysDo(self):
-        """int8 and uint8 items are accepted as packed4 if soft_input says so."""
+        """Items of int8 and uint8 are accepted as packed4 if soft_input is "packed4"."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         frames = gpufec.conv_encode(gpufec.random_bits((501, 120)), packed_input=False,
@@ -473,7 +473,8 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """The report has the first point although the scheduler is lost during the second."""
+        """The report contains the first point although the scheduler is lost during the second
+        point."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

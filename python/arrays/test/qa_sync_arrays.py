@@ -130,7 +130,7 @@ class qa_sync_arrays(unittest.TestCase):
         for given in (received, rows):
             again, _ = decoder.decode(given, lengths)
             np.testing.assert_array_equal(again, together)
-        # A read of length 0 counts as if there were one read less.
+        # A read of length 0 has the same effect as one read fewer.
         fewer = lengths.reshape(frames, reads).copy()
         fewer[:, 1] = 0
         lacking, status = decoder.decode(rows, fewer)
@@ -223,7 +223,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
             gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
                                **decode)
-        for more in (dict(reads=0), dict(passes=0)): # refused when the decoder is made
+        for more in (dict(reads=0), dict(passes=0)): # the constructor refuses these
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 

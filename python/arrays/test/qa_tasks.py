@@ -53,7 +53,7 @@ def streams_of(decoder, code, point, size):
 
 
 def largest_correlation(a, b):
-    """Returns the largest magnitude of two streams' correlation over all shifts between them."""
+    """Returns the largest magnitude of the correlation of two streams over all shifts."""
     n = len(a) + len(b)
     spectra = [np.fft.rfft(x - x.mean(), n) for x in (a, b)]
     products = np.fft.irfft(spectra[0] * spectra[1].conj(), n)

@@ -69,7 +69,8 @@ def read(paths):
 
 
 def parse(text):
-    """Returns a header's declarations by name; the first one of overloads."""
+    """Returns a header's declarations by name. Of overloaded functions, only the first is
+    returned."""
     top = Declaration("")
     scopes = [top]
     public = [True]

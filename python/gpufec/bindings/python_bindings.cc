@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Python module of the blocks. Codes and arrays have a module of their own, _gpufec.
+/* The Python module of the blocks. Codes and arrays are in another module, _gpufec.
  */
 
 #include <pybind11/pybind11.h>

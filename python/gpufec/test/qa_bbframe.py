@@ -94,7 +94,7 @@ def told(frames, code, **parameters):
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
-        time.sleep(0.3) # a thread of its own writes the log
+        time.sleep(0.3) # a separate thread writes the log
     return [line for line in lines if "warning" in line]
 
 
@@ -224,7 +224,7 @@ class qa_bbframe(unittest.TestCase):
         broken[:, 60::188] ^= 1  # breaks each packet
         block = gpufec.bbframe_to_ts(*code)
         block.set_max_noutput_items(188)
-        block.set_max_output_buffer(4096)  # so that packets wait in the block
+        block.set_max_output_buffer(4096)  # small, so that packets wait in the block
         for source, most in ((qa_support.vector_source(partial, tags), 1 << 20),
                              (qa_support.vector_source(broken.ravel()), 188)):
             graph = gr.top_block()
@@ -292,7 +292,8 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """Some frames have errors that BCH can correct, others have more. Pieces have any size."""
+        """Some frames have errors that BCH can correct, others have more. The input arrives in
+        pieces of random size."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits, llr = self.frames_of_ldpc(code, 20, 0.46, 9)

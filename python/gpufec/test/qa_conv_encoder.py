@@ -49,7 +49,7 @@ class qa_conv_encoder(unittest.TestCase):
                         np.testing.assert_array_equal(coded, expected)
 
     def test_packed_output_of_streams(self):
-        """The last byte is padded with zeros, whatever the sizes of the pieces."""
+        """The last byte is padded with zeros for pieces of any size."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
                 bits = support.random_bits(count, count)
@@ -138,7 +138,7 @@ class qa_conv_encoder(unittest.TestCase):
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
-        # The packed output is the same.
+        # The packed output contains the same bits.
         _, found = self.encode(bits, True, tags=tags, packed_output=True,
                                puncturing=puncturing)
         self.assertEqual([t.offset for t in found],
@@ -159,7 +159,7 @@ class qa_conv_encoder(unittest.TestCase):
             ours, _ = self.encode(
                 bits, True, polynomials=gpufec.polynomials_from_gr_fec(polynomials))
             np.testing.assert_array_equal(ours, theirs)
-        # The notation gr_fec is gr-fec's default.
+        # The preset "gr_fec" is the default code of gr-fec.
         ours, _ = self.encode(bits, True, preset="gr_fec")
         theirs, _ = self.encode(
             bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))

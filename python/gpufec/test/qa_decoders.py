@@ -24,7 +24,7 @@ from qa_viterbi_running import eventually, gated_source
 
 
 class messages(gr.basic_block):
-    """Sink that stores the messages of a port."""
+    """A sink that stores the messages of a port."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "messages", None, None)
@@ -40,7 +40,7 @@ class messages(gr.basic_block):
 
 
 class tagger(gr.sync_block):
-    """Passes items on, and tags every 61st item with a number."""
+    """A block that copies items and tags every 61st item with a number."""
 
     def __init__(self, dtype):
         gr.sync_block.__init__(self, "tagger", [dtype], [dtype])
@@ -354,7 +354,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """Output LLRs have the sign convention of the input."""
+    """Tests that output LLRs have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
 
@@ -395,7 +395,7 @@ class qa_sync_framed(qa_sync_stream):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
     def test_tags_in_numbers(self):
-        """Every item forms a frame that is too short to be decoded."""
+        """Every item is a frame, too short to be decoded."""
         frames = [np.ones(1, np.uint8)] * 40000
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)

@@ -116,7 +116,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
     def test_outer_code(self):
-        """Feedback of decisions reduces the number of wrong frames with each turn."""
+        """Feedback of decisions reduces the number of wrong frames in each iteration."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
                      "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
                      "3", "--json")
@@ -134,7 +134,7 @@ class qa_examples(unittest.TestCase):
             capture_output=True, text=True, timeout=120)
 
     def test_a_missing_module_is_named(self):
-        """The error message says what to do, without a traceback."""
+        """The error message explains the remedy and has no traceback."""
         for program, module, part in (
                 ("dvbs2_acm.py", "gnuradio.dtv", "gr-dtv"),
                 ("sync_outer_code.py", "gnuradio.trellis", "gr-trellis"),

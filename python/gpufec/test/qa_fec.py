@@ -63,7 +63,7 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads the end is lost
+                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads, gr-fec drops the end
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
@@ -133,7 +133,7 @@ class qa_fec(unittest.TestCase):
         return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
 
     def exchange(self, top, first, last, vectors):
-        """Returns the bytes of the PDUs that a flowgraph makes of PDUs of vectors, one of
+        """Sends vectors as PDUs to a flowgraph, and returns the bytes of the PDU that it makes of
         each."""
         store = blocks.message_debug()
         top.msg_connect(last, (store, "store"))
@@ -241,7 +241,7 @@ class qa_fec(unittest.TestCase):
                 lines = []
                 with self.subTest(allowed, size=size), support.output_of_process(lines):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
-                    time.sleep(0.3) # a thread of its own writes the log
+                    time.sleep(0.3) # a separate thread writes the log
                 with self.subTest(allowed, size=size):
                     said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
@@ -321,7 +321,8 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests LDPC codes of gr-fec: the output of each module's encoder with the other's decoder."""
+    """Tests of gr-fec's LDPC codes: each module's decoder decodes the output of the other's
+    encoder."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""

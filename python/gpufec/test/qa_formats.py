@@ -42,13 +42,13 @@ def in_code(cell):
 
 
 def indices(count, sent):
-    """Returns those of `count` positions of the mother code for which `sent` is true."""
+    """Returns the positions below `count` of the mother code for which `sent` is true."""
     return np.array([i for i in range(count) if sent(i)])
 
 
 def tetra(period, first, skip=None):
-    """Returns a function for the order of EN 300 392-2, 8.2.3.1.2: k = period ((i - 1) div t) +
-    P((i - 1) mod t + 1)."""
+    """Returns a function that gives the order of bits in EN 300 392-2, 8.2.3.1.2:
+    k = period ((i - 1) div t) + P((i - 1) mod t + 1)."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -145,7 +145,7 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """Source of the BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
+    """A source of the BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0
@@ -163,7 +163,7 @@ class stream_of_packets:
         self.bits = np.unpackbits(np.array(self.bits, np.uint8))
 
     def frame(self, data_bits):
-        """Returns the next BBFRAME with so many data bits, scrambled."""
+        """Returns the next scrambled BBFRAME with the given number of data bits."""
         first = [s - self.at for s in self.starts if self.at <= s < self.at + data_bits]
         header = [0b11001100, self.isi]
         for field in 8 * (188 + self.issy + 1), data_bits:

@@ -139,8 +139,7 @@ class qa_headers(unittest.TestCase):
                 self.assertEqual(described, [p.name for p in make.parameters])
 
     def test_what_is_bound_by_hand(self):
-        """Docstrings and parameter names are those of the headers, and so are defaults that the
-        headers have."""
+        """Docstrings, parameter names and default values agree with the headers."""
         names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
                            if name[0] != "_"]
         self.assertIn("conv_preset.termination", names)

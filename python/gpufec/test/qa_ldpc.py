@@ -321,7 +321,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A list that contains itself, and so has no end, names no code either.
+        # A list that contains itself, and therefore has no end, names no code either.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)
@@ -365,7 +365,7 @@ class qa_ldpc(unittest.TestCase):
             llr[3::7] = 0
             items, _ = decode(llr, code_file=file.name, packed_output=False)
             self.assertTrue(np.array_equal(items, bits))
-            # The codes are selected by name, among frames of DVB-S2.
+            # A code from a file is selected by its name, among frames of DVB-S2.
             short = qa_support.random_bits(7200, 8)
             short_llr = clean(encode(short, frame_size="short"))
             tags = [(0, pmt.mp("ldpc_code"), pmt.mp("ham")),
@@ -446,7 +446,7 @@ class qa_ldpc(unittest.TestCase):
             last = pdus[-1][1]
             decided = codewords[-len(last):][last != 0]
             self.assertTrue(np.array_equal(last[last != 0] < 0, decided == 1))
-            # They have the sign convention of the input.
+            # The LLRs in messages have the sign convention of the input.
             _, negated = self.with_messages(-np.concatenate(llr), tags, llr_pdu=True,
                                             positive_bit=1, **parameters)
             for (_, one), (_, other) in zip(pdus, negated, strict=True):

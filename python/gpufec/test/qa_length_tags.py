@@ -360,7 +360,7 @@ class qa_length_tags(unittest.TestCase):
         lines = []
         with support.output_of_process(lines):
             run(case.make(), items, tags)
-            time.sleep(0.3) # a thread of its own writes the log
+            time.sleep(0.3) # a separate thread writes the log
         for kind in kinds:
             count = sum("warn" in line and kind in line for line in lines)
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
@@ -422,7 +422,7 @@ class qa_length_tags(unittest.TestCase):
 
 
 class qa_streams(unittest.TestCase):
-    """Tests of packets in streams without frames, both ends of which are rounded alike."""
+    """Tests of packets in streams without frames, where both ends of a packet are rounded alike."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -457,7 +457,7 @@ class qa_streams(unittest.TestCase):
 
 
 class qa_acm(unittest.TestCase):
-    """Tests frames that have tags of their code and length tags."""
+    """Tests of frames that have both tags of their code and length tags."""
 
     codes = [("short", "1/4"), ("short", "8/9"), ("normal", "1/2"), ("short", "1/2")]
 
@@ -502,7 +502,8 @@ class qa_acm(unittest.TestCase):
 
     def test_CutFrames_AreCountedOnce(self):
         """A frame is cut short by tags of code and length, or of length alone, and its own length
-        tag is right or wrong. In the last case, tags of the next frame are in time."""
+        tag is correct or not. In the last case, the tags of the next frame are at the right
+        item."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:
@@ -551,7 +552,7 @@ class qa_acm(unittest.TestCase):
             with support.output_of_process(lines):
                 block = gpufec.gpu_ldpc_dvbs2(acm=True, **DECODER)
                 out, _, _ = run(block, items, tags, with_pdus=False)
-                time.sleep(0.3) # a thread of its own writes the log
+                time.sleep(0.3) # a separate thread writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
             said = [line for line in lines if "the code that a tag names is not known" in line]

@@ -40,8 +40,8 @@ class qa_recording(unittest.TestCase):
 
     def test_clean(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
-        # These frames passed the Reed-Solomon check. Their contents are compared, not
-        # just their number.
+        # These frames passed the Reed-Solomon check. The test compares their contents, not just
+        # their number.
         surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
         self.assertTrue(surely)
         self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)

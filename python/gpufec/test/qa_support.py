@@ -124,9 +124,9 @@ def pack_frames(bits, frame_bits):
 
 
 class array_source(gr.sync_block):
-    """Source of an array with its tags (offset, key, value). With a seed, pieces have random
-    sizes of at most `largest` items. The source sends no more than `limit` items, and does not
-    end while `held`."""
+    """A source of an array with its tags (offset, key, value). With a seed, pieces have random
+    sizes of at most `largest` items. The source sends at most `limit` items, and does not end while
+    `held` is true."""
 
     def __init__(self, items, largest=None, seed=None, tags=(), held=False):
         gr.sync_block.__init__(self, "array_source", None, [items.dtype.type])
@@ -197,8 +197,8 @@ def cuda_missing():
 
 @contextlib.contextmanager
 def failure(text):
-    """Makes a simulated device fail. The text is "DEVICE:BATCHES": its number, and how many
-    batches it accepts before."""
+    """Makes a simulated device fail. The text is "DEVICE:BATCHES": the number of the device, and
+    the number of batches that it accepts before the failure."""
     os.environ["GPUFEC_SIMULATED_FAILURE"] = text
     try:
         yield
@@ -221,7 +221,7 @@ def thread_seconds(name):
 
 @contextlib.contextmanager
 def output_of_process(lines):
-    """Appends to lines what the process writes, GNU Radio's log included."""
+    """Appends the output of this process, including GNU Radio's log, to `lines`."""
     with tempfile.TemporaryFile() as file:
         saved = [os.dup(1), os.dup(2)]
         os.dup2(file.fileno(), 1)
@@ -237,7 +237,7 @@ def output_of_process(lines):
 
 
 def ends(graph, seconds=20):
-    """Runs a flowgraph; returns whether it ends by itself within the given seconds."""
+    """Runs a flowgraph; returns whether it ends without a stop() within the given seconds."""
     graph.start()
     waiter = threading.Thread(target=graph.wait)
     waiter.start()

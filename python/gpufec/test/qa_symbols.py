@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """A stream has frames of all MODCODs, one of a reserved MODCOD, and one that is cut
-        short. Its pieces have any size."""
+        """A stream has frames of all MODCODs, one of a reserved MODCOD, and one that is cut short.
+        The stream arrives in pieces of random size."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -334,8 +334,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """With Es/N0 given 10 dB too low or too high, each frame gives a codeword, and ldpc_valid
-        says whether it is right. With little noise all are right."""
+        """With Es/N0 given 10 dB too low or too high, each frame produces an output codeword, and
+        ldpc_valid shows whether it is correct. With little noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -357,7 +357,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """The frames differ widely in Es/N0 and amplitude; tags stay at their bits."""
+        """The frames differ widely in Es/N0 and amplitude. Tags keep their positions in the stream
+        of bits."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])

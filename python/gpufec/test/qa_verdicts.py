@@ -296,7 +296,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """Returns a verdict in the words of the command line."""
+    """Returns a verdict as the tool prints it, with option names."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
@@ -458,7 +458,7 @@ class qa_verdicts(unittest.TestCase):
                     lines = []
                     with qa_support.output_of_process(lines):
                         by_any_block(make(), values)
-                        time.sleep(0.3) # a thread of its own writes the log
+                        time.sleep(0.3) # a separate thread writes the log
                     said = [line for line in lines if "within a frame" in line]
                     self.assertEqual(len(said), bool(rest), lines)
                     if rest:

@@ -66,7 +66,7 @@ class qa_zeromq(unittest.TestCase):
         waiting = threading.Event()
         for _ in range(2400):
             if kill_at is not None and top.book.next_out >= kill_at:
-                # Packets that were sent to this worker and not answered are lost with it.
+                # Packets that this worker has not answered are lost with the worker.
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
@@ -120,7 +120,7 @@ class qa_zeromq(unittest.TestCase):
 
         def start_worker():
             start()
-            for message in bad: # wrong answers, before and among the right ones
+            for message in bad: # invalid answers, before and among valid ones
                 self.book._post(pmt.intern("bits"), message)
 
         dealer = self.example.dealer

@@ -19,7 +19,7 @@ struct dvb_float_arguments : block_arguments {
     // In int16: a minimum m becomes span · (m · slope + floor, limited to 0 … 1),
     // rounded.
     float slope, floor, span;
-    bool filled; // missing edges of layers lead to a group of their own
+    bool filled; // missing edges of layers lead to an extra group
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // table of edges of a chain_table
@@ -86,8 +86,8 @@ struct two_minima {
 };
 
 /* The three smallest magnitudes of several values. They are compared as integers, because
- * one instruction finds the minimum or maximum of three. The middle one of three is their
- * sum minus both. */
+ * one instruction finds the minimum or maximum of three. The middle one of three values
+ * is their sum minus the minimum and the maximum. */
 class three_minima
 {
     using magnitude = std::uint32_t;

@@ -131,7 +131,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
     check_node_update<edges, Int16, pitch>& updated) const
 {
     const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
-    d_threads.wait_for_chain(); // all threads have read
+    d_threads.wait_for_chain(); // all threads have read their posteriors
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         const float r = updated.message(e + 1, t[e + 1]);

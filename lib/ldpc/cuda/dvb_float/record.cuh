@@ -98,7 +98,7 @@ struct record<Edges, true, Pitch> {
         begin(posterior_before());
     }
     // Takes magnitudes and place in low bits. If several edges have min1, the place is a
-    // sum; any place is right then, because both magnitudes are equal.
+    // sum; any place is valid then, because both magnitudes are equal.
     __device__ void set(float first,
                         float second,
                         float place,
@@ -128,7 +128,7 @@ struct record<Edges, false, Pitch> {
     // bit of each.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
-    static constexpr unsigned own_words = 1; // distance between adjacent threads
+    static constexpr unsigned own_words = 1; // words between adjacent threads
     static constexpr unsigned layer_words = rows * Pitch;
     static constexpr unsigned place_bits = narrow ? 4 : 5;
     static constexpr unsigned below_first = !narrow ? 0 : Edges < 8 ? Edges : 8;

@@ -48,8 +48,8 @@ __device__ inline float of_codeword(std::uint32_t pair, unsigned w)
     return w ? __high2float(value_of(pair)) : __low2float(value_of(pair));
 }
 
-// Constants in registers: an instruction encodes one constant, and a second one would
-// cost an instruction each time.
+// Constants in registers. An instruction can encode only one constant; a second one
+// would need another instruction each time.
 struct constants {
     std::uint32_t halves, ones;
     half2 per_unit, four_edges;

@@ -44,7 +44,8 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // No two codewords share a block while each can have a multiprocessor.
+        // Two codewords share a block only if there are fewer multiprocessors than
+        // codewords.
         const unsigned codewords_per_word =
             d_variant.form.two_checks_per_word || frames.count <= multiprocessors() ? 1
                                                                                     : 2;

@@ -10,11 +10,11 @@
  * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
  * bits form a chain that a thread follows from layer to layer: after check c the
  * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
- * stored. Only from the last layer to the first it passes to the neighbouring thread. If
- * a code has two chains of layers (chain_order.h), each is followed by a group of
- * threads. Messages are kept compressed, in memory that fits in the L2 cache: two
- * magnitudes of each check, for the edge with min1 and for all others, and for each edge
- * a sign and whether it has min1.
+ * stored. From the last layer to the first, the posterior passes to the neighbouring
+ * thread. If a code has two chains of layers (chain_order.h), each is followed by a
+ * group of threads. Messages are kept compressed, in memory that fits in the L2 cache:
+ * two magnitudes of each check, for the edge with min1 and for all others, and for each
+ * edge its sign and a bit that says whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
  * as far as possible (External). A thread reads them before the preceding layer is
@@ -73,7 +73,7 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
-    // Edges that a layer lacks lead to a group of their own.
+    // Edges that a layer lacks lead to an extra group.
     static constexpr bool Filled = External > 1;
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
@@ -93,7 +93,7 @@ class layered_int8x2_kernel
     static constexpr bool Ahead =
         MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= (External ? 12 : 16));
     // The number of layers that are fetched before they are prepared. The loop is
-    // unrolled as often, which would be too much code for layers of many edges.
+    // unrolled by this number, which would be too much code for layers of many edges.
     static constexpr unsigned depth = MessageEdges <= 5 && !External ? 4
                                       : MessageEdges <= 16           ? 2
                                                                      : 1;
@@ -170,7 +170,7 @@ private:
         d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
-            d_flags[0] = take_slot(d_args); // takes state that no other block uses
+            d_flags[0] = take_slot(d_args); // takes a slot that no other block uses
         }
         if constexpr (SharedTable) {
             d_entries = next;
@@ -439,7 +439,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // set only if External, and so is early
+        edge_places edges_at;              // both members are set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels for two codewords per word that leave posteriors in device memory where
- * shared memory is too small for all. */
+/* The kernels for two codewords per word that keep some posteriors in device memory,
+ * because shared memory is too small for all. */
 
 #include "variants.cuh"
 

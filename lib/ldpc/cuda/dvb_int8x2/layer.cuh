@@ -18,8 +18,8 @@ __device__ inline void layered_int8x2_kernel<Shape>::iterate()
 {
     const auto q = d_layers;
     // The bit before the first layer is the neighbouring thread's bit of the last layer.
-    // No thread uses what is stored for the bit before check 0 or for threads without a
-    // check.
+    // No thread uses the values that are stored for the bit before check 0 and for
+    // threads without a check.
     auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)
                      : d_j == 0 || !d_threads.has_check()
                          ? parity_at(d_table.q, d_j)
@@ -170,7 +170,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
             t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
         }
     }
-    d_threads.wait_for_chain(); // all threads have read
+    d_threads.wait_for_chain(); // all threads have read their posteriors
 #pragma unroll
     for (unsigned e = 0; e < max_shared; ++e) {
         if ((e >= max_deferred || e >= deferred) && (!Irregular || e < degree)) {

@@ -21,7 +21,7 @@ struct int8x2_message_rule {
     explicit int8x2_message_rule(const message_rule& rule);
     //! Returns the magnitude for a minimum of m steps.
     double of(int m) const;
-    //! Returns whether this gives the same magnitudes as \p rule.
+    //! Returns whether this rule gives the same magnitudes as \p rule.
     bool follows(const message_rule& rule) const;
 };
 

@@ -120,8 +120,8 @@ struct messages {
             }
         }
     }
-    // The word with the decision on the preceding parity bit, and the decision in its
-    // sign bits.
+    // load_decision() loads the word with the decision on the preceding parity bit;
+    // decision() moves that decision to the sign bits.
     __device__ static std::uint32_t load_decision(std::uint32_t* layer, unsigned j)
     {
         constexpr unsigned w = parts - 1;
@@ -135,8 +135,8 @@ struct messages {
         return word << (few ? 8 : 15);
     }
 
-    // first() is the magnitude of the messages to all edges but the one with min1, and
-    // second() that of the message to this one.
+    // first() is the magnitude of the messages to all edges except the one with min1,
+    // and second() is that of the message to the edge with min1.
     __device__ half2 first(const constants& k) const
     {
         return __hsub2(value_of(__byte_perm(word[parts], k.halves, 0x4140)), all(0.5f));

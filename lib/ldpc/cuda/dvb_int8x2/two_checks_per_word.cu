@@ -66,8 +66,8 @@ dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers)
             return two_checks_per_word<28>();
         }
     }
-    // These kernels take layers of fewer edges, and regular layers without a kernel
-    // above.
+    // These kernels also support layers with fewer edges, and regular layers without a
+    // kernel above.
     return edges <= 2    ? two_checks_per_word<2, 1, true>()
            : edges <= 5  ? two_checks_per_word<5, 1, true>()
            : edges <= 8  ? two_checks_per_word<8, 1, true>()

@@ -89,7 +89,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 #else
 
 // Returns a variant for layers of up to \p edges edges. It is also used for regular
-// layers that have no variant of their own.
+// layers for which there is no special variant.
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {

@@ -30,7 +30,7 @@ struct frame_state {
     unsigned long long errors;
 };
 
-// The store of tables. A key stands for a constellation and a level.
+// The store of tables. A key identifies a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
     std::uint32_t round; // number of assignments of tables to keys
@@ -44,7 +44,7 @@ struct table_store {
 
 } // namespace symbols
 
-// Returns the shared memory for the number of samples per energy class, and per warp.
+// Returns the shared memory for the numbers of samples per energy class and per warp.
 __device__ inline std::uint32_t* shared_classes()
 {
     extern __shared__ uint4 shared_memory[];
@@ -91,8 +91,8 @@ __device__ unsigned long long sum_over_warp(unsigned long long x)
 }
 
 // Finds a frame's scale with one block, which counts samples by energy class in shared
-// memory. Each thread then sums a range of classes, and the one whose range has the
-// quartile sets the rule.
+// memory. Each thread then sums a range of classes, and the thread whose range contains
+// the quartile sets the rule.
 template <class Part>
 __global__ void find_scale(symbol_arguments a)
 {

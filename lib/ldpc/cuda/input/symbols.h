@@ -16,16 +16,17 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 /*!
- * \brief Demaps the frames of batches, one batch after the other.
+ * \brief A demapper for the frames of batches, one batch after the other.
  *
- * Tables of cells are made on the device when frames first need them, and the most recent
- * ones stay. Frames for which no table is free are demapped without one.
+ * Tables of cells are computed on the device when frames first need them, and the most
+ * recently used ones are kept. Frames for which no table is free are demapped without
+ * one.
  */
 class symbol_demapper
 {
 public:
     //! \param codewords largest batch
-    //! \param tables number of tables that stay, 1 to 64
+    //! \param tables number of tables that are kept, 1 to 64
     symbol_demapper(const setup& setup, std::size_t codewords, unsigned tables = 32);
     ~symbol_demapper();
 

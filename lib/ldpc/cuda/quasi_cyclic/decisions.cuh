@@ -18,7 +18,7 @@ __device__ inline void quasi_cyclic_kernel<MaxDegree>::each_sum(const run_of_uni
                                                                 place at,
                                                                 Use&& use) const
 {
-    constexpr unsigned together = 4; // units whose leaves are fetched at once
+    constexpr unsigned together = 4; // units whose leaves are fetched together
     const auto c = check_of(run);
     const unsigned stride = message_words(run.kind) * d_table.pitch;
     const unsigned edges = run.degree - has_leaf(run.kind);
@@ -89,7 +89,7 @@ __device__ inline unsigned quasi_cyclic_kernel<MaxDegree>::violated(unsigned can
     }
     __syncthreads();
     auto at = beginning();
-    // The first unit alone shows that many errors are left.
+    // The first unit is tested alone, because it is enough while many errors are left.
     bool alone = true;
     for (unsigned r = 0; r < d_table.run_count;) {
         auto run = d_table.runs[r];

@@ -41,8 +41,8 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the threads of a team. Layers are divided so that most threads are busy on a
-// multiprocessor with memory for \p teams; of equal divisions the finest is taken.
+// Returns the number of threads of a team. It keeps the most threads of a multiprocessor
+// with memory for \p teams busy; among equal choices, layers have the most parts.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;
@@ -74,7 +74,7 @@ std::uint32_t float_bits(float x)
     return bits;
 }
 
-// Makes the runs of a code, unit after unit.
+// A builder of the runs of a code, unit after unit.
 class run_maker
 {
 public:
@@ -87,8 +87,8 @@ public:
         made.table.leaves_from = code.n();
     }
 
-    //! Adds the checks of a layer from \p from on; \p bits: those of its first check.
-    //! Returns false if the table is full.
+    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits
+    //! of its first check. Returns false if the table is full.
     bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
     {
         auto& t = d_made.table;
@@ -133,7 +133,7 @@ public:
         return words <= quasi_cyclic_table::max_words;
     }
 
-    //! Returns the words of all units' messages.
+    //! Returns the number of words of the messages of all units.
     unsigned state_words() const { return d_state_words; }
 
 private:
@@ -165,7 +165,8 @@ private:
     host_table& d_made;
     std::vector<unsigned> d_rows; // circulants in each column
     unsigned d_shift = 0;         // shift of the layer
-    // Columns in use since the last barrier, and which bit of each the first thread had.
+    // Columns in use since the last barrier, and for each column the bit of the first
+    // thread.
     std::map<unsigned, unsigned> d_used;
     unsigned d_state_words = 0;
 };
@@ -209,7 +210,7 @@ bool make_table(const ldpc_code& code,
     }
     // One more place, for threads without a team.
     t.pitch = (t.team + 1 + 3) / 4 * 4;
-    // Zeros precede the first unit; fetches ahead read past the last one.
+    // Zeros precede the first unit; kernels fetch ahead past the last unit.
     t.state_words = (runs.state_words() + 2 * quasi_cyclic::max_message_words) * t.pitch;
     t.edge_words = std::uint32_t(made.edges.size());
     return true;
@@ -245,7 +246,7 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // No two codewords share a team while each can have one.
+        // Two codewords share a team only if there are fewer teams than codewords.
         const unsigned codewords_per_word =
             frames.count <= blocks() * d_table.teams ? 1 : 2;
         const unsigned block = codewords_per_word * d_table.teams; // codewords
@@ -268,7 +269,8 @@ private:
 std::unique_ptr<launch_plan>
 make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // A half holds integers up to 2048; violated checks are counted in 16 bits.
+    // A 16-bit float holds integers up to 2048 exactly; violated checks are counted in
+    // 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
         code.checks() > 0xffff) {
@@ -295,7 +297,8 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return 4 * (t.edge_words + quasi_cyclic::flag_words +
                     std::size_t(teams) * t.team_words + threads(teams));
     };
-    // A team has a block of its own and waits for no other; only small teams share one.
+    // Each team has its own block, so that it waits for no other team; only small teams
+    // share a block.
     constexpr unsigned fewest_threads = 96;
     t.teams = std::min((fewest_threads + t.team - 1) / t.team, quasi_cyclic::max_teams);
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {

@@ -7,10 +7,10 @@
  *
  * A team has a thread for each check of a unit, which is a layer, or part of a layer that
  * is too large. Shared memory holds the posteriors of all bits. Messages are kept
- * compressed, in memory that fits in the L2 cache. Successive units of one kind are a
- * run, a loop in code for their degree. All control flow depends on the kernel's
- * parameters, so that warps stay together; a thread without a check does what the others
- * do, on memory of its own.
+ * compressed, in memory that fits in the L2 cache. Successive units of one kind form a
+ * run, which is one loop in the code for their degree. All control flow depends on the
+ * kernel's parameters, so that warps stay together; a thread without a check does the
+ * same as the others on its own memory.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration, so that
  * this value stays in shared memory. Its posterior is computed when it is needed, from
@@ -73,7 +73,7 @@ public:
         d_address = kept_in_register(shared_address(d_posterior) + 4 * d_j);
         d_spare = kept_in_register(
             shared_address(posteriors + table.teams * table.team_words + threadIdx.x));
-        if (threadIdx.x == 0) { // state that no other block uses
+        if (threadIdx.x == 0) { // takes a slot that no other block uses
             d_flags[0] = take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_words / 4; i += blockDim.x) {
@@ -157,7 +157,7 @@ private:
         }
     }
 
-    // Loads sixteen bits at a time, the last ones perhaps in part.
+    // Loads sixteen bits at a time; the last group may have fewer.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const uint4*>(a);
@@ -384,7 +384,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // A degree with code of its own lacks no edge.
+        // Units of a degree with its own code have all edges.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
@@ -502,7 +502,7 @@ private:
     const dvb_int8x2::constants d_constants;
     const l2_resident d_cache; // the cache of messages
     const unsigned d_team;
-    // Index of the check in a unit; beyond all for a thread without a team.
+    // Index of the check in a unit; larger than any index for a thread without a team.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
@@ -511,7 +511,7 @@ private:
     std::uint32_t* d_posterior; // the team's posteriors
     std::uint32_t d_address;    // address of the thread's posterior in column 0
     std::uint32_t d_spare;      // address of a word for a thread without a check
-    std::uint32_t* d_state;     // the team's
+    std::uint32_t* d_state;     // the team's stored messages
     unsigned d_place;           // place of the thread's messages
 };
 

@@ -18,8 +18,8 @@ struct quasi_cyclic_table {
     static constexpr unsigned max_words = 2048; // words of edges
     //! Successive units of one kind.
     struct run {
-        //! A bit per unit from the lowest on, set if a barrier precedes the unit; a set
-        //! bit follows the last one.
+        //! One flag per unit, the first in the lowest bit: set if a barrier precedes
+        //! the unit. A set bit follows the last flag.
         std::uint32_t barriers;
         std::uint16_t checks; //!< checks per unit; at most the threads of a team
         std::uint8_t degree;
@@ -27,8 +27,8 @@ struct quasi_cyclic_table {
     };
     run runs[max_runs];
     std::uint32_t run_count;
-    //! In device memory: for each unit two words per edge, for place_of(), the leaf's
-    //! last, padded to whole vectors.
+    //! In device memory: for each unit two words per edge, for place_of(), padded to
+    //! whole vectors. The words of the leaf are the last.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
@@ -47,7 +47,7 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned max_teams = 16;
 
-// Returns the next degree that has code. Missing edges are filled up.
+// Returns the next larger degree that has code; spare edges replace the missing ones.
 GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3

@@ -3,7 +3,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests of the blocks in GNU Radio Companion: loaded, drawn, refused, generated, run."""
+"""Tests of the blocks in GNU Radio Companion: loading, drawing, error checks, generation and
+execution."""
 
 import ast
 import builtins
@@ -25,7 +26,7 @@ ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
 
 EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
-# Fields that select parameters of make() but are none, by block.
+# Fields that determine parameters of make() but are not parameters themselves.
 CODEBOOK = {"codebook_kind", "seed", "marker", "code_file"}
 ONLY_FIELDS = {
     "gpufec_gpu_sync_map": CODEBOOK | {"priors"}, "gpufec_sync_encoder": CODEBOOK,
@@ -122,7 +123,7 @@ class qa_grc(qa_grc_case.grc_case):
                              "171 without 0o is decimal")
 
     def test_signs_are_asked_for_in_words(self):
-        """The options say what a positive value means; the first one is the default."""
+        """The option labels say what a positive value means; the first option is the default."""
         for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
                              ("gpufec_gpu_sync_map", "0")):
             options = self.platform.blocks[key].parameters_data
@@ -178,8 +179,8 @@ class qa_grc(qa_grc_case.grc_case):
                         yield key, field
 
     def test_Label_NamesItsParameter(self):
-        """A label names its parameter: by its words, as "LLR scale (steps per nat)" names
-        llr_scale, or in parentheses after them."""
+        """A label names its parameter: either its words are the name, as in "LLR scale (steps per
+        nat)" for llr_scale, or the name follows in parentheses."""
         def name(label):
             return re.sub(r"\W+", "_", re.sub("[/']", "", label.lower())).strip("_")
 
@@ -193,8 +194,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 150)
 
     def test_DefaultOfZeroOrBelow_IsExplainedByItsOption(self):
-        """The option of a default of 0 or less says what it means. Indices, drifts and a
-        probability, whose 0 means itself, are excluded."""
+        """If a default is 0 or less, the label of its option explains the meaning. Indices, drifts
+        and a probability are excluded, because their 0 has no special meaning."""
         count = 0
         for key, field in self.fields():
             default = str(field.get("default", ""))
@@ -294,7 +295,7 @@ class qa_grc(qa_grc_case.grc_case):
             for name in OWN_CODE.keys() & block.params.keys():
                 block.params[name].set_value(OWN_CODE[name])
             for p in declared.members["make"].parameters:
-                if p.name == "standard" and "code_file" in block.params: # the field has "file" too
+                if p.name == "standard" and "code_file" in block.params: # an option is "file"
                     continue
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests of LDPC codes in GNU Radio Companion: its choices, and its errors in words."""
+"""Tests of LDPC codes in GNU Radio Companion: the offered choices, and the error messages."""
 
 import itertools
 import logging
@@ -202,7 +202,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertEqual(message, "")
 
     def test_FrameAndRate_OfferWhatTheCodesHave(self):
-        """The lists have all frame sizes and rates, except for NR, of which they have some."""
+        """The lists have all frame sizes and rates of each standard, but only some of those of
+        NR."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
         for key in [key for key, _ in self.code_blocks()] + [ldpc]:
             drawn = self.options(key)

@@ -50,7 +50,7 @@ class qa_sync_map(unittest.TestCase):
                     sent, items, tags = self.chain(mode, p, frames, book, code,
                                                   backend=backend)
                     self.assertEqual(len(items), len(sent))
-                    # Errors come in bursts, so the deviation is that of frames.
+                    # Errors come in bursts, so the deviation is computed over frames.
                     rates = np.mean((items != sent).reshape(frames, -1), axis=1)
                     deviation = rates.std(ddof=1) / np.sqrt(frames)
                     self.assertLess(abs(rates.mean() - known), 3.29 * deviation)
@@ -138,7 +138,7 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The result is exact if no path exceeds a cap or threshold, and otherwise is not."""
+        """The result is exact only if no path exceeds a cap or threshold."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):
@@ -162,7 +162,8 @@ class qa_sync_map(unittest.TestCase):
                                     receiver="lattice")
 
     def test_boundary_priors(self):
-        """The result is the weighted sum of those of frames that begin and end with each drift."""
+        """The result is the weighted sum of the results of frames that begin and end with each
+        drift."""
         _, frames = small_frames(20, 0.05)
 
         def weighted(frames, **parameters):
@@ -187,7 +188,7 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
         L = weights = 0
-        alike = [np.resize(f, 31) for f in frames] # drifts of 0, 1 and -1 are 30, 31, 29
+        alike = [np.resize(f, 31) for f in frames] # 30, 31, 29: drifts 0, 1, -1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
             # Items after the end of a frame are ignored.
@@ -256,7 +257,8 @@ class qa_sync_map(unittest.TestCase):
             np.testing.assert_allclose(same, plain, atol=1e-6)
 
     def test_dead_trellis(self):
-        """A frame that no message explains, because the channel has no errors, is not valid."""
+        """A frame is not valid if no message can lead to it, here because the channel has no
+        errors."""
         symbols, frames = small_frames(3, 0.0)
         frames[1] = 1 - frames[1]
         book = np.zeros((20, 6), np.uint8)

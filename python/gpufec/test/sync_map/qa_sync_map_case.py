@@ -22,7 +22,7 @@ def random_symbols(count, q, seed=1):
 
 
 class sink(gr.sync_block):
-    """Sink that stores items of any type, and their tags."""
+    """A sink that stores items of any type, and their tags."""
 
     def __init__(self, dtype):
         gr.sync_block.__init__(self, "sink", [dtype], None)

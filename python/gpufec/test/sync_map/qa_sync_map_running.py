@@ -55,8 +55,8 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """Frames of constant length decode as tagged frames do, in pieces of any size;
-        length tags are then ordinary tags."""
+        """Frames of constant length, in pieces of any size, decode like tagged frames. Length tags
+        are then ordinary tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # frames repeat their beginning as padding
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
@@ -72,7 +72,7 @@ class qa_sync_map_running(unittest.TestCase):
                 np.testing.assert_array_equal(found, expected)
                 self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
                 self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
-        # The end of the input completes the last frame, which is too short.
+        # At the end of the input, the last frame is decoded although it is too short.
         found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
         short, _ = run(framed_source(frames[:-1] + [frames[-1][:-1]]), decoder(**prior))
         np.testing.assert_array_equal(found, short)
@@ -108,14 +108,15 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
     def test_length_tags_of_a_stream_say_nothing(self):
-        """Stream mode ignores length tags, also those whose value is no number, without warning."""
+        """Stream mode ignores length tags without a warning, even if their value is not a
+        number."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
         said = []
         with support.output_of_process(said):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
-            time.sleep(0.5) # a thread of its own writes the log
+            time.sleep(0.5) # a separate thread writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
         self.assertFalse([line for line in said if "length" in line], said)
@@ -198,7 +199,7 @@ class qa_sync_map_running(unittest.TestCase):
                 results.append(run(framed_source(parts), block)[0][:190])
             np.testing.assert_array_equal(results[0], results[2])
             np.testing.assert_array_equal(results[0], results[1])
-        # One block decodes with and without priors in turn.
+        # One block decodes alternately with and without priors.
         block = decoder()
         plain, _ = run(framed_source(frames), block)
         same, _ = run(framed_source(frames), block, priors=np.ones(800))

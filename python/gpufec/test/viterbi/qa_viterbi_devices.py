@@ -35,7 +35,7 @@ def device_count():
 
 
 class slow_sink(gr.sync_block):
-    """Consumes a random part of the available items."""
+    """A sink that consumes a random part of the available items."""
 
     def __init__(self):
         gr.sync_block.__init__(self, "slow_sink", [np.uint8], None)
@@ -321,7 +321,8 @@ class qa_viterbi_devices(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_a_device_that_fails_between_lock_and_unlock(self):
-        """Bits decoded before the failure stay, although the ring has lost their input."""
+        """Bits decoded before the failure are not lost, although their input is no longer in the
+        ring."""
         expected, _ = support.decode(self.items, **self.small)
         with failure("0:12"):
             decoder, bits = self.locked_and_unlocked()

@@ -19,7 +19,8 @@ PATIENCE = 20.0 # seconds within which a condition must become true
 
 
 class gated_source(gr.sync_block):
-    """Sends as many items as are allowed, then waits for further permission or the end."""
+    """A source that sends the allowed number of items, then waits until more are allowed or the
+    stream may end."""
 
     def __init__(self, items):
         gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
@@ -236,7 +237,8 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
     def test_a_new_scale_takes_effect(self):
-        """A scale that makes every value an erasure takes effect, and so does the old one again."""
+        """A scale that turns every value into an erasure takes effect, and the old scale does so
+        afterwards."""
         values = support.soft_values(support.encode(self.bits), "float")
         source = gated_source(values)
         sink = blocks.vector_sink_b()

@@ -110,7 +110,7 @@ class qa_viterbi_tags(unittest.TestCase):
         self.assertEqual(found, [(0, 2997 // 8)])
 
     def test_lengths_of_frames(self):
-        items = 52 # two values for each of 20 bits and of 6 bits of the tail
+        items = 52 # two values for each of 20 bits and of 6 tail bits
         found, total = self.lengths([(items * f, items) for f in range(10)], 520,
                                     termination="terminated", frame_bits=20)
         self.assertEqual(found, [(3 * f, 3) for f in range(10)])
