@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Sum-product in single precision on a device, in the layers of layer_plan.h. It is a
- * comparison for the error rates of the decoders where the double-precision reference, on
- * the CPU, is too slow. It is not for use: messages are limited to about 17 nats. */
+/* Layered sum-product decoder in single precision on a device, only for comparing error
+ * rates where the double-precision reference on the CPU is too slow. Messages saturate at
+ * about 17 nats. Layers are those of layer_plan.h. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
@@ -176,8 +176,8 @@ public:
     }
 
 private:
-    // Divides layers of more than 360 checks. They have no bit twice, so the order of
-    // their checks does not matter.
+    // Divides layers of more than 360 checks. Such a layer has no bit twice, so the order
+    // of its checks does not matter.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -123,8 +123,8 @@ public:
 
     //! Returns the input size of all slots, in bytes.
     std::size_t input_bytes() const;
-    //! Returns whether borrow() can be used in place of push(). A stream that begins with
-    //! push() cannot be borrowed, and some decoders only copy.
+    //! Returns whether a new stream can use borrow(): false after its first item, and for
+    //! decoders that only copy.
     bool can_borrow() const;
     /*!
      * \brief Takes input like push(), but reads it in place.

@@ -179,8 +179,8 @@ public:
      *    are skipped. The message is the columns to the right of the diagonal, in their
      *    final order.
      * \throws std::invalid_argument if there is no such rule, or if the other bits of the
-     *         codeword do not follow from the message; it names the first that is not
-     *         free
+     *         codeword do not follow from the message; the message of the exception
+     *         names the first position that depends on earlier ones
      */
     ldpc_code with_message_positions(const std::string& rule) const;
     //! Returns the code with message bit i at position positions[i], from 0.
@@ -455,6 +455,7 @@ public:
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
+    //! \throws std::invalid_argument
     void set_llr_scale(float scale);
     //! Sets soft_scale of subsequent frames.
     //! \throws std::invalid_argument

@@ -274,8 +274,8 @@ struct viterbi_options : run_options {
     //! frames without gaps it also finds where they begin.
     std::string lock = "off";
     //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
-    //! degrees and exchanged I and Q; "oqpsk": also I and Q of a pair
-    //! in consecutive symbols of the input, because of the offset of half a symbol.
+    //! degrees and exchanged I and Q; "oqpsk": as qpsk, and the offset of half a symbol,
+    //! which splits I and Q of a pair over two input symbols.
     std::string lock_constellation = "bpsk";
     std::string lock_first_item = "i";     //!< first soft value of a symbol, "i" or "q"
     std::vector<std::string> lock_presets; //!< codes to search besides `code`
@@ -287,7 +287,7 @@ struct viterbi_options : run_options {
 struct viterbi_lock {
     bool locked = false;
     std::uint64_t first_value = 0; //!< first soft value of the input with this state
-    std::uint64_t known_value = 0; //!< last soft value needed to find it
+    std::uint64_t known_value = 0; //!< last soft value examined to find it
     std::uint64_t first_bit = 0;   //!< first output bit with this state
     std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
@@ -368,8 +368,9 @@ public:
      */
     bool take_stream_statistics(batch_statistics& statistics);
 
-    //! Returns the error rate that re-encoding would measure on pure noise, from the
-    //! samples of verdict() or from the current lock; NaN while it is not known.
+    //! Returns the error rate that re-encoding would measure on pure noise, estimated
+    //! from input that the check for a signal samples, or from the current lock; NaN
+    //! while it is not known.
     double chance_error_rate() const;
 
     //! Sets soft_scale for the next input. \throws std::invalid_argument

@@ -14,7 +14,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Returns the shared memory of a block. It begins with posteriors.
+// Returns the block's shared memory, which begins with the posteriors.
 __device__ inline std::uint32_t* shared_words()
 {
     extern __shared__ uint4 shared_memory[];
@@ -134,8 +134,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, all, first));
     }
 
-    // Returns the rotation of the word of edge e's posterior in bits, modulo 32: 16 if
-    // its halves are exchanged, else 0.
+    // Returns by how many bits to rotate the word that holds edge e's posterior, modulo
+    // 32: by 16 if its halves are exchanged, else by 0.
     template <bool SomeSpare>
     __device__ std::uint32_t next_shift(unsigned e,
                                         const chain_thread<SomeSpare>& t) const
@@ -194,9 +194,9 @@ struct chain_entry {
     }
 };
 
-// The posteriors of a thread's edges where those of some groups are in device memory.
-// Predicates choose the memory, because a branch for each edge would keep loads from
-// overlapping.
+// Access to a thread's posteriors when those of some groups are in device memory, and the
+// others in shared memory. Predicates choose the memory, because a branch for each edge
+// would keep loads from overlapping.
 class placed_posteriors
 {
 public:

@@ -32,8 +32,8 @@ struct plframe_parts {
     std::string mend() const;
 };
 
-//! Returns the symbols of the XFECFRAMEs, each of \p frame_symbols, in input that begins
-//! with a PLFRAME which has these parts; scrambling is that of sequence 0.
+//! Returns the XFECFRAMEs, of \p frame_symbols symbols each, of PLFRAMEs: removes
+//! \p parts and undoes scrambling sequence 0. The input begins with a PLFRAME.
 symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);

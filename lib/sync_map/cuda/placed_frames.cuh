@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kernel that writes frames at known places of a batch's items to the format of frame
- * input, which the decoding kernels read. */
+/* Kernel that copies each frame, given its offset and length in a batch's items, to the
+ * frame input that the decoding kernels read. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLACED_FRAMES_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_PLACED_FRAMES_CUH

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CUDA decoder: streams, placed frames and boundary matches, against the
- * CPU. */
+/* Tests of the CUDA decoder: streams and boundary matches against the CPU, and placed
+ * frames against whole frames. */
 
 #include "qa_cuda_support.h"
 #include "sync_map/model/boundary_matches.h"
@@ -30,14 +30,14 @@ TEST_F(sync_cuda, TwoDecodersOnOneDevice_EqualCpu)
             o.devices = { 0, 0 };
             const auto cuda = decode_all(data, o);
             EXPECT_EQ(cpu.size(), std::size_t(frames) * 20 * 32);
-            // The tolerance is larger for streams, because differences propagate from
-            // frame to frame.
+            // Twice the usual tolerance, because differences propagate between the frames
+            // of a stream.
             EXPECT_LE(largest_difference(cpu, cuda), 2 * tolerance(precision));
         }
     }
 }
 
-// Searching frames have kernels of their own.
+// The search for frames runs in separate kernels.
 TEST_F(sync_cuda, FrameSearch_EqualsCpu)
 {
     const unsigned frames = small_scale() ? 5 : 40, N = small_scale() ? 24 : 100;
@@ -206,7 +206,8 @@ TEST_F(sync_cuda, PlacedFrames_DecodeAsWholeFrames)
 }
 
 // Both backends must agree to the last bit, so that results do not depend on where a
-// batch begins. The warm-up is too short, so that frames differ at their boundaries.
+// batch begins. With a short warm-up many frames differ at their boundaries; with the
+// default warm-up none does.
 TEST_F(sync_cuda, BoundaryMatches_EqualHost)
 {
     const unsigned frames = small_scale() ? 12 : 150;

@@ -161,7 +161,7 @@ class qa_ldpc(unittest.TestCase):
                           code_of(rate))
 
     def test_standards_and_positions(self):
-        """Input bits are decoded to messages in chunks of any size."""
+        """Codes of several standards, and a punctured and shortened code, decode."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
                 (dict(standard="nr", frame_size="bg2 z16", rate="10/20"), 160, 320),
@@ -329,7 +329,7 @@ class qa_ldpc(unittest.TestCase):
             lost = [(0, pmt.mp(key), circle), *tags[1:]]
             items, _ = decode(np.concatenate(llr), lost, acm=True)
             self.assertTrue(np.array_equal(items, expected))
-        # A tag inside a frame ends it.
+        # A tag inside a frame cuts it short, and the frame is dropped.
         cut = len(llr[0]) - 100
         early = [tags[0]] + [(o - 100, k, v) for o, k, v in tags[1:]]
         items, _ = decode(np.concatenate([llr[0][:cut], *llr[1:]]), early, acm=True)
@@ -436,7 +436,7 @@ class qa_ldpc(unittest.TestCase):
                              [{"simd_size": 1, "frame_cnt": i} for i in range(len(llr))])
             for sent, (_, posterior) in zip(llr[:-1], pdus):
                 self.assertTrue(np.array_equal(posterior < 0, sent < 0))
-            # For every output, the messages carry the LLRs of output "llr".
+            # The messages carry the LLRs that output "llr" returns.
             soft, _ = decode(np.concatenate(llr), tags, output="llr", **parameters)
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
@@ -549,7 +549,8 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """At rate 1/2 the decoder has two steps per nat, like values of llr_scale 2."""
+        """At rate 1/2 the decoder quantises to two steps per nat, as llr_scale 2 has them, so that
+        the difference is exact."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)
@@ -595,7 +596,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
     def test_llrs_of_positions_that_are_not_sent(self):
-        """Tests AR4JA codes, whose last bits are never sent, and shortened codes."""
+        """Tests an AR4JA code whose last 512 bits are never sent, with two bits shortened."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
         shortened = [3, 500]
         names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",

@@ -26,7 +26,7 @@ struct trie_frames {
     const frame_input in;
     const bool there; // this lane has a frame of the batch
     std::byte* const out;
-    unsigned first = 0;  // drift number in the window of a row's first value
+    unsigned first = 0;  // window index of the drift of a row's first value
     unsigned before = 0; // number of items packed before the window's first one
     row_scale scale;
     bool valid;
@@ -62,8 +62,9 @@ struct trie_frames {
     }
 
     // Packs the items of the warp's frames as bits, from the item at boundary \p symbol
-    // and the window's first drift on. Items outside the received ones are unknown. Paths
-    // that read them begin or end at a drift of metric 0.
+    // and the window's first drift on. Positions outside the received
+    // sequence are marked unknown, which is harmless: each path through them begins or
+    // ends at a drift of metric 0.
     __device__ void
     pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {
@@ -144,11 +145,12 @@ struct trie_frames {
     // Summary of a boundary's drift posteriors.
     struct boundary_drift {
         unsigned likeliest;
-        double entropy, sum; // of products of α and β
+        double entropy; // bits
+        double sum;     // of products of α and β over all drifts
     };
 
-    // Writes the drift posteriors of a boundary from α without insertions, kept as row i,
-    // and β.
+    // Writes the drift posteriors of a boundary, proportional to α·β, and on request its
+    // match metrics. Row i has α before insertions. Returns a summary of the posteriors.
     __device__ boundary_drift emit_drifts(unsigned i, const row& beta, float* to) const
     {
         row before;
@@ -215,8 +217,8 @@ struct trie_frames {
             join_words(use);
         }
     }
-    // Sums the parts of L(D) of a frame's lanes. They pass through the shared memory of
-    // the rows, which are no longer needed.
+    // Sums the parts of L(D) of a frame's lanes. The parts are staged in the shared
+    // memory of the rows, which are no longer needed.
     template <class Use>
     __device__ void join_words(Use&& use) const
     {
@@ -257,7 +259,7 @@ struct trie_frames {
         }
         __syncwarp();
     }
-    // Calls use(D, L) for the words whose L(D) sum_words() has stored.
+    // Calls use(D, L) for this lane's words, whose L(D) a callback of sum_words() stored.
     template <class Use>
     __device__ void kept_words(Use&& use) const
     {
