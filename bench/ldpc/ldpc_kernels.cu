@@ -331,9 +331,8 @@ private:
             return std::make_unique<sum_product_kernel::kernel>(d_code);
         }
         const bool soft = d_options.soft != ldpc_soft_output::none;
-        if (const auto maker = plan_makers.find(d_options.plan);
-            maker != plan_makers.end()) {
-            auto plan = maker->second(d_code, d_rule, soft, 0);
+        if (d_options.plan != "-" && d_options.plan != "flooding") {
+            auto plan = plan_makers.at(d_options.plan)(d_code, d_rule, soft, 0);
             if (!plan) {
                 throw declined(d_options.plan + " declines " + d_code.name());
             }
@@ -616,6 +615,9 @@ try {
     o.sum_product = o.precision_name == "sum-product";
     if (argc > 8) {
         o.plan = argv[8];
+        if (o.plan != "-" && o.plan != "flooding" && !plan_makers.count(o.plan)) {
+            throw std::invalid_argument("unknown PLAN " + o.plan);
+        }
         o.schedule =
             o.plan == "flooding" ? ldpc_schedule::flooding : ldpc_schedule::layered;
     }
