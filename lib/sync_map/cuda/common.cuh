@@ -38,22 +38,17 @@ struct sync_geometry {
 
 constexpr unsigned full_warp = 0xffffffffu;
 
-//! The frames of a batch.
-struct all_frames {
-    __device__ unsigned size(const sync_geometry& g) const { return g.frames; }
-    __device__ unsigned operator[](unsigned k) const { return k; }
-};
+//! All frames of a batch, or those on a list that a kernel wrote. A list of more than
+//! \p most frames counts as empty.
+struct frame_list {
+    const std::uint32_t *frames = nullptr, *count = nullptr; //!< nullptr: all frames
+    std::uint32_t most = 0;
 
-//! The frames on a list that a kernel wrote, or no frames if it has more than \p most.
-struct listed_frames {
-    const std::uint32_t *frames, *count;
-    std::uint32_t most;
-
-    __device__ unsigned size(const sync_geometry&) const
+    __device__ unsigned size(const sync_geometry& g) const
     {
-        return *count <= most ? *count : 0;
+        return !frames ? g.frames : *count <= most ? *count : 0;
     }
-    __device__ unsigned operator[](unsigned k) const { return frames[k]; }
+    __device__ unsigned operator[](unsigned k) const { return frames ? frames[k] : k; }
 };
 
 //! Condition for decoding all frames of a batch: a kernel's list has more than \p most.

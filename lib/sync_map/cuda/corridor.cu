@@ -53,9 +53,6 @@ public:
             d_warps /= 2;
         }
         allow_shared(d_kernels.branches, branch_shared(), "the drift changes");
-        allow_shared(corridor_boundaries<Lattice, Metric>,
-                     boundary_shared(),
-                     "the window of drifts");
         allow_shared(d_kernels.posteriors, posterior_shared(), "the alphabet");
     }
 
@@ -91,15 +88,13 @@ public:
                                  32 * d_branch_warps,
                                  branch_shared(),
                                  stream>>>(g, m, d_kernels.branch_bytes(g));
-            corridor_boundaries<<<g.frames,
-                                  d_boundary_threads,
-                                  boundary_shared(),
-                                  stream>>>(g, m);
+            corridor_boundaries<<<g.frames, d_boundary_threads, scratch_bytes, stream>>>(
+                g, m);
             d_kernels.posteriors<<<dim3(g.outputs, g.frames),
                                    32 * d_warps,
                                    posterior_shared(),
                                    stream>>>(
-                g, m, boundary_shared() + sums_shared(), d_kernels.items_bytes(g));
+                g, m, posterior_items_at(), d_kernels.items_bytes(g));
         }
     }
 
@@ -154,18 +149,15 @@ private:
     {
         return d_branch_warps * d_kernels.branch_bytes(d_geometry);
     }
-    std::size_t boundary_shared() const
+    // Returns the offset of the items in the shared memory of the posterior kernel,
+    // behind scratch memory and L(D) of each warp.
+    std::size_t posterior_items_at() const
     {
-        return setup::round_up(64 * sizeof(double) +
-                               2 * d_geometry.window * sizeof(Metric));
-    }
-    std::size_t sums_shared() const // L(D) of each warp of the posterior kernel
-    {
-        return setup::round_up(d_warps * d_geometry.q * sizeof(Metric));
+        return setup::round_up(scratch_bytes + d_warps * d_geometry.q * sizeof(Metric));
     }
     std::size_t posterior_shared() const
     {
-        return boundary_shared() + sums_shared() +
+        return posterior_items_at() +
                (d_keep ? 0 : d_warps * d_kernels.items_bytes(d_geometry));
     }
 

@@ -316,15 +316,15 @@ __global__ void corridor_branches(const sync_geometry g,
     }
 }
 
+constexpr std::size_t scratch_bytes = 64 * sizeof(double);
+
 // Computes α and β, one block per frame.
 template <class Lattice, class Metric>
 __global__ void corridor_boundaries(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64 values
-    Metric* current = reinterpret_cast<Metric*>(shared + 64);
-    Metric* next = current + g.window;
+    double* const scratch = shared;
     const unsigned frame = blockIdx.x;
     const int M = g.window;
     const int changes = memory.changes(g);
@@ -334,34 +334,31 @@ __global__ void corridor_boundaries(const sync_geometry g,
     if (!in.valid) {
         return emit_unknown(g, out, memory.status[frame]);
     }
-    // Scales the next row, stores it, and makes it the current row.
-    const auto advance = [&](Metric* to, row_scale& scales) {
+    // Scales a row and makes it visible to all threads of the block.
+    const auto normalise = [&](Metric* row, row_scale& scales) {
         Metric part = 0;
-        __syncthreads();
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
-            part += next[m];
+            part += row[m];
         }
         const Metric scale =
             scales.next(block_sum(part, reinterpret_cast<Metric*>(scratch)));
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
-            to[m] = next[m] * scale;
-            next[m] *= scale;
+            row[m] *= scale;
         }
-        auto* const row = current;
-        current = next;
-        next = row;
         __syncthreads();
     };
 
     Metric* const alpha = memory.alpha + memory.metric_at(g, frame, 0);
     Metric* const beta = memory.beta + memory.metric_at(g, frame, 0);
     for (int m = threadIdx.x; m < M; m += blockDim.x) {
-        alpha[m] = current[m] = in.boundary(g, g.start_at, 0, m);
+        alpha[m] = in.boundary(g, g.start_at, 0, m);
     }
     __syncthreads();
     row_scale weight;
     for (unsigned i = 0; i < g.symbols; ++i) {
         const Metric* const sums = memory.sums + memory.sum_at(g, frame, i);
+        const Metric* const current = alpha + std::size_t(i) * M;
+        Metric* const next = alpha + std::size_t(i + 1) * M;
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
             Metric x = 0;
             for (int k = 0; k < changes; ++k) {
@@ -372,13 +369,12 @@ __global__ void corridor_boundaries(const sync_geometry g,
             }
             next[m] = x;
         }
-        advance(alpha + std::size_t(i + 1) * M, weight);
+        normalise(next, weight);
     }
     double ends = 0;
     for (int m = threadIdx.x; m < M; m += blockDim.x) {
         const double end = in.boundary(g, g.end_at, g.symbols, m);
-        ends += double(current[m]) * end;
-        current[m] = end;
+        ends += double(alpha[std::size_t(g.symbols) * M + m]) * end;
         beta[std::size_t(g.symbols) * M + m] = end;
     }
     ends = block_sum(ends, scratch);
@@ -388,6 +384,8 @@ __global__ void corridor_boundaries(const sync_geometry g,
     __syncthreads();
     for (unsigned i = g.symbols; i-- > 0;) {
         const Metric* const sums = memory.sums + memory.sum_at(g, frame, i);
+        const Metric* const current = beta + std::size_t(i + 1) * M;
+        Metric* const next = beta + std::size_t(i) * M;
         for (int m = threadIdx.x; m < M; m += blockDim.x) {
             Metric x = 0;
             for (int k = 0; k < changes; ++k) {
@@ -399,7 +397,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
             next[m] = x;
         }
         row_scale unused;
-        advance(beta + std::size_t(i) * M, unused);
+        normalise(next, unused);
     }
     double entropy = 0, unused;
     float* const drifts = reinterpret_cast<float*>(out + g.drifts_at);
@@ -408,7 +406,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
         return emit_drifts(
             g,
             [&](unsigned m) { return alpha[at + m] * beta[at + m]; },
-            next,
+            memory.sums + memory.sum_at(g, frame, 0), // not needed any more
             scratch,
             to,
             bits);
@@ -435,10 +433,8 @@ __global__ void corridor_posteriors(const sync_geometry g,
                                     unsigned items_bytes)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared; // 64 values
-    Metric* const alpha = reinterpret_cast<Metric*>(shared + 64);
-    Metric* const beta = alpha + g.window;
-    Metric* const parts = beta + g.window; // warps × q
+    double* const scratch = shared;                               // 64 values
+    Metric* const parts = reinterpret_cast<Metric*>(shared + 64); // warps × q
     std::byte* const items_memory = reinterpret_cast<std::byte*>(shared) + items_at;
     const unsigned i = blockIdx.x, frame = blockIdx.y;
     if (!memory.valid[frame]) {
@@ -450,11 +446,8 @@ __global__ void corridor_posteriors(const sync_geometry g,
     const unsigned warps = blockDim.x / 32;
     const int M = g.window;
     const unsigned changes = memory.changes(g);
-    for (int m = threadIdx.x; m < M; m += blockDim.x) {
-        alpha[m] = memory.alpha[memory.metric_at(g, frame, i) + m];
-        beta[m] = memory.beta[memory.metric_at(g, frame, i + 1) + m];
-    }
-    __syncthreads();
+    const Metric* const alpha = memory.alpha + memory.metric_at(g, frame, i);
+    const Metric* const beta = memory.beta + memory.metric_at(g, frame, i + 1);
     for (unsigned first = 0; first < g.q; first += 32) {
         const unsigned D = first + lane;
         const bool there = D < g.q;

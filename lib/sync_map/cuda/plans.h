@@ -78,9 +78,9 @@ inline std::size_t max_shared(int device)
 class linear_fallback : public launch_plan
 {
 public:
-    //! Decodes the frames on a list, none if it is too long. Words have ten bits.
+    //! Decodes the frames on a list, none if it is too long.
     virtual void launch_listed(const sync_geometry& g,
-                               const listed_frames& frames,
+                               const frame_list& frames,
                                std::byte* work,
                                const std::byte* input,
                                std::byte* output,

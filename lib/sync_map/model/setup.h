@@ -86,6 +86,16 @@ struct boundary_match_header {
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
 
+//! CUDA kernels for words of ten bits. Decoders choose them by the size of a batch; tests
+//! and benchmarks can choose others.
+enum class ten_bit_kernels {
+    by_batch,
+    linear,
+    trie_lattice,
+    banded_lattice,
+    banded_lattice_alone //!< frames that need more drifts become invalid
+};
+
 //! Parameters that all frames of a batch share.
 struct setup {
     sync_code code;
@@ -124,6 +134,7 @@ struct setup {
     //! Window metrics at the end of placed frames; empty if the frames end with the
     //! last item.
     std::vector<double> end;
+    ten_bit_kernels kernels = ten_bit_kernels::by_batch;
 
     // The input of a frame consists of a header, start and end metrics (window doubles
     // each), priors (outputs × q floats) and items. The output consists of symbols,

@@ -9,39 +9,21 @@
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 namespace gr::gpufec::sync_map {
 namespace {
 
-// Kernels for words of ten bits: tries, segments, and one frame per thread block. Tests
-// choose the kernel regardless of the batch size.
-enum class kernels { tries, segments, frames };
-
-class sync_cuda_ten_bits : public sync_cuda, public testing::WithParamInterface<kernels>
+class sync_cuda_ten_bits : public sync_cuda,
+                           public testing::WithParamInterface<ten_bit_kernels>
 {
 protected:
     void SetUp() override
     {
         sync_cuda::SetUp();
-        const auto set = [](const char* name, bool all) {
-            setenv(name, all ? "1000000" : "0", true);
-        };
-        set("GPUFEC_SYNC_TRIES_FROM", GetParam() != kernels::tries);
-        set("GPUFEC_SYNC_SEGMENTS_TO", GetParam() == kernels::segments);
+        chosen_kernels = GetParam();
     }
-    void TearDown() override
-    {
-        unsetenv("GPUFEC_SYNC_TRIES_FROM");
-        unsetenv("GPUFEC_SYNC_SEGMENTS_TO");
-    }
-
-    // Returns the number of frames, or `least` if more would take minutes.
-    static unsigned count(unsigned frames, unsigned least)
-    {
-        return small_scale() && GetParam() == kernels::segments ? least : frames;
-    }
+    void TearDown() override { chosen_kernels = ten_bit_kernels::by_batch; }
 
     // Returns the precisions to test. Trie kernels have no mixed precision, because
     // they compute sums in the precision of their lattices.
@@ -49,7 +31,7 @@ protected:
     {
         std::vector<sync_precision> all{ sync_precision::float64,
                                          sync_precision::float32 };
-        if (GetParam() != kernels::tries) {
+        if (GetParam() == ten_bit_kernels::linear) {
             all.push_back(sync_precision::mixed);
         }
         return all;
@@ -58,13 +40,11 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(by,
                          sync_cuda_ten_bits,
-                         testing::Values(kernels::tries,
-                                         kernels::segments,
-                                         kernels::frames),
+                         testing::Values(ten_bit_kernels::trie_lattice,
+                                         ten_bit_kernels::linear),
                          [](const auto& info) {
-                             return info.param == kernels::tries      ? "tries"
-                                    : info.param == kernels::segments ? "segments"
-                                                                      : "frames";
+                             return info.param == ten_bit_kernels::linear ? "frames"
+                                                                          : "tries";
                          });
 
 TEST_P(sync_cuda_ten_bits, Vectors_Decode)
@@ -106,12 +86,7 @@ TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
             const unsigned N = small_scale() ? 5 : 12;
             const auto code = q == 32 ? codebook_davey_mackay(10, q, N, 4)
                                       : codebook_random(10, q, N, 4);
-            auto data = random_frames(code,
-                                      channel,
-                                      count(small_scale() ? 3
-                                            : q > 33      ? 4
-                                                          : 20,
-                                            1));
+            auto data = random_frames(code, channel, small_scale() ? 3 : q > 33 ? 4 : 20);
             for (const auto precision : own_precisions()) {
                 data.options.precision = precision;
                 // Codes with little redundancy amplify rounding: the CPU's float decoder
@@ -126,8 +101,7 @@ TEST_P(sync_cuda_ten_bits, CodesAndChannels_EqualReference)
 
 TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
 {
-    auto data =
-        random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, count(21, 7));
+    auto data = random_frames(codebook_random(10, 40, 9, 4), { 0.01, 0.02, 0.01 }, 21);
     auto& o = data.options;
     // In some frames items are erased, inserted, lost or all unknown; some have extreme
     // lengths.
@@ -162,12 +136,8 @@ TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
 // Some windows fit one warp per frame; others are too wide for that.
 TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 {
-    auto data =
-        random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, count(9, 1));
+    auto data = random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, 9);
     for (const std::size_t wide : { 200u, 260u, 360u, 430u }) {
-        if (small_scale() && GetParam() == kernels::segments && wide != 200) {
-            continue;
-        }
         data.options.start = { -int(wide / 2), std::vector<double>(wide, 1) };
         for (const auto precision : own_precisions()) {
             data.options.precision = precision;
@@ -178,8 +148,7 @@ TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 
 TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
 {
-    auto data =
-        random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, count(30, 4));
+    auto data = random_frames(codebook_random(10, 64, 8, 4), { 0.02, 0.03, 0.01 }, 30);
     auto& o = data.options;
     data.received[0].resize(5);
     const auto with = [&](sync_output output) {
@@ -221,30 +190,6 @@ TEST_P(sync_cuda_ten_bits, Outputs_FollowPosteriors)
     }
 }
 
-TEST_P(sync_cuda_ten_bits, FramesAndStreams_EqualCpu)
-{
-    const unsigned frames = small_scale() ? 6 : 40;
-    const auto data =
-        random_frames(codebook_davey_mackay(10, 32, small_scale() ? 8 : 20, 4),
-                      { 0.01, 0.01, 0 },
-                      frames);
-    for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
-        for (const auto precision : own_precisions()) {
-            auto o = data.options;
-            o.mode = mode;
-            o.precision = precision;
-            o.drifts = false;
-            o.batch = 3;
-            o.where = backend::cpu;
-            const auto cpu = decode_all(data, o);
-            o.where = backend::cuda;
-            o.devices = { 0, 0 };
-            EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
-                      2 * tolerance(precision));
-        }
-    }
-}
-
 // Tests of the trie kernels with a band of 16 drifts that follows a frame's path.
 class sync_cuda_banded_lattice : public sync_cuda
 {
@@ -252,13 +197,9 @@ protected:
     void SetUp() override
     {
         sync_cuda::SetUp();
-        setenv("GPUFEC_SYNC_BAND_FROM", "0", true);
+        chosen_kernels = ten_bit_kernels::banded_lattice;
     }
-    void TearDown() override
-    {
-        unsetenv("GPUFEC_SYNC_BAND_FROM");
-        unsetenv("GPUFEC_SYNC_BAND_ALONE");
-    }
+    void TearDown() override { chosen_kernels = ten_bit_kernels::by_batch; }
 
     // Returns frames to be decoded in float, with a window that exceeds the band.
     static test_frames
@@ -275,9 +216,9 @@ protected:
     // frames for which the band sufficed.
     static std::vector<bool> kept(const test_frames& data)
     {
-        setenv("GPUFEC_SYNC_BAND_ALONE", "1", true);
+        chosen_kernels = ten_bit_kernels::banded_lattice_alone;
         const auto decoded = decode_frames(data, data.options, make);
-        unsetenv("GPUFEC_SYNC_BAND_ALONE");
+        chosen_kernels = ten_bit_kernels::banded_lattice;
         std::vector<bool> all;
         for (std::size_t f = 0; f < decoded.size(); ++f) {
             all.push_back(decoded[f].status.valid);

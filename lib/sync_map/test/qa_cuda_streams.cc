@@ -37,6 +37,24 @@ TEST_F(sync_cuda, TwoDecodersOnOneDevice_EqualCpu)
     }
 }
 
+// Batches of this size are decoded with the trie lattice.
+TEST_F(sync_cuda, LargeBatches_EqualCpu)
+{
+    const unsigned frames = small_scale() ? 120 : 9000, N = small_scale() ? 3 : 20;
+    const auto data =
+        random_frames(codebook_davey_mackay(10, 32, N, 4), { 0.01, 0.01, 0 }, frames);
+    for (const auto mode : { sync_mode::framed, sync_mode::stream }) {
+        for (const auto precision :
+             { sync_precision::float64, sync_precision::float32 }) {
+            auto o = on_the_cpu(data, mode, precision, frames);
+            const auto cpu = decode_all(data, o);
+            o.where = backend::cuda;
+            EXPECT_LE(largest_difference(cpu, decode_all(data, o)),
+                      2 * tolerance(precision));
+        }
+    }
+}
+
 // The search for frames runs in separate kernels.
 TEST_F(sync_cuda, FrameSearch_EqualsCpu)
 {

@@ -26,11 +26,14 @@ protected:
         }
     }
 
-    static std::unique_ptr<batch_decoder<job>> make(const setup& setup,
-                                                    std::size_t frames)
+    //! Makes a decoder with the kernels that the test case has chosen.
+    static std::unique_ptr<batch_decoder<job>> make(setup setup, std::size_t frames)
     {
+        setup.kernels = chosen_kernels;
         return traits::make_cuda(setup, frames, 1, 0);
     }
+
+    static inline auto chosen_kernels = ten_bit_kernels::by_batch;
 
     static double tolerance(sync_precision precision)
     {

@@ -107,16 +107,37 @@ __device__ void insert(const sync_geometry& g,
     }
 }
 
-// Begins to copy a boundary's α into shared memory.
-template <class Metric>
+// Returns the memory of a block for linear_shared, set to zeros.
+template <bool AlwaysShared>
+__device__ std::byte* block_memory(const linear_layout& l, const linear_memory& memory)
+{
+    extern __shared__ double shared[];
+    double* all = shared;
+    if (!AlwaysShared && memory.wide) {
+        all = memory.wide + blockIdx.x * (l.bytes / sizeof(double));
+    }
+    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
+        all[k] = 0;
+    }
+    block_sync();
+    return reinterpret_cast<std::byte*>(all);
+}
+
+// Begins to copy a boundary's α into the block's memory.
+template <bool Shared, class Metric>
 __device__ void fetch_alpha(const linear_layout& l, Metric* to, const Metric* alpha)
 {
     const unsigned offset = l.offset;
     fours_of_row(l.stride, [&](unsigned k) {
         // Values copied from beyond the row are not read.
         const unsigned from = min(k, l.length - 4);
-        for (unsigned c = 0; c < 4; c += 16 / sizeof(Metric)) {
-            __pipeline_memcpy_async(to - offset + k + c, alpha - offset + from + c, 16);
+        if constexpr (Shared) {
+            for (unsigned c = 0; c < 4; c += 16 / sizeof(Metric)) {
+                __pipeline_memcpy_async(
+                    to - offset + k + c, alpha - offset + from + c, 16);
+            }
+        } else {
+            write_four(to - offset + k, read_four(alpha - offset + from));
         }
     });
     __pipeline_commit();

@@ -8,10 +8,12 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
 
 #include "items.cuh"
+#include <utility>
 
 namespace gr::gpufec::sync_map {
 
-/* Decodes a frame. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
+/* Decodes a frame. Sweep::always_shared: whether block_memory() is in shared memory for
+ * any window. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
  * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
  * from the current row; `last` is the weight of an insertion after the last symbol. It
  * stores the sum of row n over the words in `to`, or adds it unless `first`. If `weigh`,
@@ -69,13 +71,14 @@ __device__ void decode_linear(const sync_geometry& g,
                 s.scratch,
                 drifts + g.window,
                 &entropy);
-            fetch_alpha(l, here, alpha + std::size_t(i) * length);
+            fetch_alpha<Sweep::always_shared>(l, here, alpha + std::size_t(i) * length);
         }
         sweep.begin(i, back ? direction::backward : direction::forward);
         if (puts_out) {
             __pipeline_wait_prior(0);
             block_sync();
-            fetch_alpha(l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
+            fetch_alpha<Sweep::always_shared>(
+                l, ahead, alpha + std::size_t(max(i, 1u) - 1) * length);
         }
         // α of boundaries `outputs` and `symbols` is stored without the insertions there.
         const bool bare = (k + 1 == g.outputs) | (k + 1 == g.symbols);
@@ -126,21 +129,20 @@ __device__ void decode_linear(const sync_geometry& g,
 
 // Decodes the frames of a batch; a block decodes one at a time. make_sweep() returns the
 // Sweep of a frame.
-template <bool One, class Row, class Metric, class MakeSweep, class Frames = all_frames>
+template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_layout& l,
                              const linear_memory& memory,
+                             const frame_list& frames,
                              const std::byte* input,
                              std::byte* output,
                              sync_status* status,
-                             MakeSweep&& make_sweep,
-                             const Frames& frames = {})
+                             MakeSweep&& make_sweep)
 {
-    extern __shared__ double shared[];
-    linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
-    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
-        shared[k] = 0;
-    }
+    using sweep_type = decltype(make_sweep(std::declval<const frame_input&>(),
+                                           std::declval<linear_shared<Row, Metric>&>(),
+                                           nullptr));
+    linear_shared<Row, Metric> s(l, block_memory<sweep_type::always_shared>(l, memory));
     Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
                           std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
     double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;

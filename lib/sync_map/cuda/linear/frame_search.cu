@@ -27,14 +27,15 @@ public:
                    kernel_for<symbol_items>(setup.code.n(), setup.code.q()),
                    has_likelihoods(setup) ? starts_of_any<true, Row, Metric>
                                           : starts_of_any<false, Row, Metric>,
-                   "the search for frames",
                    device)
     {
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        return d_kernel.rows_between(d_geometry, d_kernel.blocks(frames)) * sizeof(Row);
+        carver c(nullptr);
+        d_kernel.carve(c, d_geometry, d_kernel.blocks(frames), 0);
+        return c.used();
     }
 
     void launch(const job& j,
@@ -51,10 +52,10 @@ public:
         starts.items = j.items;
         starts.narrow = starts.search.narrows(j.warmup);
         const unsigned blocks = d_kernel.blocks(j.frames), threads = 32 * d_kernel.warps;
-        const auto shared = d_kernel.layout.bytes;
         const row_weights<Row> weights(g);
-        const auto memory = d_kernel.memory(nullptr, work);
-        d_kernel.run<<<blocks, threads, shared, stream>>>(
+        carver c(work);
+        const auto memory = d_kernel.carve(c, d_geometry, blocks, 0);
+        d_kernel.run<<<blocks, threads, d_kernel.shared, stream>>>(
             g, starts, d_kernel.layout, weights, memory, batch, frames, output);
     }
 

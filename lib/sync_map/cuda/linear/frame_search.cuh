@@ -230,17 +230,13 @@ __device__ void find_starts(const sync_geometry& g,
                             const start_geometry& sg,
                             const linear_layout& l,
                             const row_weights<Row>& weights,
+                            std::byte* memory,
                             const std::byte* batch,
                             std::byte* frames,
                             std::byte* output,
                             MakeSweep&& make_sweep)
 {
-    extern __shared__ double shared[];
-    linear_shared<Row, Metric> s(l, reinterpret_cast<std::byte*>(shared));
-    for (unsigned k = threadIdx.x; k < l.bytes / sizeof(double); k += blockDim.x) {
-        shared[k] = 0;
-    }
-    block_sync();
+    linear_shared<Row, Metric> s(l, memory);
     const auto& search = sg.search;
     const std::byte* const items = batch + sg.batch_items_at;
     const auto run = [&](std::int64_t place, bool narrow) {
@@ -334,6 +330,7 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
         sg,
         l,
         weights,
+        block_memory<true>(l, memory),
         batch,
         frames,
         output,
@@ -364,6 +361,7 @@ __global__ void starts_of_any(const sync_geometry g,
         sg,
         l,
         weights,
+        block_memory<false>(l, memory),
         batch,
         frames,
         output,

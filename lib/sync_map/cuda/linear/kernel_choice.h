@@ -24,17 +24,7 @@ inline std::vector<std::uint32_t> packed(const sync_code& code, unsigned rows)
 // registers.
 inline unsigned symbols_of_items(const sync_code& code)
 {
-    return code.alphabet() == 2 ? 0 : code.alphabet();
-}
-
-// Returns whether a block with one warp has enough shared memory for the items of a
-// window.
-template <class Row, class Metric>
-bool items_fit(const sync_geometry& g, unsigned rows, const sync_code& code, int device)
-{
-    const auto symbols = symbols_of_items(code);
-    return symbols == 0 || linear_layout::of<Row, Metric>(g, rows, 1, symbols).bytes <=
-                               max_shared(device);
+    return code.alphabet() == 2 ? unsigned(linear_layout::bits) : code.alphabet();
 }
 
 template <template <int, class, class> class Items>
@@ -65,42 +55,42 @@ struct kernel_of_rows {
     unsigned rows;
 };
 
-//! The kernel for a code, with the layout of its words and of its shared memory.
+//! The kernel for a code, with the layout of its words and of its blocks' memory.
 template <class Row, class Metric, class Kernel>
 struct linear_kernel {
-    //! Chooses the kernel \p bits or \p symbols, by the alphabet, if there is one and the
-    //! items fit a block's shared memory, else \p for_any. \p window: name of what needs
-    //! the shared memory, for error messages.
+    //! Chooses the kernel \p bits or \p symbols, by the alphabet, if there is one and its
+    //! window fits a block's shared memory, else \p for_any.
     linear_kernel(const setup& setup,
                   const sync_geometry& g,
                   const kernel_of_rows<Kernel>& bits,
                   const kernel_of_rows<Kernel>& symbols,
                   Kernel for_any,
-                  const char* window,
                   int device)
         : own(setup.code.alphabet() == 2 ? bits : symbols),
           in_registers(own.run &&
-                       items_fit<Row, Metric>(g, own.rows, setup.code, device)),
+                       layout_of(setup, g, true, 1).bytes <= max_shared(device)),
           run(in_registers ? own.run : for_any),
           parts((g.n + nibble_segment - 1) / nibble_segment),
           first_part(g.n - (parts - 1) * nibble_segment),
           words(upload(in_registers ? packed(setup.code, own.rows)
                                     : pack_segments(setup.code, parts, first_part)))
     {
+        const auto layout_with = [&](unsigned count) {
+            return layout_of(setup, g, in_registers, count);
+        };
         // One warp per 32 words, or fewer so that two blocks fit the shared memory.
+        const auto most_warps = std::min(max_warps, (g.q + 31) / 32);
         const auto most = max_shared(device);
-        for (warps = std::min(max_warps, (g.q + 31) / 32);; --warps) {
-            layout = linear_layout::of<Row, Metric>(
-                g,
-                in_registers ? own.rows : g.n,
-                warps,
-                in_registers ? symbols_of_items(setup.code) : 0);
-            if (warps == 1 || layout.bytes <= most / 2) {
+        wide = layout_with(1).bytes > most;
+        for (warps = most_warps; warps > 1 && !wide; --warps) {
+            if (layout_with(warps).bytes <= most / 2) {
                 break;
             }
         }
-        cuda::allow_shared(run, layout.bytes, window);
-        resident = resident_blocks(run, 32 * warps, layout.bytes, device);
+        layout = layout_with(warps);
+        shared = wide ? 0 : layout.bytes;
+        cuda::allow_shared(run, shared, "the linear form");
+        resident = resident_blocks(run, 32 * warps, shared, device);
     }
 
     std::size_t blocks(std::size_t frames) const { return std::min(frames, resident); }
@@ -111,11 +101,20 @@ struct linear_kernel {
         return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
     }
 
-    linear_memory memory(void* alpha = nullptr,
-                         void* rows = nullptr,
-                         double* prior_sums = nullptr) const
+    //! Takes a kernel's memory for \p count blocks. \p alpha_rows: of forward metrics
+    //! that a block stores.
+    linear_memory carve(carver& c,
+                        const sync_geometry& g,
+                        std::size_t count,
+                        std::size_t alpha_rows) const
     {
-        return { words.get(), parts, first_part, alpha, rows, prior_sums };
+        return { words.get(),
+                 parts,
+                 first_part,
+                 c.take<Metric>(count * alpha_rows * layout.length),
+                 c.take<Row>(rows_between(g, count)),
+                 c.take<double>(g.priors ? count * g.outputs : 0),
+                 wide ? c.take<double>(count * layout.bytes / sizeof(double)) : nullptr };
     }
 
     const kernel_of_rows<Kernel> own;
@@ -125,9 +124,25 @@ struct linear_kernel {
     // memory.
     const unsigned parts, first_part;
     const cuda::buffer<std::uint32_t> words;
+    bool wide; // linear_shared is in device memory
     unsigned warps;
     linear_layout layout;
+    std::size_t shared;   // bytes per block
     std::size_t resident; // blocks
+
+private:
+    linear_layout layout_of(const setup& setup,
+                            const sync_geometry& g,
+                            bool rows_in_registers,
+                            unsigned count) const
+    {
+        return linear_layout::of<Row, Metric>(g,
+                                              rows_in_registers ? own.rows : g.n,
+                                              count,
+                                              rows_in_registers
+                                                  ? symbols_of_items(setup.code)
+                                                  : unsigned(linear_layout::not_stored));
+    }
 };
 
 } // namespace gr::gpufec::sync_map

@@ -23,6 +23,7 @@ struct linear_memory {
     void* alpha;        //!< per block: (symbols + 1) rows of forward metrics
     void* rows;         //!< per block: padded window × q lattice values between segments
     double* prior_sums; //!< per block: one per index
+    double* wide; //!< per block: linear_layout::bytes; nullptr: this is in shared memory
 };
 
 /*! Layout of rows, and of a block's shared memory. The host computes it once.
@@ -39,13 +40,15 @@ struct linear_layout {
     std::uint32_t waiting_rows;
     std::uint32_t alpha, posterior, current, partial, waiting, prior, one, if_zero,
         if_one;        //!< byte offsets of linear_shared; `weights` has that of `one`
-    std::size_t bytes; //!< of shared memory
+    std::size_t bytes; //!< of linear_shared
+
+    enum items : unsigned { bits = 0, not_stored = ~0u };
 
     //! \p rows: rows of the kernel's lattice after row 0. \p symbols: number of weights
-    //! per item; 0: items are bits.
+    //! that are stored per item, or one of `items`.
     template <class Row, class Metric>
     static linear_layout
-    of(const sync_geometry& g, unsigned rows, unsigned warps, unsigned symbols = 0)
+    of(const sync_geometry& g, unsigned rows, unsigned warps, unsigned symbols)
     {
         linear_layout l{};
         l.window = g.window + (rows - g.window) % 4;
@@ -67,7 +70,10 @@ struct linear_layout {
         take(l.partial, sizeof(Row) * l.stride * warps);
         take(l.waiting, sizeof(Row) * l.waiting_rows * lane_sums<Row>::stride * warps);
         take(l.prior, sizeof(Row) * 32 * warps);
-        if (symbols) {
+        if (symbols == not_stored) {
+            return l;
+        }
+        if (symbols != bits) {
             take(l.one, sizeof(Row) * steps * symbols);
             return l;
         }
@@ -78,7 +84,8 @@ struct linear_layout {
     }
 };
 
-// Shared memory of a block. Rows are in the order of the sweep, and 0 beyond the window.
+// Shared memory of a block, or its device memory in linear_memory::wide. Rows are in the
+// order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
     double* scratch;   // 64 values

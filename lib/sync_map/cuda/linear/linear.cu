@@ -1,13 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The launch plan of the linear form for any code: a block per frame, or segments of
- * frames (segments.cuh) if frames are few. */
+/* The launch plan of the linear form for any code: a thread block per frame. */
 
 #include "kernel_choice.h"
 #include "linear.cuh"
 #include "linear_any.cuh"
-#include "segments.h"
 #include <type_traits>
 #include <algorithm>
 
@@ -18,7 +16,7 @@ namespace {
 using namespace cuda;
 
 template <class Row, class Metric>
-class linear_plan : public launch_plan
+class linear_plan : public linear_fallback
 {
 public:
     linear_plan(const setup& setup, int device)
@@ -29,18 +27,17 @@ public:
                    kernel_for<symbol_items>(setup.code.n(), setup.code.q()),
                    has_likelihoods(setup) ? linear_any<true, Row, Metric>
                                           : linear_any<false, Row, Metric>,
-                   "the window of drifts",
-                   device),
-          d_segments(make_segments_plan<Row, Metric>(
-              setup, d_geometry, d_kernel.layout, d_kernel.warps, device))
+                   device)
     {
+        // Wide windows need so much memory that not all blocks may have it.
+        std::size_t free = 0, total = 0;
+        check(cudaMemGetInfo(&free, &total), "device memory");
+        d_max_blocks = std::max<std::size_t>(1, free / 8 / bytes_of(1));
     }
 
     std::size_t work_bytes(std::size_t frames) const override
     {
-        carver c(nullptr);
-        carve(c, d_kernel.blocks(frames));
-        return std::max(c.used(), d_segments->work_bytes(frames));
+        return bytes_of(blocks(frames));
     }
 
     void launch(sync_geometry g,
@@ -51,47 +48,23 @@ public:
                 sync_status* status,
                 cudaStream_t stream) const override
     {
-        if (d_segments->take(g.frames)) {
-            return d_segments->launch(
-                g, d_kernel.memory(), work, input, output, status, stream);
-        }
-        launch_kernel(d_kernel.run,
-                      g.frames,
-                      stream,
-                      g,
-                      d_kernel.layout,
-                      row_weights<Row>(g),
-                      memory_of(work, g.frames),
-                      input,
-                      output,
-                      status);
+        launch_listed(g, {}, work, input, output, status, stream);
     }
 
-    //! Allows the kernel of launch_listed() the shared memory that it needs.
-    void allow_listed() const
-    {
-        allow_shared(kernel_of_list(), d_kernel.layout.bytes, "the window of drifts");
-    }
-    //! Decodes the frames on a list. Words have ten bits.
     void launch_listed(const sync_geometry& g,
-                       const listed_frames& frames,
+                       const frame_list& frames,
                        std::byte* work,
                        const std::byte* input,
                        std::byte* output,
                        sync_status* status,
-                       cudaStream_t stream) const
+                       cudaStream_t stream) const override
     {
-        launch_kernel(kernel_of_list(),
-                      g.frames,
-                      stream,
-                      g,
-                      d_kernel.layout,
-                      row_weights<Row>(g),
-                      memory_of(work, g.frames),
-                      frames,
-                      input,
-                      output,
-                      status);
+        carver c(work);
+        const unsigned grid = blocks(g.frames), threads = 32 * d_kernel.warps;
+        const auto memory = carve(c, grid);
+        const row_weights<Row> weights(g);
+        d_kernel.run<<<grid, threads, d_kernel.shared, stream>>>(
+            g, d_kernel.layout, weights, memory, frames, input, output, status);
     }
 
 private:
@@ -99,33 +72,10 @@ private:
                             const linear_layout,
                             const row_weights<Row>,
                             const linear_memory,
+                            const frame_list,
                             const std::byte*,
                             std::byte*,
                             sync_status*);
-
-    //! Launches a kernel for \p frames of a batch.
-    template <class Kernel, class... Arguments>
-    void launch_kernel(Kernel run,
-                       std::size_t frames,
-                       cudaStream_t stream,
-                       const Arguments&... arguments) const
-    {
-        const unsigned blocks = d_kernel.blocks(frames), threads = 32 * d_kernel.warps;
-        const auto shared = d_kernel.layout.bytes;
-        run<<<blocks, threads, shared, stream>>>(arguments...);
-    }
-
-    auto kernel_of_list() const
-    {
-        return d_geometry.q <= 32 ? linear_words_listed<10, true, Row, Metric>
-                                  : linear_words_listed<10, false, Row, Metric>;
-    }
-
-    struct work_arrays {
-        Metric* alpha;
-        Row* rows;
-        double* prior_sums;
-    };
 
     template <template <int, class, class> class Items, int N, int Spare>
     static kernel_of_rows<kernel> kernel_with(unsigned q)
@@ -175,64 +125,26 @@ private:
         return {};
     }
 
-    linear_memory memory_of(std::byte* work, std::size_t frames) const
+    std::size_t blocks(std::size_t frames) const
     {
-        carver c(work);
-        const auto w = carve(c, d_kernel.blocks(frames));
-        return d_kernel.memory(w.alpha, w.rows, w.prior_sums);
+        return std::min(d_kernel.blocks(frames), d_max_blocks);
     }
 
-    work_arrays carve(carver& c, std::size_t count) const
+    linear_memory carve(carver& c, std::size_t count) const
     {
-        const auto& g = d_geometry;
-        return { c.take<Metric>(count * (g.symbols + 1) * d_kernel.layout.length),
-                 c.take<Row>(d_kernel.rows_between(g, count)),
-                 c.take<double>(g.priors ? count * g.outputs : 0) };
+        return d_kernel.carve(c, d_geometry, count, d_geometry.symbols + 1);
+    }
+
+    std::size_t bytes_of(std::size_t count) const
+    {
+        carver c(nullptr);
+        carve(c, count);
+        return c.used();
     }
 
     const sync_geometry d_geometry;
     const linear_kernel<Row, Metric, kernel> d_kernel;
-    const std::unique_ptr<segments_plan> d_segments;
-};
-
-template <class Real>
-class linear_fallback_plan : public linear_fallback
-{
-public:
-    linear_fallback_plan(const setup& setup, int device) : d_plan(setup, device)
-    {
-        d_plan.allow_listed();
-    }
-
-    std::size_t work_bytes(std::size_t frames) const override
-    {
-        return d_plan.work_bytes(frames);
-    }
-
-    void launch(sync_geometry g,
-                std::byte* work,
-                std::size_t work_bytes,
-                const std::byte* input,
-                std::byte* output,
-                sync_status* status,
-                cudaStream_t stream) const override
-    {
-        d_plan.launch(g, work, work_bytes, input, output, status, stream);
-    }
-
-    void launch_listed(const sync_geometry& g,
-                       const listed_frames& frames,
-                       std::byte* work,
-                       const std::byte* input,
-                       std::byte* output,
-                       sync_status* status,
-                       cudaStream_t stream) const override
-    {
-        d_plan.launch_listed(g, frames, work, input, output, status, stream);
-    }
-
-private:
-    const linear_plan<Real, Real> d_plan;
+    std::size_t d_max_blocks;
 };
 
 } // namespace
@@ -248,7 +160,7 @@ std::unique_ptr<launch_plan> make_linear_plan(const setup& setup, int device)
 template <class Real>
 std::unique_ptr<linear_fallback> make_linear_fallback(const setup& setup, int device)
 {
-    return std::make_unique<linear_fallback_plan<Real>>(setup, device);
+    return std::make_unique<linear_plan<Real, Real>>(setup, device);
 }
 
 template std::unique_ptr<launch_plan> make_linear_plan<float, float>(const setup&, int);

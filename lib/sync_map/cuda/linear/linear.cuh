@@ -25,7 +25,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Decodes all frames of a batch. One: a block is one warp, for at most 32 words.
+// Decodes frames of a batch. One: a block is one warp, for at most 32 words.
 template <template <int, class, class> class Items,
           int N,
           int Spare,
@@ -38,6 +38,7 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
                  const linear_layout l,
                  const row_weights<Row> weights,
                  const linear_memory memory,
+                 const frame_list frames,
                  const std::byte* input,
                  std::byte* output,
                  sync_status* status)
@@ -48,6 +49,7 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
         g,
         l,
         memory,
+        frames,
         input,
         output,
         status,
@@ -55,33 +57,6 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
             return word_sweep<Items, N, Spare, One, Row, Metric>{ g, l,    in,     memory,
                                                                   s, sums, weights };
         });
-}
-
-// Decodes the frames on a list, for words of bits.
-template <int N, bool One, class Row, class Metric>
-__global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
-                                  One ? resident_warps<N, Metric> : 2)
-    linear_words_listed(const sync_geometry g,
-                        const linear_layout l,
-                        const row_weights<Row> weights,
-                        const linear_memory memory,
-                        const listed_frames frames,
-                        const std::byte* input,
-                        std::byte* output,
-                        sync_status* status)
-{
-    decode_batch<One, Row, Metric>(
-        g,
-        l,
-        memory,
-        input,
-        output,
-        status,
-        [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            return word_sweep<bit_items, N, 0, One, Row, Metric>{ g, l,    in,     memory,
-                                                                  s, sums, weights };
-        },
-        frames);
 }
 
 } // namespace gr::gpufec::sync_map

@@ -17,6 +17,7 @@ namespace gr::gpufec::sync_map {
 template <bool Likelihoods, class Row, class Metric>
 struct any_sweep {
     static constexpr int S = nibble_segment;
+    static constexpr bool always_shared = false;
 
     const sync_geometry& g;
     const linear_layout& l;
@@ -125,6 +126,7 @@ __global__ void linear_any(const sync_geometry g,
                            const linear_layout l,
                            const row_weights<Row> weights,
                            const linear_memory memory,
+                           const frame_list frames,
                            const std::byte* input,
                            std::byte* output,
                            sync_status* status)
@@ -133,6 +135,7 @@ __global__ void linear_any(const sync_geometry g,
         g,
         l,
         memory,
+        frames,
         input,
         output,
         status,

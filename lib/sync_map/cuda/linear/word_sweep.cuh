@@ -20,6 +20,7 @@ struct word_sweep {
     using items = Items<N, Row, Metric>;
     using word = typename items::word;
     using lattice = word_lattice<N, Spare, Row>;
+    static constexpr bool always_shared = true;
 
     const sync_geometry& g;
     const linear_layout& l;

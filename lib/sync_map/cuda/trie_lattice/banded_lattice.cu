@@ -7,7 +7,6 @@
 #include "plan.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace gr::gpufec::sync_map {
 
@@ -15,10 +14,8 @@ namespace {
 
 using namespace cuda;
 
-/* Launch plan for channels with so few insertions and deletions that nearly all frames
- * lose at most max_lost of their weight. Two environment variables are for tests:
- * GPUFEC_SYNC_BAND_FROM is the minimum number of frames, on any channel, and with
- * GPUFEC_SYNC_BAND_ALONE no frames are decoded again. */
+// Launch plan for channels with so few insertions and deletions that nearly all frames
+// lose at most max_lost of their weight.
 class banded_lattice_plan : public launch_plan
 {
 public:
@@ -35,7 +32,7 @@ public:
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
             g.boundary_matches || g.outputs != g.symbols || g.window < 3 * drifts / 2 ||
             g.window > 32 * end_drifts || std::pow(g.insertion, end_drifts) > 1e-11 ||
-            !trie_weights<float, drifts>::possible(g) || !pays(setup, g)) {
+            !trie_weights<float, drifts>::possible(g) || !may_use(setup, g)) {
             return nullptr;
         }
         auto all = make_float_trie_lattice(setup, device);
@@ -64,18 +61,20 @@ public:
                      : 0),
           d_end_layout(trie_layout::of<float, end_drifts>(setup.window, end_symbols)),
           d_end_weights(d_geometry),
-          d_end_grid(d_end_layout, end_warps, device)
+          d_end_grid(d_end_layout, end_warps, device),
+          d_alone(setup.kernels == ten_bit_kernels::banded_lattice_alone)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the band of drifts");
         allow_shared(
             end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
-        const char* const from = std::getenv("GPUFEC_SYNC_BAND_FROM");
         // With 32 words, the band is used if there are two warps per multiprocessor: from
         // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). More words
         // make it pay earlier, as in trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
-        d_many = from ? std::atoi(from) : part * 4 * d_grid.processors * d_layout.frames;
+        d_many = setup.kernels == ten_bit_kernels::by_batch
+                     ? part * 4 * d_grid.processors * d_layout.frames
+                     : 0;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
@@ -169,9 +168,10 @@ private:
         return first == metrics.end() ? 0 : unsigned(last.base() - first);
     }
 
-    // Returns whether less than one frame in twenty is expected to be decoded again. The
-    // number of insertions and deletions of a frame is taken as Poisson distributed.
-    static bool pays(const setup& s, const sync_geometry& g)
+    // Returns whether the band may be used: if less than one frame in twenty is expected
+    // to be decoded again, or always if these kernels are chosen. The number of
+    // insertions and deletions of a frame is taken as Poisson distributed.
+    static bool may_use(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;
         const double mean = double(s.code.frame_bits()) *
@@ -182,8 +182,9 @@ private:
         if (!(mean < 100) || !(bound.growth < 1e36)) {
             return false;
         }
-        if (std::getenv("GPUFEC_SYNC_BAND_FROM")) {
-            return true;
+        if (s.kernels != ten_bit_kernels::by_batch) {
+            return s.kernels == ten_bit_kernels::banded_lattice ||
+                   s.kernels == ten_bit_kernels::banded_lattice_alone;
         }
         // Otherwise the band might not hold all drifts at which a frame may begin, and
         // paths from the other drifts would count as lost.
@@ -251,7 +252,7 @@ private:
     const trie_layout d_end_layout;
     const trie_weights<float, end_drifts> d_end_weights;
     const trie_grid d_end_grid;
-    const bool d_alone = std::getenv("GPUFEC_SYNC_BAND_ALONE");
+    const bool d_alone;
     std::size_t d_many;
 };
 

@@ -7,7 +7,6 @@
 #include "plan.h"
 #include "trie_lattice.cuh"
 #include <cmath>
-#include <cstdlib>
 
 namespace gr::gpufec::sync_map {
 
@@ -15,9 +14,8 @@ namespace {
 
 using namespace cuda;
 
-/* Launch plan of the trie lattice. The linear form without tries decodes batches that are
- * too small to fill the device's warps. For tests, the environment variable
- * GPUFEC_SYNC_TRIES_FROM is the minimum number of frames. */
+// Launch plan of the trie lattice. The linear form without tries decodes batches that are
+// too small to fill the device's warps.
 template <class Row, int C, int J, int Reach, int Warps>
 class trie_lattice_plan : public listing_plan
 {
@@ -35,7 +33,8 @@ public:
         const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
-            g.window > 32 * C || !pays || lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
+            setup.kernels == ten_bit_kernels::linear || g.window > 32 * C || !pays ||
+            lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
             !trie_weights<Row, C>::possible(g)) {
             return nullptr;
         }
@@ -57,14 +56,14 @@ public:
           d_grid(d_layout, Warps, device)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
-        const char* const from = std::getenv("GPUFEC_SYNC_TRIES_FROM");
         // Half a round of frames with 32 words, the choice in
         // docs/decisions/2026-11-22-sync-tries.md. With q words a round takes 0.67 + q/96
         // times as long and the fallback q/32 times.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
-        d_many = from ? std::atoi(from)
-                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
+        d_many = setup.kernels == ten_bit_kernels::trie_lattice
+                     ? 0
+                     : part * d_grid.warps * d_grid.processors * d_layout.frames;
     }
 
     std::size_t work_bytes(std::size_t frames) const override
