@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The input of a phase search: the buffer, the decoder that it feeds, and borrowed items.
+ * */
+
 #include "lock_input.h"
 #include "viterbi/model/soft_input.h"
 #include <algorithm>
