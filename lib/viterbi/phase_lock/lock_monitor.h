@@ -75,7 +75,7 @@ private:
     std::uint64_t d_clear = 0, d_lost = 0;
     // Number of checks until the weights below are derived from the error rate again.
     unsigned d_weighed = 0;
-    // What a wrong and a right sign add to evidence().
+    // The amounts that a wrong and a right sign add to evidence().
     double d_wrong = 0, d_right = 0;
     // Index of the sign_error_counts that usually suffice to decide a check.
     unsigned d_size = 0;

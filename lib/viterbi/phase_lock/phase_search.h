@@ -11,7 +11,7 @@
  *
  *     G = w ln(w/(nc)) + (n−w) ln((n−w)/(n(1−c))),
  *
- * the log-likelihood ratio of the observed rate to the chance level. Of n independent
+ * the log-likelihood ratio of the observed rate to the chance level. Among n independent
  * random signs, w or fewer are wrong with a probability of at most exp(−G) (Chernoff).
  * The number of signs that a decoder finds wrong varies less. For each of H hypotheses,
  * the search rates up to R runs of parts of windows. So if it requires G ≥ ln(HR/P), a
