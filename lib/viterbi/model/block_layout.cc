@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Chooses the decision depth and the length of parallel blocks, and checks their ranges.
- * */
+/* Chooses decision depth and length of parallel blocks, and checks their ranges. */
 
 #include "block_layout.h"
 #include "common/refuse.h"

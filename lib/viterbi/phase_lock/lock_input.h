@@ -62,7 +62,8 @@ public:
     //! Ends passing through: copies the values that the decoder took and that are still
     //! needed back to the buffer.
     void rebuffer();
-    //! Reads \p count of the code's values from number \p first on, if still available.
+    //! Reads \p count of the code's values from number \p first on. Values that are not
+    //! available any more become 0.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
     //! Returns fed() at the time when borrowing began. The batch that was open then is
     //! shorter than others.

@@ -11,25 +11,25 @@
  * decoding the sample with random signs.
  *
  * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
- * with a probability below 1e-9, because its W varies less than a Poisson variable.
+ *   with a probability below 1e-9, because its W varies less than a Poisson variable.
  * - It is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
- *   decoded bit in twenty wrong has W ≤ 0.8 C; the probability that it is classified
- *   as no signal is below 3e-7, and smaller for stronger signals.
+ *   decoded bit in twenty wrong has W ≤ 0.8 C. It is classified as no signal with a
+ *   probability below 3e-7, and stronger signals with a smaller one.
  * - It has another format if the sample, read in that format, is a signal, and its ratio
  *   W / C is lower by at least 0.15. Input in the declared format has no better reading.
  * - Offset binary that is read as int8, or the reverse, decodes inverted, and the weakest
  *   values become the strongest. This mistake is also recognised from strong wrong signs,
  *   those of values that are above the mean magnitude but not saturated. The conditions
  *   are: the mean magnitude is at least 64; at least 40 signs are wrong; more than half
- * of them are strong, but in the other format less than a quarter. With Gaussian noise
- * less than a tenth are strong while the signal can be decoded, so that the probability
- * of a false alarm is below 1e-8. During a phase search, the condition is instead a ratio
- *   W / C that is lower by at least 0.075.
+ *   of them are strong, but in the other format less than a quarter. With Gaussian noise
+ *   less than a tenth are strong while the signal can be decoded, so the probability of
+ *   a false alarm is below 1e-8. During a phase search, strong signs are not counted; a
+ *   ratio W / C that is lower by at least 0.075 suffices instead.
  * - An inverted stream of a transparent code decodes without errors. But a frame begins,
  *   and may end, in a known state. The cost of a frame is the sum of the magnitudes with
  *   wrong signs. The signs are reported as inverted if at least 30 frames have a smaller
- *   cost with the other sign, and none with the declared sign. The probability of a false
- *   alarm is below 2^−30. */
+ *   cost with the other sign, and none with the declared sign. The probability of a
+ *   false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
