@@ -48,8 +48,8 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Number of ones of each 8-bit number. The table replaces the popcount instruction, which
-// baseline x86-64 does not have.
+// Number of one bits in each byte. The table is used because baseline x86-64 has no
+// popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
     for (unsigned i = 1; i < count.size(); ++i) {

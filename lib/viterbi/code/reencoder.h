@@ -15,7 +15,7 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Counts the soft values whose sign contradicts the re-encoded bits.
+ * \brief Counter of the soft values whose sign contradicts the re-encoded bits.
  *
  * It works in steps. A step is as many puncturing periods as have at most eight soft
  * values, but at least one period.

@@ -62,7 +62,7 @@ depuncturing make_depuncturing(const value_map& map)
     return d;
 }
 
-// Reads the soft values of windows from a batch's input in any format.
+// Reader of the soft values of windows, from a batch's input in any format.
 class value_reader
 {
 public:

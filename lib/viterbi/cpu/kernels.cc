@@ -50,7 +50,7 @@ inline bool any_above(vec a, unsigned limit)
     return any != 0;
 }
 
-// Looks up output words of branches in lane_trellis::word.
+// The output words of branches, from lane_trellis::word.
 struct table_words {
     const std::uint8_t (*word)[4];
     unsigned operator()(unsigned butterfly, unsigned branch) const
@@ -59,8 +59,8 @@ struct table_words {
     }
 };
 
-// Returns output words of the code with polynomials 171 and 133 (octal), as compile-time
-// constants in unrolled loops.
+// The output words of the code with polynomials 171 and 133 (octal). In unrolled loops
+// they are compile-time constants.
 struct words_171_133 {
     constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
     {

@@ -86,8 +86,8 @@ __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 }
 
 /*
- * Writes the decoded bits of a block to memory. They arrive in groups of consecutive
- * stages, the last group first. The first bit of a byte is its most significant. Memory
+ * Writer of the decoded bits of a block. They arrive in groups of consecutive stages, the
+ * last group first. The first bit of a byte is its most significant. Memory
  * is written in whole sectors of 32 bytes, because ECC memory must read a sector before a
  * partial write.
  */

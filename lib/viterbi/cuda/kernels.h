@@ -15,7 +15,7 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! The mapping of a code's outputs to the outputs in the order that a kernel expects.
+//! The order in which a kernel expects a code's outputs, and their inversion.
 struct output_order {
     //! Index of the code's output that becomes the kernel's output r.
     std::uint8_t source[conv_code::max_outputs];
@@ -78,7 +78,8 @@ public:
     virtual output_order order() const = 0;
     //! Returns the number of survivor words per pair of blocks.
     virtual std::size_t survivor_words(const block_layout& plan) const = 0;
-    //! Enqueues the kernels that decode a batch. \p mark is called after each of them.
+    //! Enqueues the kernels that decode a batch. Calls \p mark with "prepare", "forward"
+    //! and "traceback" in this order, even if one kernel does several of these steps.
     virtual void launch(const batch_geometry& g,
                         const device_buffers& memory,
                         cudaStream_t stream,

@@ -19,7 +19,7 @@ template <unsigned R>
 class prepared_input
 {
 public:
-    //! Returns the mask of outputs that are still inverted.
+    //! Returns the mask of outputs that the trellis must invert.
     __device__ static unsigned inverted(const batch_geometry&) { return 0; }
 
     static constexpr unsigned words = (R + 1) / 2;

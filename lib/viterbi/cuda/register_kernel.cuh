@@ -69,7 +69,7 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-//! Traces back one block from state 0 at the end of its window.
+//! The traceback of one block, from state 0 at the end of its window.
 template <class Trellis>
 class traced_path
 {
@@ -167,9 +167,8 @@ __global__ void __launch_bounds__(wide_threads)
 }
 
 /*
- * Prefetches the survivors of a warp's 32 pairs from device memory to a ring in shared
- * memory, the last strip first. Without the ring the traceback would wait for device
- * memory at each strip.
+ * Ring in shared memory to which the survivors of a warp's 32 pairs are prefetched, the
+ * last strip first. Without it the traceback would wait for device memory at each strip.
  */
 template <class Trellis>
 class survivor_ring

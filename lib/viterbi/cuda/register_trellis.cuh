@@ -96,7 +96,8 @@ public:
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
-    //! Number of stages after which the permutation is the identity and a strip begins.
+    //! Number of stages after which a strip begins and the permutation is the identity
+    //! (or end_round() undoes it, if Moves is set).
     static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory
@@ -244,9 +245,10 @@ public:
         }
     }
 
-    //! Subtracts the smallest path metric if the next strip might exceed the range, or if
-    //! \p always is set. The test reads one path metric only, because the others differ
-    //! from it by at most the spread.
+    //! Subtracts the smallest path metric from all if the next strip might exceed the
+    //! range, or if \p always is set. The test reads one path metric only, because the
+    //! others differ from it by at most the spread. Metrics of states that cannot be
+    //! reached yet are clamped.
     __device__ void bring_down(bool always)
     {
         constexpr unsigned B = 127 * R;

@@ -11,7 +11,7 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Reverses a rotation of the constellation, or an exchange of I and Q.
+ * \brief Correction of a rotation of the constellation, or of an exchange of I and Q.
  *
  * Received values 2i and 2i+1 are a pair, I and Q of a symbol. The code's soft value j is
  * received value j, or the other value of its pair if \p exchanged is set. Its sign is
@@ -44,8 +44,7 @@ struct job {
     float scale[2] = { 1, 1 };
     //! The input is offset binary: unsigned bytes in which 128 means 0.
     bool offset_binary = false;
-    //! Applied to the input before decoding. \p first_value is even unless it does
-    //! nothing.
+    //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
     //! Streaming: the decoder also writes the sign_error_counts of the batch's checks to
     //! the batch's status.

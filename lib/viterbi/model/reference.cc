@@ -17,7 +17,7 @@ namespace {
 using metric = std::int64_t;
 constexpr metric unreachable = std::numeric_limits<metric>::max() / 4;
 
-// Performs add-compare-select over a trellis and stores all decisions.
+// The add-compare-select of a trellis, with all decisions stored.
 class trellis
 {
 public:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads soft values under a phase hypothesis, and lists the hypotheses that a signal can
- * distinguish. */
+/* Reads soft values under a phase hypothesis, and lists the hypotheses of a set of codes
+ * that can be told apart. */
 
 #include "common/refuse.h"
 #include "hypothesis.h"
@@ -215,7 +215,8 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    // Meanings of each group of equivalent hypotheses.
+    // For each group of equivalent hypotheses, what the values represent under each of
+    // them.
     std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];

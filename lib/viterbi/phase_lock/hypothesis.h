@@ -113,7 +113,7 @@ enum class constellation { bpsk, qpsk, oqpsk };
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief Returns the hypotheses of all codes that a signal can distinguish.
+ * \brief Returns, for all codes, the hypotheses that can be told apart.
  *
  * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
  * well. An example is the two signs of a transparent code. Only the first hypothesis of

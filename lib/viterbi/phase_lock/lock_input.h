@@ -16,8 +16,8 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Passes the soft values of a stream to the decoder of the current segment, the
- * part of the stream that one lock decodes.
+ * \brief The soft values of a stream, on their way to the decoder of the current segment,
+ * which is the part of the stream that one lock decodes.
  *
  * Values are buffered until the decoder has all of them. Then input can pass through: it
  * goes to the decoder directly, and the decoder copies it to its slots or borrows it from
@@ -30,7 +30,7 @@ public:
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
-    //! Returns the number of the oldest buffered value.
+    //! Returns the index of the oldest buffered value in the stream.
     std::uint64_t first() const { return d_buffer.first(); }
     //! Returns the number of values taken from the caller since clear().
     std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }
@@ -65,8 +65,8 @@ public:
     //! Reads \p count of the code's values from number \p first on. Values that are not
     //! available any more become 0.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
-    //! Returns fed() at the time when borrowing began. The batch that was open then is
-    //! shorter than others.
+    //! Returns fed() at the last time when a batch was submitted early, so that borrowing
+    //! could begin.
     std::uint64_t cut() const { return d_cut; }
     //! Releases the decoder's oldest batch, whose input ends before value \p end of the
     //! code. If input passes through, buffers the batch's values that are still needed.

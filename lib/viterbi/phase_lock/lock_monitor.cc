@@ -14,7 +14,7 @@ namespace {
 // A lock counts as lost if its evidence(), in nats, is at least `lost`, and as holding if
 // it is below −`holds`.
 constexpr double lost = 20, holds = 7;
-// A loss must be followed by at least this many values that confirm it.
+// A loss is reported only if at least this many values after it were examined.
 constexpr std::size_t lost_values = 256;
 // At most this many values before a check remain uncertain.
 constexpr std::uint64_t max_doubtful = 8192;

@@ -15,7 +15,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Checks from time to time whether the current lock still holds.
+//! Repeated test whether the current lock still holds.
 class lock_monitor
 {
 public:

@@ -16,8 +16,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Maps trellis stages to output bits: all stages of a stream, or the stages of frames
-//! without their tails.
+//! The mapping of trellis stages to output bits. All stages of a stream have an output
+//! bit, but in frames the stages of the tail have none.
 struct frame_layout {
     // Stages per frame: those of information bits (0 for a stream), and the tail.
     unsigned bits = 0, tail = 0;

@@ -137,8 +137,8 @@ void viterbi_decoder::locking::abandon()
     d_decoder->reset();
 }
 
-// Locks to a hypothesis. Decides from which value on it is used, and whether the buffered
-// values before belong to the previous lock.
+// Locks to a hypothesis. Decides from which value on it is used, and whether buffered
+// values before that value are decoded with the previous lock.
 void viterbi_decoder::locking::take(const phase_search::found& found,
                                     const std::optional<frame_finder::place>& frames)
 {

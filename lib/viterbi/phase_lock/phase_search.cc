@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The phase search: decodes windows under all hypotheses and rates the rates of wrong
- * signs. */
+/* The phase search: decodes windows under all hypotheses, and compares the shares of
+ * wrong signs with the chance level. */
 
 #include "channel/counter_random.h"
 #include "common/refuse.h"
@@ -26,7 +26,7 @@ constexpr unsigned control_frames = 32;
 constexpr std::size_t grain = 8; // number of values that are rated together
 // Maximum number of values in which a change point is searched.
 constexpr std::uint64_t farthest = 1u << 22;
-// Error rate of a signal for which evidence() is computed, relative to the chance level.
+// evidence() assumes a signal whose error rate is this share of the chance level.
 constexpr double weak = 0.6;
 // Evidence, in nats, that a signal must have after a pause to count as the same lock.
 constexpr double enough = 10;

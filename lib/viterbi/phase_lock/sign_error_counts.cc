@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* When locks are checked, and the sign error counts of the CPU. */
+/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. */
 
 #include "sign_error_counts.h"
 #include "viterbi/code/reencoder.h"

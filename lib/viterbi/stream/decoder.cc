@@ -287,7 +287,7 @@ private:
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
 
-    // Returns the end of the input items that the open slot needs to be full.
+    // Returns the index of the first input item that the open slot does not need.
     std::uint64_t end_of_slot() const
     {
         const auto work_items = d_next_work_item + work_items_per_slot();
@@ -300,7 +300,8 @@ private:
         return (values + unit - 1) / unit * unit / values_per_item();
     }
 
-    // Returns the first input item of a slot that begins with work item `work_item`.
+    // Returns the index of the first input item that a slot needs if it begins with work
+    // item `work_item`.
     std::uint64_t begin_of(std::uint64_t work_item) const
     {
         if (!plan().streaming()) {
