@@ -15,8 +15,8 @@ namespace gr::gpufec {
  * \brief Returns the instruction sets that this processor supports, the best first.
  *
  * Their names are "avx512", "avx2" and "baseline". If the environment variable
- * GPUFEC_CPU_VARIANT names an instruction set, only that one is returned. \throws
- * std::invalid_argument if the processor does not support it
+ * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned. \throws
+ * std::invalid_argument if the processor does not support that one
  */
 std::vector<std::string> cpu_variants();
 

@@ -91,8 +91,8 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the kernel that is compiled for a code of this shape, or else the generic
-    // kernel for the number of outputs.
+    // Returns the kernel that is compiled for these numbers, or else the generic kernel
+    // for the number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,

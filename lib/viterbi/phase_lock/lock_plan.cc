@@ -90,8 +90,9 @@ lock_plan::lock_plan(const viterbi_options& options)
     }
 }
 
-// Throws std::invalid_argument unless frames without gaps form one code sequence, and
-// unless lock_memory is enough for 24 frames.
+// Throws std::invalid_argument unless frames have whole puncturing periods and whole
+// input items, so that frames without gaps form one code sequence, and unless 24 of them
+// fit lock_memory.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {

@@ -42,7 +42,7 @@ bool viterbi_decoder::locking::decode()
     return fed || collected || checked;
 }
 
-// Pushes buffered values to the inner decoder.
+// Pushes buffered values to the inner decoder, and finishes it after the last value.
 bool viterbi_decoder::locking::feed()
 {
     bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
@@ -57,7 +57,6 @@ bool viterbi_decoder::locking::feed()
     return some;
 }
 
-// Collects decoded bits of the inner decoder.
 bool viterbi_decoder::locking::collect()
 {
     return layout().stream() ? collect_batches() : collect_frames();

@@ -219,7 +219,8 @@ bool viterbi_decoder::locking::same_frames(const lock_segment& s,
     return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
 }
 
-// Begins a segment and decodes the buffered values from its start on.
+// Begins a segment: drops the values before it, prepares its decoder and output, and
+// reports the lock.
 void viterbi_decoder::locking::begin(const start& from)
 {
     const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);

@@ -116,7 +116,6 @@ struct phase_search::mother {
     }
     std::size_t frame_values() const { return stages * code.outputs(); }
 
-    // Decodes the first `frames` frames.
     void decode(std::size_t frames)
     {
         const auto values = frames * frame_values(), bytes = frames * (stages / 8);

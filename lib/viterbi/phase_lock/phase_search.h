@@ -109,6 +109,7 @@ private:
     // Windows are divided into parts, so that signals shorter than a window are found.
     static constexpr unsigned parts = 8;
     static constexpr unsigned windows_as_one = 4;
+    // R: number of runs of parts that best_run() rates for each hypothesis.
     static constexpr unsigned runs = windows_as_one * parts * parts;
     using in_parts = std::array<sign_count, parts>;
     // The counts of a window.

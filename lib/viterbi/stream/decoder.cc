@@ -457,7 +457,7 @@ private:
             to + before);
     }
 
-    // Converts items into a slot.
+    // Converts input items to int8, if needed, and writes them to a slot.
     void put(const std::byte* from, std::size_t items, float scale, std::byte* to) const
     {
         if (d_setup->floats) {

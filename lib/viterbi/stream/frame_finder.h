@@ -23,7 +23,7 @@ class frame_finder
 public:
     //! Limit of the probability of a wrong frame boundary.
     static constexpr double false_alarm = 1e-9;
-    //! Number of frames that are examined at most before the search is given up.
+    //! Maximum number of frames that are examined before the search is given up.
     static constexpr unsigned max_frames = 18;
 
     //! Finds frames of \p frame_bits information bits of the given codes. Decoders run

@@ -467,7 +467,6 @@ TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
     }
 }
 
-// With one block per frame, the result is that of maximum likelihood.
 TEST(reference, OneBlock_IsMaximumLikelihood)
 {
     const conv_code code(7, { 0171, 0133 });

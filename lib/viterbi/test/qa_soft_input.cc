@@ -321,7 +321,6 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
     }
 }
 
-// Returns the decoded bits, and the statistics of each batch.
 template <class Item>
 std::pair<std::vector<std::uint8_t>, std::vector<double>>
 bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
