@@ -40,8 +40,8 @@ discrete_distribution quantised(double amplitude, double sigma, int peak)
     return discrete_distribution(probability);
 }
 
-// Returns the standard deviation of the noise for an amplitude of 1. \throws
-// std::invalid_argument
+// Returns the standard deviation of the noise for an amplitude of 1. Throws
+// std::invalid_argument if a parameter is outside its range.
 double sigma_of(double ebn0_db, double rate)
 {
     if (!(rate > 0 && rate <= 1)) {

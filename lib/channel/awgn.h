@@ -101,14 +101,14 @@ public:
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Sends the same bits as 4-bit two's complement values within ±7, two per byte, the
-    //! first in the high nibble. If \p count is odd, the last nibble is 0.
+    //! Sends coded bits like int8(), but as 4-bit two's complement values within ±7, two
+    //! per byte, the first in the high nibble. If \p count is odd, the last nibble is 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,
                  std::uint8_t* out) const;
 
-    //! Sends the same bits as floats of unit amplitude.
+    //! Sends coded bits like int8(), but as floats of unit amplitude.
     void float32(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,

@@ -15,13 +15,13 @@ namespace gr::gpufec {
  * \brief Returns the instruction sets that this processor supports, the best first.
  *
  * Their names are "avx512", "avx2" and "baseline". If the environment variable
- * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned. \throws
- * std::invalid_argument if the processor does not support that one
+ * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned.
+ * \throws std::invalid_argument if the processor does not support that one
  */
 std::vector<std::string> cpu_variants();
 
-//! Returns \p name, or the first of cpu_variants() if \p name is "". \throws
-//! std::invalid_argument if \p name is not in cpu_variants()
+//! Returns \p name, or the first of cpu_variants() if \p name is "".
+//! \throws std::invalid_argument if \p name is not in cpu_variants()
 std::string cpu_variant(const std::string& name = "");
 
 //! The kernels of one source file, compiled for each instruction set. A pointer is null

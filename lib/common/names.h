@@ -60,8 +60,8 @@ GPUFEC_API std::size_t index_of_name(const std::string& parameter,
                                      const std::string& allowed = "allowed are",
                                      const std::string& all = "");
 
-//! Returns the element of \p names that equals \p name after folded(). \throws
-//! std::invalid_argument with the text of unknown_name() if there is none
+//! Returns the element of \p names that equals \p name after folded().
+//! \throws std::invalid_argument with the text of unknown_name() if there is none
 inline std::string known_name(const std::string& parameter,
                               const std::string& name,
                               const name_list& names,

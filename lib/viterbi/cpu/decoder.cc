@@ -365,8 +365,8 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Returns enough blocks for four groups of lanes per thread, so that threads share the
-// work evenly, but few enough for a low latency.
+// Returns enough blocks for at least four groups of lanes per thread, so that threads
+// share the work evenly, but few enough for a low latency.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

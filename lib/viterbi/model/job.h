@@ -33,8 +33,8 @@ struct phase_rotation {
  * frames, one after the other; the output has frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block = 0; //!< streaming: index in the stream
-    std::uint32_t blocks = 0;      //!< number of frames times blocks_per_frame
+    std::uint64_t first_block = 0; //!< streaming: index of the first block in the stream
+    std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! The input is floats. They are scaled to int8: the first \p scaled_before values

@@ -29,8 +29,8 @@ public:
                double chance,
                std::uint64_t clear);
 
-    //! Continues with the same lock, which was found again and holds up to stage \p
-    //! clear.
+    //! Continues with the same lock, which was found again. It holds up to stage
+    //! \p clear.
     void resume(double error_rate, std::uint64_t clear);
 
     /*!

@@ -124,7 +124,7 @@ std::uint64_t lock_plan::values_of(std::uint64_t frames) const
     return layout.stream() ? 0 : frames * most;
 }
 
-// Returns a shorter window for short frames: 12 frames, but at least 512 stages.
+// Returns a shorter window for short frames: 12 frames, limited to 512 … 2048 stages.
 unsigned lock_plan::window_stages() const
 {
     return layout.stream() ? phase_search::max_stages

@@ -28,8 +28,8 @@ public:
     {
         return d_format == soft_format::packed4 ? 2 : 1;
     }
-    //! Appends \p count input items, converted to int8; floats are multiplied by \p
-    //! scale.
+    //! Appends \p count input items, converted to int8. Floats are multiplied by
+    //! \p scale.
     void append(const void* items, std::size_t count, float scale);
     //! Appends \p n int8 values, which \p read(to) writes.
     template <class Read>
