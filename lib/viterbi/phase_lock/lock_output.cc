@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps the decoded bits of locks until they are pulled, without the tails of frames. */
+/* Keeps the decoded bits of locks until they are pulled. Frames are pulled without their
+ * tails. */
 
 #include "common/packed_bits.h"
 #include "lock_output.h"
