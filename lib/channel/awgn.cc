@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Draws soft values of BPSK in noise: quantised ones from a table, floats by the
+ * Box-Muller transform. */
+
 #include "awgn.h"
 #include <algorithm>
 #include <cmath>
@@ -12,7 +15,7 @@ namespace gr::gpufec {
 
 namespace {
 
-// Returns P(x < limit) of a Gaussian of mean 1.
+// Returns the probability that a Gaussian variable with mean 1 is below the limit.
 double below(double limit, double sigma)
 {
     return 0.5 * std::erfc((1 - limit) / (sigma * std::sqrt(2.0)));
@@ -37,8 +40,8 @@ discrete_distribution quantised(double amplitude, double sigma, int peak)
     return discrete_distribution(probability);
 }
 
-// Returns the standard deviation of the noise for an amplitude of 1. \throws
-// std::invalid_argument
+// Returns the standard deviation of the noise for an amplitude of 1. Throws
+// std::invalid_argument if a parameter is outside its range.
 double sigma_of(double ebn0_db, double rate)
 {
     if (!(rate > 0 && rate <= 1)) {
@@ -66,8 +69,8 @@ discrete_distribution::discrete_distribution(
     for (unsigned i = 0; i < values; ++i) {
         d_entries[i] = i; // no alias
     }
-    // A value with a share of 1 or more becomes the alias of a value with a share below
-    // 1.
+    // A value whose share (256 times its probability) is 1 or more becomes the alias of
+    // one whose share is below 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();
@@ -102,7 +105,7 @@ void awgn_channel::int8(std::uint64_t first,
 {
     for (std::size_t i = 0; i < count; ++i) {
         const auto value = std::int8_t(d_int8(d_random(first + i)));
-        const int sign = -int(bits[i] & 1u); // −1 negates
+        const int sign = -int(bits[i] & 1u); // 0 keeps the value, −1 negates it
         out[i] = (value ^ sign) - sign;
     }
 }

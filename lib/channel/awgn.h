@@ -87,10 +87,9 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // A device generates the same quantised values from the following functions: random
-    // number n selects a soft value for coded bit n from the distribution, and the soft
-    // value is negated if the bit is 1. For packed4, these are the values before
-    // packing.
+    // With the next three functions a device generates the same quantised values. It
+    // draws the soft value of coded bit n from the distribution with random number n, and
+    // negates it if the bit is 1. For packed4, these are the values before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }
@@ -102,14 +101,14 @@ public:
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Sends bits as 4-bit two's complement values within ±7, two per byte, the first
-    //! in the high nibble. If \p count is odd, the last nibble is 0.
+    //! Sends coded bits like int8(), but as 4-bit two's complement values within ±7, two
+    //! per byte, the first in the high nibble. If \p count is odd, the last nibble is 0.
     void packed4(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,
                  std::uint8_t* out) const;
 
-    //! Sends bits as floats of unit amplitude.
+    //! Sends coded bits like int8(), but as floats of unit amplitude.
     void float32(std::uint64_t first,
                  const std::uint8_t* bits,
                  std::size_t count,

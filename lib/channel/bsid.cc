@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Draws insertions, deletions and substitutions for each symbol sent. */
+
 #include "bsid.h"
 
 namespace gr::gpufec {

@@ -19,7 +19,8 @@ class GPUFEC_API bsid_channel
 public:
     bsid_channel(const bsid_model& model, std::uint64_t seed);
 
-    //! Sends \p symbol, appends the received symbols to \p out and returns their number.
+    //! Sends \p symbol, which is below the size of the model's alphabet. Appends the
+    //! received symbols to \p out and returns their number.
     unsigned send(std::uint8_t symbol, std::vector<std::uint8_t>& out);
 
     //! Sends \p symbols and returns the received symbols.

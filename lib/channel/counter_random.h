@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Random numbers by index, so that threads can begin anywhere in a sequence. */
+/* Random numbers by index, so that each thread can begin anywhere in a sequence. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H
 #define INCLUDED_GPUFEC_CHANNEL_COUNTER_RANDOM_H

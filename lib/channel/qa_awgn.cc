@@ -26,8 +26,9 @@ std::vector<std::uint8_t> some_bits(std::size_t count)
 
 double gaussian_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Returns the chi-square statistic of samples against the quantised Gaussian. Samples of
-// bit 1 are negated, so that all have the mean \p amplitude.
+// Returns the chi-square statistic of samples against the quantised Gaussian with mean
+// `amplitude`. The caller has negated the samples of bit 1. `degrees` receives the
+// degrees of freedom.
 double chi_square(const std::vector<int>& samples,
                   double amplitude,
                   double sigma,

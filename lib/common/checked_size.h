@@ -32,8 +32,8 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value. \throws std::invalid_argument with \p name and the value in
-    //! its text unless the value is from \p least to \p most
+    //! Returns the value if it is from \p least to \p most. \throws std::invalid_argument
+    //! otherwise; its text names the parameter \p name and the value
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {

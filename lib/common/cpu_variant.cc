@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Detects the processor's instruction sets and reads GPUFEC_CPU_VARIANT. */
+
 #include "cpu_variant.h"
 #include "refuse.h"
 #include <algorithm>

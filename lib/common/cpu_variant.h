@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Selection of the instruction set of SIMD code. */
+/* Selects the instruction set for SIMD code when the program runs. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
 #define INCLUDED_GPUFEC_COMMON_CPU_VARIANT_H
@@ -12,20 +12,20 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Returns which of "avx512", "avx2" and "baseline" this processor supports, the
- * best first.
+ * \brief Returns the instruction sets that this processor supports, the best first.
  *
- * If the environment variable GPUFEC_CPU_VARIANT names an instruction set, only that one
- * is returned. \throws std::invalid_argument if the processor does not support it
+ * Their names are "avx512", "avx2" and "baseline". If the environment variable
+ * GPUFEC_CPU_VARIANT is set, only the instruction set that it names is returned.
+ * \throws std::invalid_argument if the processor does not support that one
  */
 std::vector<std::string> cpu_variants();
 
-//! Returns \p name, or the first of cpu_variants() if \p name is "". \throws
-//! std::invalid_argument if \p name is not in cpu_variants()
+//! Returns \p name, or the first of cpu_variants() if \p name is "".
+//! \throws std::invalid_argument if \p name is not in cpu_variants()
 std::string cpu_variant(const std::string& name = "");
 
-//! The kernels of one source file, compiled for each instruction set. Pointers to sets
-//! that the build does not have are null.
+//! The kernels of one source file, compiled for each instruction set. A pointer is null
+//! if the build does not include that instruction set.
 template <class Kernels>
 struct compiled_variants {
     const Kernels *avx512, *avx2, *baseline;
@@ -38,8 +38,8 @@ struct compiled_variants {
     }
 };
 
-// Initialises a compiled_variants structure with the addresses of the objects that have
-// the name `object` in the namespaces of the variants.
+// Initialises a compiled_variants. Each instruction set has a namespace, and `object` is
+// the name of the kernels in each of them.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \

@@ -21,7 +21,7 @@ inline std::size_t physical_memory()
     return std::size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-//! Owner of zeroed memory. \throws std::bad_alloc
+//! Owner of page-aligned memory that is filled with zeros. \throws std::bad_alloc
 class host_memory
 {
 public:

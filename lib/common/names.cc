@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Comparison of names by their edit distance, and the messages for unknown names. */
+
 #include "names.h"
 #include "printable.h"
 #include <algorithm>
@@ -55,14 +57,13 @@ double value_of(const std::string& text)
     return end == behind || *end ? std::nan("") : first / second;
 }
 
-// Offset that is added to the difference of two numbers if they differ by more than
-// rounding. The resulting distance exceeds every edit distance of names that are
-// compared.
+// Added to the difference of two numbers that differ by more than rounding. Edit
+// distances are smaller, because at most 100 characters of a name are compared.
 constexpr double far_apart = 1000;
 
-// Returns the distance of two names and their edit distance. The edit distance decides
-// between names of equal distance: "lock_preset" is nearer to "lock_presets" than to
-// "preset".
+// Returns the distance of two names, followed by their edit distance, which decides
+// between names of equal distance. For example, "lock_preset" is nearer to "lock_presets"
+// than to "preset".
 std::pair<double, std::size_t> distance(const std::string& name, const std::string& known)
 {
     const auto a = folded(name), b = folded(known);
@@ -71,8 +72,7 @@ std::pair<double, std::size_t> distance(const std::string& name, const std::stri
         return { difference < 0.005 ? 0 : far_apart + difference, 0 };
     }
     const auto edits = edit_distance(a, b);
-    // Names are near to each other if one contains the other, as "QPSK 1/2" contains
-    // "1/2".
+    // A name that contains the other one is near to it: "QPSK 1/2" is near to "1/2".
     const bool part = (b.size() >= 3 && a.find(b) != std::string::npos) ||
                       (a.size() >= 3 && b.find(a) != std::string::npos);
     return { part ? std::min<std::size_t>(edits, 1) : edits, edits };

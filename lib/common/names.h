@@ -41,7 +41,8 @@ GPUFEC_API std::string nearest_name(const std::string& name, const name_list& na
  * \param name its value
  * \param names the known names
  * \param allowed the words that precede the list
- * \param all text that says where the complete list is; it ends a list with omissions
+ * \param all where to find the complete list, such as "gpufec info"; follows a list
+ *        from which names were omitted
  */
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,
@@ -59,8 +60,8 @@ GPUFEC_API std::size_t index_of_name(const std::string& parameter,
                                      const std::string& allowed = "allowed are",
                                      const std::string& all = "");
 
-//! Returns the element of \p names that equals \p name after folded(). \throws
-//! std::invalid_argument with the text of unknown_name() if there is none
+//! Returns the element of \p names that equals \p name after folded().
+//! \throws std::invalid_argument with the text of unknown_name() if there is none
 inline std::string known_name(const std::string& parameter,
                               const std::string& name,
                               const name_list& names,

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Copies of whole cache lines with the non-temporal stores of AVX-512 or SSE2. */
+
 #include "non_temporal_copy.h"
 #include <cstdint>
 #include <cstring>
@@ -15,8 +17,8 @@ namespace {
 [[maybe_unused]] constexpr std::size_t line = 64, worth_it = 16 << 10;
 
 #ifdef __SSE2__
-// Both functions copy whole groups of four cache lines to an address that is aligned to a
-// cache line, and return the number of bytes copied.
+// The next two functions copy groups of four cache lines to an address that is aligned to
+// a cache line. They return the number of bytes copied; the caller copies the rest.
 
 // On the Xeons in docs/decisions/2026-11-23-copies-to-a-device.md, stores of whole lines
 // (64 bytes) copy 1.6 to 1.7 times as fast as stores of quarter lines (16 bytes).

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Copies with non-temporal stores, for data that the processor does not read again soon.
- */
+/* Copies with non-temporal stores, for data that the processor will not read soon. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_NON_TEMPORAL_COPY_H
 #define INCLUDED_GPUFEC_COMMON_NON_TEMPORAL_COPY_H
@@ -11,13 +10,14 @@
 
 namespace gr::gpufec {
 
-//! Returns whether this processor stores a whole cache line with one instruction.
+//! Returns whether this processor can store a whole cache line with one instruction
+//! (AVX-512).
 bool stores_whole_lines();
 
-/*! Copies like memcpy(), but from 16 KiB on with non-temporal stores, for memory that a
- * device reads next. Such stores do not load the cache line first, which saves a third of
- * the memory traffic. The C library uses them only for copies larger than the caches.
- * \p whole_lines may be true only if stores_whole_lines() returns true. */
+/*! Copies like memcpy(), but uses non-temporal stores for 16 KiB and more, because a
+ * device reads the copy next. Such stores do not load the cache line first, which saves a
+ * third of the copy's memory traffic. The C library uses them only for copies larger than
+ * the caches. \p whole_lines may be true only if stores_whole_lines() returns true. */
 void copy_past_caches(std::byte* to,
                       const std::byte* from,
                       std::size_t count,

@@ -47,8 +47,8 @@ inline void unpack_bits(const std::uint8_t* from,
         one();
     }
     for (; i + 8 <= count; i += 8) {
-        // The byte is copied to all eight bytes of a word. Byte k of the word keeps the
-        // k-th bit only, and nonzero bytes are then turned into 1.
+        // Copies the byte to all eight bytes of a word, keeps only bit k in byte k, and
+        // turns nonzero bytes into 1.
         constexpr std::uint64_t each = 0x0101010101010101u;
         const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
         const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;
@@ -88,9 +88,9 @@ packed_word(const std::uint8_t* bytes, std::size_t count, std::size_t first)
 class bit_writer
 {
 public:
-    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to. put() may
-    //! overwrite bytes after the last bit, but none from \p end on, provided that all
-    //! bits fit before \p end.
+    //! Begins at bit \p first (0 to 7, 0 is the MSB) of the byte at \p to; the bits
+    //! before it are kept. All bits must fit before \p end. put() may overwrite bytes
+    //! after the last bit, but none from \p end on.
     bit_writer(std::uint8_t* to, unsigned first, std::uint8_t* end)
         : d_bits(first ? *to >> (8 - first) : 0), d_count(first), d_to(to), d_end(end)
     {

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replacement of the pages of a ring buffer to which an abandoned device may still write.
- */
+/* Replaces the pages of a ring buffer to which an abandoned device may still write. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
 #define INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
@@ -14,9 +13,9 @@
 
 namespace gr::gpufec {
 
-//! Whether pages can be replaced in such a way that a device that has pinned the old
-//! pages does not write to the new pages. On architectures other than x86-64 a device
-//! may use the processor's page tables, and would write to the new pages.
+//! Whether a device that has pinned the old pages keeps writing to them after they are
+//! replaced. On architectures other than x86-64 a device may use the processor's page
+//! tables, so it would write to the new pages.
 #if defined(__x86_64__)
 constexpr bool pages_can_be_replaced = true;
 #else
@@ -24,9 +23,9 @@ constexpr bool pages_can_be_replaced = false;
 #endif
 
 /*! Replaces the pages of a ring buffer by pages with the same contents, and returns
- * whether that succeeded. The \p bytes of the ring are mapped twice, the second mapping
- * directly after the first. During the call other threads may read the ring but not
- * write to it. A device that has pinned the old pages continues to use the old pages.
+ * whether that succeeded. The ring has \p bytes bytes, which are mapped twice; the second
+ * mapping follows the first. During the call other threads may read the ring but not
+ * write to it. A device that has pinned the old pages continues to use them.
  */
 inline bool put_other_pages(char* ring, std::size_t bytes)
 {

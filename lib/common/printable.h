@@ -54,8 +54,8 @@ std::string by_characters(const std::string& text, const Write& write)
     return out;
 }
 
-//! Returns \p text with control characters and bytes that are not valid UTF-8 written
-//! as \\xNN. If \p lines is true, line feeds are kept.
+//! Returns \p text with each byte of a control character or of invalid UTF-8 replaced by
+//! \\xNN. If \p lines is true, line feeds are kept.
 inline std::string printable(const std::string& text, bool lines = false)
 {
     return by_characters(text, [&](bool valid, const std::string& bytes) {

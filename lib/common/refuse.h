@@ -20,8 +20,8 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text. Floating-point values have as many digits, six or more, as
-//! they need to convert back exactly.
+//! Returns \p value as text. Floating-point values get the smallest precision, from six
+//! digits on, that converts back to the same value.
 template <class Value>
 std::string value_text(const Value& value)
 {
@@ -68,8 +68,8 @@ void check_positive_bit(Value bit)
     require(bit == 0 || bit == 1, "positive_bit", bit, "0 and 1");
 }
 
-//! Returns the value that \p choices has for \p name, compared after folded(). \throws
-//! std::invalid_argument, which lists the names
+//! Returns the value of the entry \p name of \p choices; names are compared after
+//! folded(). \throws std::invalid_argument, which lists the names, if there is no entry
 template <class Value>
 Value choose(const std::string& parameter,
              const std::string& name,

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Convolutional codes: checks of polynomials and puncturing patterns, branch outputs, and
+ * the names of terminations and formats. */
+
 #include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <algorithm>
@@ -43,7 +46,8 @@ bool in_range(int polynomial, int constraint_length)
     return magnitude > 0 && magnitude >> constraint_length == 0;
 }
 
-// Reads the decimal digits of each polynomial as octal; empty if one has an 8 or 9.
+// Returns the polynomials that result if the decimal digits are read as octal, for users
+// who forgot the octal prefix; empty if a digit is 8 or 9.
 std::vector<int> read_as_octal(const std::vector<int>& polynomials)
 {
     std::vector<int> read;
@@ -57,7 +61,8 @@ std::vector<int> read_as_octal(const std::vector<int>& polynomials)
     return read;
 }
 
-// Returns the preset that has these polynomials, in any order and with any inversion.
+// Returns a preset with these polynomials, in any order and with any inversion; nullptr
+// if there is none.
 const conv_preset* known_code(std::vector<int> polynomials)
 {
     const auto sorted = [](std::vector<int> p) {
@@ -108,7 +113,8 @@ int backwards(int polynomial, int constraint_length)
 
 unsigned parity(unsigned x) { return __builtin_parity(x); }
 
-// Splits a puncturing pattern into one row of '0' and '1' per output, of equal lengths.
+// Splits a puncturing pattern into one row of '0' and '1' per output. Throws
+// std::invalid_argument if a row is missing, too long or of another length.
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =
@@ -168,8 +174,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A puncturing pattern of one stage would mean no puncturing, so its period is
-        // doubled.
+        // A period of one stage stands for an unpunctured code, so a punctured pattern of
+        // one stage is repeated.
         for (auto& row : rows) {
             row += row;
         }

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Convolutional encoder: one stage at a time for unpacked bits, eight stages at a time by
+ * tables for packed bits. */
+
 #include "common/packed_bits.h"
 #include "viterbi/model/block_layout.h"
 #include <algorithm>
@@ -11,22 +14,25 @@ namespace gr::gpufec {
 using namespace viterbi;
 
 /*
- * Tables that encode eight stages at a time. The code is linear: the coded bits are the
- * sum of the response to the current byte of eight stages and the response to the byte
- * before it. */
+ * Tables that encode a byte, the bits of eight stages, at once. The code is linear, so
+ * the coded bits are the sum modulo 2 of the response to this byte and the response to
+ * the byte before it. */
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words of each state for input bit 0, then for input bit 1.
+    // Output words, inverted where the code is: of each state for input bit 0, then of
+    // each state for input bit 1.
     std::vector<std::uint8_t> words;
 
-    // Responses for eight consecutive stages at one position in the puncturing period.
+    // Responses of eight stages that begin at one position of the puncturing period.
     struct phase {
-        // Responses to the current byte and to the previous one.
+        // Responses to the current byte, with the inversion of outputs, and to the
+        // previous byte.
         std::uint64_t now[256], before[256];
         unsigned sent[9]; // number of coded bits sent before each stage
     };
-    std::vector<phase> phases; // one per position, until the puncturing pattern repeats
+    // One element per byte, until a byte begins with a puncturing period again.
+    std::vector<phase> phases;
 };
 
 conv_encoder_kernel::tables::tables(const conv_code& code)
@@ -47,8 +53,9 @@ conv_encoder_kernel::tables::tables(const conv_code& code)
         for (unsigned s = 0; s <= 8; ++s) {
             to.sent[s] = code.values(8 * p + s) - code.values(8 * p);
         }
-        // Returns the coded bits of the last eight of 16 stages; the newest bit is
-        // lowest.
+        // Returns the coded bits of eight stages. The low byte of `bits` has their
+        // information bits, the next byte those of the eight stages before them; the
+        // newest bit is the lowest.
         const auto sent = [&](unsigned bits) {
             std::uint64_t all = 0;
             for (unsigned s = 0; s < 8; ++s) {
@@ -89,8 +96,8 @@ conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
     d_tables = std::make_shared<tables>(code);
 }
 
-// Encodes a bit at stage number `stage`, updates the state, returns the end of the
-// output.
+// Encodes one bit at stage `stage`, writes its coded bits to `out`, updates `state`, and
+// returns the end of the output.
 std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
                                         unsigned& state,
                                         unsigned bit,
@@ -107,7 +114,7 @@ std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
     return out;
 }
 
-// Returns the encoder state after the last bits of the stream.
+// Returns the state of a streaming encoder before the next bit.
 unsigned conv_encoder_kernel::state() const
 {
     const unsigned memory = d_code.constraint_length() - 1;
@@ -158,8 +165,10 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-// Encodes `stages` bits that follow the bits of `history`; bits from number `count` on
-// are zeros. Returns the new history.
+// Encodes the first `stages` bits of `bytes`; bits from number `count` on, the tail, are
+// zeros. The output begins at bit `first` of the byte at `out`. `history` holds the bits
+// before the first one, the newest least significant. Returns the history for the next
+// call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -171,7 +180,8 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto& phases = d_tables->phases;
     const auto coded = d_code.values(stage + stages) - d_code.values(stage);
     bit_writer writer(out, first, out + (first + coded + 7) / 8);
-    // Stages are encoded in whole bytes; bits before the first come from the history.
+    // The tables start at stages that are multiples of 8. So the first byte begins with
+    // `skip` bits of the history, and their coded bits are not written.
     const unsigned skip = stage % 8;
     const auto* phase = &phases[stage / 8 % phases.size()];
     const auto next = [&](const tables::phase* p) {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Re-encoding of decoded bits by a table, and the comparison of eight signs at a time. */
+
 #include "reencoder.h"
 #include <algorithm>
 #include <array>
@@ -15,7 +17,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Bit i of each mask refers to value i of eight: its sign, and whether it is nonzero.
+// Masks for eight soft values. Bit i tells whether value i is negative, or not 0.
 struct value_signs {
     unsigned negative, not_zero;
 };
@@ -46,7 +48,8 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Number of ones in each byte. Baseline x86-64 has no popcount instruction.
+// Number of one bits in each byte. The table is used because baseline x86-64 has no
+// popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
     for (unsigned i = 1; i < count.size(); ++i) {
@@ -74,7 +77,8 @@ reencoder::reencoder(const conv_code& code) : d_memory(code.constraint_length() 
         inverted = inverted << 1 | unsigned(code.inverted(r));
     }
     const auto sent = [&](unsigned stage, unsigned contents, auto&& add) {
-        // Bit-reverses the contents, which have the newest bit least significant.
+        // Reverses the order of bits: the newest bit is the lowest of `contents`, but the
+        // highest of a state.
         unsigned state = 0;
         for (unsigned i = 1; i <= d_memory; ++i) {
             state |= (contents >> i & 1u) << (d_memory - i);
@@ -115,7 +119,7 @@ reencoder::sign_count reencoder::operator()(const std::uint8_t* bits,
                                             sign_count* each,
                                             std::uint64_t* against) const
 {
-    // Returns `wide` bits from number `at` on.
+    // Returns `wide` of the decoded bits, from number `at` on.
     const auto window = [bits](std::size_t at, unsigned wide) {
         std::uint32_t four;
         std::memcpy(&four, bits + at / 8, 4);

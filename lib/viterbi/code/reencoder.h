@@ -14,15 +14,21 @@
 
 namespace gr::gpufec::viterbi {
 
+/*!
+ * \brief Counter of the soft values whose sign contradicts the re-encoded bits.
+ *
+ * It works in steps. A step is as many puncturing periods as have at most eight soft
+ * values, but at least one period.
+ */
 class reencoder
 {
 public:
-    //! Number of bytes after the counted bits and values that may also be read.
+    //! Number of bytes that may be read after the last bit and after the last value.
     static constexpr std::size_t slack = 8;
 
     struct sign_count {
         std::uint32_t values = 0; //!< values that are not erased
-        std::uint32_t wrong = 0;  //!< values whose sign disagrees
+        std::uint32_t wrong = 0;  //!< values whose sign contradicts the coded bit
 
         sign_count& operator+=(const sign_count& other)
         {
@@ -43,15 +49,16 @@ public:
     unsigned memory() const { return d_memory; }
 
     /*!
-     * \brief Compares \p steps steps.
+     * \brief Re-encodes \p steps steps and returns the sum of their counts.
      *
-     * \param bits decoded bits, most significant first
-     * \param first index of the first stage's bit, after K−1 others; the stage is the
-     *        first of a puncturing period
-     * \param values soft values from that stage on
+     * \param bits decoded bits, packed, most significant first
+     * \param first index in \p bits of the first step's first bit, at least K−1, because
+     *        the K−1 bits before it are read too; its stage begins a puncturing period
+     * \param values int8 soft values from that stage on
+     * \param steps number of steps
      * \param each if not nullptr, receives the count of each step
-     * \param against if not nullptr, increased by the magnitudes of the values with a
-     *        wrong sign
+     * \param against if not nullptr, the magnitudes of values with a wrong sign are added
+     *        to it
      */
     sign_count operator()(const std::uint8_t* bits,
                           std::size_t first,
@@ -64,9 +71,10 @@ private:
     unsigned d_memory;
     unsigned d_stages, d_values;
     bool d_whole; // the signs of a step fit into one byte
-    // Table of signs, the first in the least significant bit. If d_whole is set, the
-    // index consists of a step's bits and the K−1 bits before; otherwise of the stage in
-    // the puncturing period and the contents of the shift register.
+    // Table of coded bits, the first in the least significant bit. If d_whole is set, an
+    // entry covers a step, and its index is the step's bits after the K−1 bits before
+    // them. Otherwise an entry covers one stage, and its index is the stage's number in
+    // the puncturing period, followed by the contents of the shift register.
     std::vector<std::uint8_t> d_signs;
     // Number of sent values per stage; unused if d_whole is set.
     std::vector<unsigned> d_sent;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one parallel block per SIMD lane; threads share the groups of lanes.
- */
+/* The CPU backend. Each SIMD lane decodes one parallel block. Threads take groups of as
+ * many blocks as there are lanes. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -62,7 +62,7 @@ depuncturing make_depuncturing(const value_map& map)
     return d;
 }
 
-// Reads soft values of a batch in any format.
+// Reader of the soft values of windows, from a batch's input in any format.
 class value_reader
 {
 public:
@@ -82,8 +82,8 @@ public:
     {
     }
 
-    // Returns a pointer to the window's values in the input if they need neither
-    // conversion nor added erasures.
+    // Returns a pointer to the window's values in the input, or nullptr if they need
+    // conversion or added erasures.
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
@@ -98,7 +98,7 @@ public:
                    : nullptr;
     }
 
-    // Copies the window's values to a row; missing ones are erased.
+    // Copies the window's values, depunctured, to a row. Missing values become erasures.
     void copy(const block_window& w, std::int8_t* row) const
     {
         const auto& plan = d_setup.plan;
@@ -116,7 +116,7 @@ public:
         }
     }
 
-    // Selects a frame, or the stream.
+    // Selects the frame of the batch that the other functions read; 0 for a stream.
     void locate(std::size_t frame)
     {
         const auto& plan = d_setup.plan;
@@ -178,8 +178,8 @@ private:
         }
     }
 
-    // Returns a pointer to values in the input if they need no conversion and none is
-    // missing.
+    // Returns a pointer to values in the input, or nullptr if they need conversion or
+    // some are missing.
     const std::int8_t* unconverted(std::int64_t first, std::int64_t n) const
     {
         const bool there =
@@ -188,7 +188,7 @@ private:
                      : nullptr;
     }
 
-    // Copies the code's values from number `first` on; missing ones are erased.
+    // Copies the code's values from number `first` on. Missing values become erasures.
     void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         if (!d_job.phase_rotation.any()) {
@@ -209,7 +209,7 @@ private:
         }
     }
 
-    // Copies values like the function above, but without the phase rotation.
+    // Copies values like fetch(), but without the phase rotation.
     void receive(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         const auto begin = std::clamp(d_first, first, first + n);
@@ -265,7 +265,7 @@ public:
 
     ~cpu_viterbi() override { stop(); }
 
-    // Nothing to reserve: the scratch rows already hold converted values.
+    // Reserves nothing, because values are converted in the scratch rows.
     bool reserve_conversion_buffers() noexcept override { return true; }
 
     void submit(unsigned slot, const job& job, const batch_memory& memory) override
@@ -281,8 +281,9 @@ public:
         });
     }
 
-    // Counts sign errors only in tests in which the CPU stands in for a device. For other
-    // CPU batches the lock monitor counts sign errors.
+    // Counts sign errors if the job was made for a device: after a fail-over, and in
+    // tests in which the CPU stands in for a device. Otherwise the lock monitor counts
+    // them.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
@@ -364,7 +365,8 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Uses enough blocks to fill all lanes, but no more than low latency allows.
+// Returns enough blocks for at least four groups of lanes per thread, so that threads
+// share the work evenly, but few enough for a low latency.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

@@ -4,16 +4,17 @@
 /* The lane-parallel decoder: one parallel block per SIMD lane. It is compiled once for
  * each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
  *
- * A word of 16 bits holds a path metric and, in its low bits, H decisions. A branch from
- * an odd predecessor adds 1 << t at stage t of a strip of H stages, so that the minimum
- * carries the survivor's decisions along, and ties take the even predecessor. At the end
- * of a strip the decisions are moved into the survivors.
+ * A word of 16 bits holds a path metric and, in its low bits, H decisions. A strip is a
+ * group of H stages. A branch from an odd predecessor adds 1 << t at stage t of a strip.
+ * So the minimum of two words also selects the survivor's decisions, and on a tie the
+ * even predecessor survives. At the end of a strip the decisions are moved to the
+ * survivors.
  *
- * Range: a branch metric is at most B = 127·R; after K−1 stages two path metrics differ
- * by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a strip adds at
- * most H·B, so the smallest is subtracted from all when state 0 exceeds M − H·B − S. A
- * state that cannot be reached yet counts as S + 1 above the smallest, so that no path
- * from it survives. */
+ * Range: with R outputs, a branch metric is at most B = 127·R. After K−1 stages two path
+ * metrics differ by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a
+ * strip adds at most H·B. So when the metric of state 0 exceeds M − H·B − S, the smallest
+ * one is subtracted from all. A state that cannot be reached yet has a metric of S + 1
+ * above the smallest, so that no path from it survives. */
 
 #include "kernels.h"
 #include <cstring>
@@ -49,7 +50,7 @@ inline bool any_above(vec a, unsigned limit)
     return any != 0;
 }
 
-// Output words of branches, from a table.
+// The output words of branches, from lane_trellis::word.
 struct table_words {
     const std::uint8_t (*word)[4];
     unsigned operator()(unsigned butterfly, unsigned branch) const
@@ -58,8 +59,8 @@ struct table_words {
     }
 };
 
-// Output words of the code with polynomials 171 and 133 (octal), as compile-time
-// constants.
+// The output words of the code with polynomials 171 and 133 (octal). In unrolled loops
+// they are compile-time constants.
 struct words_171_133 {
     constexpr unsigned operator()(unsigned butterfly, unsigned branch) const
     {
@@ -70,15 +71,15 @@ struct words_171_133 {
     }
 };
 
-// Branch metrics of all output words at one stage, shifted above the decisions.
+// Branch metrics of all output words at one stage, shifted left by H bits.
 template <unsigned Words>
 struct branch_costs {
     vec even[Words]; // branch metric from an even predecessor
     vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
-// Transposes soft values of `stages` stages from `first` on, from a row per lane to
-// [stage][output][lane].
+// Transposes the soft values of `stages` stages, from stage `first` on: lanes have
+// separate rows, and the tile is [stage][output][lane].
 void transpose(const lane_blocks& blocks,
                unsigned outputs,
                unsigned first,
@@ -173,7 +174,7 @@ private:
 
     static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
 
-    // Number of stages by which the first strip is incomplete.
+    // Returns the number of stages by which the first strip is incomplete.
     static unsigned skipped(unsigned window) { return (H - window % H) % H; }
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
@@ -309,7 +310,8 @@ private:
         }
 
         const unsigned threshold = ((1u << (16 - H)) - 1 - H * d_branch - d_spread) << H;
-        // Path metrics differ by at most S only after K−1 stages.
+        // Path metrics differ by at most S only after K−1 stages. Until then they are
+        // reduced after every strip.
         const unsigned settled = any_zero ? (K - 1 + H - 1) / H + 1 : 0;
         const unsigned missing = skipped(blocks.window);
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -356,8 +358,8 @@ private:
         b = c;
     }
 
-    // Traces the survivors back from state 0; bit i of a lane's path belongs to stage i −
-    // skipped.
+    // Traces the survivors back from state 0 and writes the decoded bits. Bit i of a
+    // lane's path belongs to stage i − skipped() of the window.
     void traceback(const lane_blocks& blocks)
     {
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -394,7 +396,7 @@ private:
         }
     }
 
-    // Copies `count` bits from bit `first` of the path on, first bit most significant.
+    // Writes `count` bits from bit `first` of the path on, the first most significant.
     static void write_bits(const std::uint32_t* path,
                            unsigned first,
                            unsigned count,
@@ -422,14 +424,14 @@ private:
 
     const unsigned d_outputs;
     const unsigned d_inverted;
-    const unsigned d_swapped; // 1 if the two outputs are exchanged
+    const unsigned d_swapped; // 1 if the output of 133 is sent first, else 0
     const Words d_words;
     vec* const d_survivors;
     unsigned d_branch; // largest branch metric, B
     unsigned d_spread; // largest spread of path metrics, S
 };
 
-// Calls `action` with the decoder that is specialised for a trellis.
+// Calls `action` with the decoder that is compiled for a trellis of constraint length K.
 template <unsigned K, class Action>
 void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
 {

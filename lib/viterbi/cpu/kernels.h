@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the CPU's lane-parallel decoder. One source is compiled for several
+/* The interface of the CPU's lane-parallel decoder, which is compiled for several
  * instruction sets. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
@@ -32,10 +32,10 @@ struct lane_trellis {
     std::uint8_t word[128][4];
 };
 
-//! One parallel block per lane; all windows have the same length.
+//! The parallel blocks to decode at once, one per lane. All windows have the same length.
 struct lane_blocks {
     unsigned window; //!< stages
-    //! Soft values of a lane: window × outputs, interleaved.
+    //! Soft values of a lane, [stage][output].
     const std::int8_t* soft[max_lanes];
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
@@ -53,14 +53,17 @@ struct depuncturing {
     alignas(16) std::uint8_t from[16];
 };
 
+//! The lane-parallel decoder of one instruction set.
 struct lane_decoder {
     unsigned lanes;
-    //! Returns the scratch memory, aligned to 64, for blocks of \p window stages.
+    //! Returns the bytes of scratch memory for windows of \p window stages. The memory
+    //! must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
+    //! Decodes one parallel block in each lane.
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
-    //! Depunctures \p d.sent values per iteration while at least 16 input values and 16
-    //! output bytes remain. Returns the number of iterations; 0 if the instruction set
-    //! has no shuffle.
+    //! Depunctures \p d.sent values per shuffle, as long as at least 16 input values and
+    //! 16 output bytes remain. Returns the number of shuffles; 0 if the instruction set
+    //! has no byte shuffle. The caller depunctures the rest.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 /* Arithmetic on words of two 16-bit path metrics, one for each parallel block of a pair.
- * GPUs before Hopper have no instructions for the minimum of such pairs. */
+ * GPUs before Hopper have no instruction for the minimum of both halves. */
 
 #if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900 && !defined(GPUFEC_WITHOUT_DPX)
 #define GPUFEC_PAIRS_ARE_NATIVE
@@ -45,7 +45,7 @@ __device__ inline std::uint32_t max2(std::uint32_t a, std::uint32_t b)
     return __vmaxu2(a, b);
 }
 
-//! Returns min(a + b, c) of both halves; sums wrap around.
+//! Returns min(a + b, c) for each half. Sums wrap around.
 __device__ inline std::uint32_t
 add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -56,7 +56,7 @@ add_min2(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! Returns min(a + b, c) of both halves; the caller guarantees that sums fit 16 bits.
+//! Returns min(a + b, c) for each half. The sum of each half must fit 16 bits.
 __device__ inline std::uint32_t
 add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 {
@@ -67,8 +67,9 @@ add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! PTX's prmt: nibble i of the selector chooses one of the eight bytes of a and b for
-//! byte i. With 8 added, the chosen byte's sign bit fills the byte.
+//! Selects four of the eight bytes of \p a (0 to 3) and \p b (4 to 7) with PTX's prmt.
+//! Nibble i of the selector is the index of the byte for byte i of the result. If 8 is
+//! added to the index, the sign bit of that byte fills byte i.
 __device__ inline std::uint32_t
 permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
@@ -77,28 +78,31 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
     return d;
 }
 
-//! Extracts the soft values of output r of both blocks from a prepared word
-//! (soft_words()), as two signed 16-bit values.
+//! Returns the soft values of output \p r of both blocks, as two signed 16-bit values.
+//! \p word is the word written by prepare() that holds this output.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
     return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*
- * Writes decoded bits, which arrive strip by strip from the last to the first. The first
- * bit of a byte is its most significant. Memory is written in whole sectors of 32 bytes,
- * because a partial write makes ECC memory read the sector first.
+ * Writer of the decoded bits of a block. They arrive in groups of consecutive stages, the
+ * last group first. The first bit of a byte is its most significant. Memory
+ * is written in whole sectors of 32 bytes, because ECC memory must read a sector before a
+ * partial write.
  */
 class bit_writer
 {
 public:
+    //! \p count: number of bits to write.
     __device__ bit_writer(std::uint32_t* out, std::uint32_t count)
         : d_out(out), d_count(count), d_word((int(count) + 64) / 32)
     {
     }
 
-    //! Adds the bits of consecutive stages. The lowest bit is that of stage \p position,
-    //! counted from the first decoded bit. Negative stages are not written.
+    //! Adds the bits of consecutive stages. The lowest bit belongs to stage \p position,
+    //! counted from the first decoded bit. Bits before that one, and from number `count`
+    //! on, are not written.
     __device__ void put(int position, std::uint32_t bits)
     {
         const int word = position >> 5;
@@ -140,7 +144,7 @@ private:
         }
     }
 
-    // Writes the collected words, at most \p left of them.
+    // Writes the words of d_sector, but at most `left` of them.
     __device__ void write(std::uint32_t* to, std::uint32_t left) const
     {
         if (left >= sector && reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4) == 0) {
@@ -162,7 +166,8 @@ private:
     // The lower half holds bits of word d_word, the upper half those of word d_word + 1.
     std::uint64_t d_bits = 0;
     int d_word;
-    std::uint32_t d_sector[sector] = {}; // the word flushed last and those after it
+    // The word that was flushed last, and the words after it in memory.
+    std::uint32_t d_sector[sector] = {};
 };
 
 } // namespace device

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: a stream and device memory for each slot. */
+/* The CUDA backend. Each slot has a CUDA stream and device memory of its own. */
 
 #include "kernels.h"
 #include "viterbi/stream/traits.h"
@@ -59,8 +59,8 @@ public:
         return take(&viterbi_slot::floats, d_limits.input_bytes);
     }
 
-    //! Returns the bytes of device memory of a slot for \p blocks parallel blocks,
-    //! without the buffers that are allocated on first use.
+    //! Returns the bytes of device memory that a slot for \p blocks parallel blocks
+    //! needs, without the buffers that are allocated on first use.
     static std::size_t
     device_bytes(const setup& setup, const launch_plan& plan, std::size_t blocks)
     {
@@ -173,9 +173,9 @@ private:
     const std::unique_ptr<launch_plan> d_launch;
 };
 
-// Returns the bytes of pinned memory of all slots together. Long blocks decode slowly
-// even in small batches, so they need larger batches to keep the bus busy with three
-// slots. The factor gives K=7 at rate 3/4 160 MiB, as chosen in
+// Returns the bytes of pinned memory of all slots together. The time to decode a batch is
+// at least that of one block. So batches of long blocks must be larger to keep the bus
+// busy with three slots. For K=7 at rate 3/4 the result is 160 MiB, as chosen in
 // docs/decisions/2026-11-23-copies-to-a-device.md.
 std::size_t host_bytes(const setup& s)
 {
@@ -203,7 +203,7 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * batch_granularity(s)) *
         64;
     const auto work_items = std::max<std::size_t>(1, std::min(by_host, by_device));
-    // Large batches are a multiple of a thread block's 32 pairs.
+    // Rounds large batches down to whole thread blocks, which decode 32 pairs.
     return work_items * batch_granularity(s) > 1024
                ? work_items / 64 * 64 * batch_granularity(s)
                : work_items * batch_granularity(s);

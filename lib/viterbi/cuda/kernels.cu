@@ -45,8 +45,7 @@ output_order as_sent(const conv_code& code)
     return o;
 }
 
-// Launch plan for any code: the kernels of pbvd.cuh, on input that prepare() has
-// prepared.
+// Launch plan for any code: prepare() and the kernels of pbvd.cuh.
 class pbvd : public launch_plan
 {
 public:
@@ -92,8 +91,8 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the specialised kernel for a standard code, otherwise the generic one for
-    // the number of outputs.
+    // Returns the kernel that is compiled for these numbers, or else the generic kernel
+    // for the number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -137,8 +136,9 @@ private:
     const output_order d_order;
 };
 
-// Launch plan with path metrics in registers. Large batches use 2^Wide threads per pair
-// of blocks; small ones use 2^Narrow threads per pair and a fused kernel.
+// Launch plan that keeps path metrics in registers. Large batches use 2^Wide threads per
+// pair of blocks. Small batches use 2^Narrow threads per pair and the fused kernel, which
+// this class calls narrow.
 template <class Code, unsigned Wide, unsigned Narrow>
 class registers : public launch_plan
 {
@@ -178,8 +178,8 @@ public:
         }
     }
 
-    //! Returns whether \p code has the polynomials of Code, in any order, and stores that
-    //! order.
+    //! Returns whether \p code has the polynomials of Code, in any order. If so, stores
+    //! that order and the inverted outputs in \p order.
     static bool match(const conv_code& code, output_order& order)
     {
         if (code.constraint_length() != Code::constraint_length ||
@@ -235,9 +235,10 @@ private:
     using wide = wide_trellis<Code, Wide>;
     using narrow = register_trellis<Code, Narrow>;
 
-    // Largest grid, in multiples of the resident thread blocks, for the narrow kernel. In
-    // viterbi-table3-h200.json the narrow kernel is faster up to one multiple (0.09
-    // instead of 0.15 ms) and within 10 % of the wide kernels at two.
+    // Largest grid for the narrow kernel, in multiples of the thread blocks that are
+    // resident at once. In bench/results/viterbi/viterbi-table3-h200.json the narrow
+    // kernel is faster than the wide kernels up to one multiple (0.09 instead of 0.15 ms
+    // per batch), and at two multiples its time is within 10 % of theirs.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -246,8 +247,9 @@ private:
         return fused_registers<Code, Narrow, Input, Frames>;
     }
 
-    // A kernel with one thread per pair and direct input is compiled for each inversion
-    // of the outputs, because a test at run time would cost instructions in every stage.
+    // Returns the forward kernel. With one thread per pair and direct input, it is
+    // compiled for each inversion of the outputs, because a test at run time would cost
+    // instructions in every stage.
     template <class Input, bool Frames>
     static auto forward([[maybe_unused]] unsigned inverted)
     {
@@ -266,8 +268,8 @@ private:
         return forward_registers<Code, Wide, Input, Frames>;
     }
 
-    // Returns whether direct_input can read the rows of both kernels in aligned 8-byte
-    // words.
+    // Returns whether direct_input can read the windows in aligned 8-byte words, in the
+    // wide and in the narrow kernel.
     static bool reads_directly(const batch_geometry& g)
     {
         if (!g.plan.streaming() || g.packed4 || g.map.period > 1) {
@@ -443,7 +445,7 @@ __global__ void rotate_pairs(phase_rotation t, std::uint32_t* values, std::size_
         return;
     }
     std::uint32_t v = values[word];
-    const auto left = count - 4 * word; // Values after the last one are erased.
+    const auto left = count - 4 * word; // values after the last one become erasures
     v &= left >= 4 ? ~0u : (1u << 8 * left) - 1;
     v = __vmaxs4(t.exchanged ? __byte_perm(v, 0, 0x2301) : v, 0x81818181u);
     const std::uint32_t changed =

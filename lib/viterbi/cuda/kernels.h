@@ -15,11 +15,11 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! The mapping of a code's outputs to those of a kernel.
+//! The order in which a kernel expects a code's outputs, and their inversion.
 struct output_order {
     //! Index of the code's output that becomes the kernel's output r.
     std::uint8_t source[conv_code::max_outputs];
-    //! Mask of the kernel's inverted outputs: bit R−1−r is for output r of R.
+    //! Mask of inverted outputs. Bit R−1−r belongs to the kernel's output r of R.
     std::uint8_t inverted;
 };
 
@@ -36,8 +36,8 @@ struct batch_geometry {
     //! Number of pairs of parallel blocks, rounded up to a multiple of 32 (a warp).
     std::uint32_t pairs;
 
-    //! Returns the window of block \p block of the batch and stores the index of its
-    //! frame.
+    //! Returns the window of block \p block of the batch. \p frame receives the index of
+    //! its frame in the batch, 0 for a stream.
     __host__ __device__ block_window window(std::uint32_t block,
                                             std::uint32_t& frame) const
     {
@@ -69,21 +69,25 @@ struct device_buffers {
     std::byte* output;
 };
 
-//! The kernels chosen for a code, and their launch.
+//! The kernels chosen for a setup, and their launch.
 class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
+    //! Returns the order of outputs that the kernels expect.
     virtual output_order order() const = 0;
     //! Returns the number of survivor words per pair of blocks.
     virtual std::size_t survivor_words(const block_layout& plan) const = 0;
+    //! Enqueues the kernels that decode a batch. Calls \p mark with "prepare", "forward"
+    //! and "traceback" in this order, even if one kernel does several of these steps.
     virtual void launch(const batch_geometry& g,
                         const device_buffers& memory,
                         cudaStream_t stream,
                         const cuda::marker& mark) const = 0;
 };
 
-//! Converts \p count floats to int8 with the job's scales.
+//! Enqueues the conversion of \p count floats to int8 with the job's scales. The
+//! functions below also only enqueue their work on \p stream.
 void launch_quantise(const job& job,
                      const float* floats,
                      std::size_t count,

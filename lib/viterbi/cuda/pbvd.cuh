@@ -4,13 +4,13 @@
 /* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel, in which
  * each warp computes the butterflies of a group, and a traceback kernel.
  *
- * The butterflies of a group have the same output words, so that a warp computes four
- * branch metrics per stage and group (the paper's α, β, γ, θ). A thread decodes two
- * parallel blocks, and a thread block 32 pairs; path metrics are in shared memory. Unlike
- * in the paper, the low bits of path metrics carry decisions, as on the CPU
- * (cpu/kernels.cc, which also proves the range). Every H stages, a strip, these decisions
- * are moved to survivors[(strip · words + word) · pairs + pair], which holds a half word
- * for each block of the pair. */
+ * The butterflies of a group have the same output words, so that a warp computes only
+ * four branch metrics per stage and group (the paper's α, β, γ, θ). A thread decodes a
+ * pair of parallel blocks, and a thread block decodes 32 pairs. Path metrics are in
+ * shared memory. Unlike in the paper, their low bits hold decisions, as on the CPU;
+ * cpu/kernels.cc proves that their range suffices. After each strip of H stages, the
+ * decisions are moved to survivors[(strip · words + word) · pairs + pair]. The first
+ * block of the pair has the lower half of the word, the second block the upper half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
@@ -27,10 +27,12 @@ inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
 }
 
-//! Words that hold the soft values of the H stages of a strip, for R outputs.
+//! Words that hold the soft values of a strip of H stages with R outputs.
 template <unsigned H, unsigned R>
 using strip_soft = std::uint32_t[H][(R + 1) / 2];
 
+//! Loads the soft values of the strip that begins at stage \p first. Values of stages
+//! outside the window are left undefined, because these stages are not computed.
 template <unsigned H, unsigned R>
 __device__ inline void load_strip(strip_soft<H, R>& s,
                                   const std::uint32_t* soft,
@@ -51,11 +53,11 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
     }
 }
 
-//! The branch metrics of a stage.
+//! The branch metrics of one stage, shifted left by the H bits of the decisions.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    //! For each output, the soft value: the branch metric of a 1 minus that of a 0. All
-    //! members are shifted left by H bits, the bits of the decisions.
+    //! The soft value of each output, which is the branch metric of a 1 minus that of a
+    //! 0.
     std::uint32_t value[R];
     std::uint32_t base; //!< branch metric of the all-zero word
 
@@ -85,8 +87,9 @@ struct stage_costs {
 
 /*
  * Forward kernel: computes path metrics and survivors of 32 pairs of blocks per thread
- * block. Thread block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N, C:
- * states of the code and butterflies per warp if known at compile time, else 0 and 0.
+ * block. Thread block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N is the
+ * number of states and C the number of butterflies per warp if the kernel is compiled for
+ * a code; otherwise both are 0.
  */
 template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
@@ -103,7 +106,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // Stage t of a strip reads buffer t % 2. H is even, so the next strip starts with
     // buffer 0 too.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
-    // The smallest path metrics that each warp found in a strip, one word per warp.
+    // The smallest path metrics that each warp finds in a strip: a word per warp and
+    // lane.
     std::uint32_t* const least = shared + lane + 2 * states * 32;
     soft += pair;
     survivors += pair;
@@ -124,12 +128,12 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     __syncthreads();
 
     const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-    // The first strips of a frame, up to stage K−1, have unreachable states. There the
-    // path metrics are clamped to the range.
+    // Before stage K−1 of a frame, some states cannot be reached from state 0. In these
+    // first strips the path metrics are clamped.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 
-    // For a code known at compile time a warp has one chunk, and the offsets of its
+    // If the kernel is compiled for a code, a warp has one chunk, and the offsets of its
     // butterflies stay in registers.
     std::uint32_t to_state[C ? C : 1];
 #pragma unroll
@@ -163,8 +167,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             const auto* const now = metrics(t);
             auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
-            // Subtracts the smallest path metric of the last strip. All path metrics of a
-            // stage have the base in common, so one subtraction is enough.
+            // Subtracts the smallest path metric of the previous strip from all path
+            // metrics. One subtraction suffices, because each of them includes the base.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);

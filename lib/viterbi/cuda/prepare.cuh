@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that prepares soft values: it unpacks, depunctures and transposes them, so
- * that warps of the forward kernels read them coalesced. */
+/* The kernel that prepares soft values. It unpacks, depunctures and transposes them, so
+ * that the loads of a warp in the forward kernels are coalesced. A thread block prepares
+ * a tile of 64 parallel blocks and 64 stages in shared memory. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
@@ -17,11 +18,11 @@ constexpr unsigned prepare_blocks = 64; // parallel blocks of a tile
 constexpr unsigned prepare_stages = 64; // stages of a tile
 
 /*
- * Returns the bytes of a row of the tile, which holds the soft values of one parallel
- * block as they were sent. The row begins with the puncturing period of its first stage,
- * or earlier, because input is copied in whole words. Its last byte is an erasure, the
- * value of punctured outputs. It has an odd number of words, so that a warp reads a
- * column without bank conflicts.
+ * Returns the size in bytes of a row of the tile. A row holds the soft values of one
+ * parallel block as they were sent. It begins with the puncturing period of its first
+ * stage, or a little earlier, because input is copied in whole words. Its last byte is an
+ * erasure, which is read for punctured outputs. A row has an odd number of words, so that
+ * a warp reads a column without bank conflicts.
  */
 __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
 {
@@ -29,8 +30,8 @@ __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
     const unsigned sent = periods * map.values_per_period;
     // Rows of tail-biting frames are depunctured when they are written.
     const unsigned all = prepare_stages * map.outputs;
-    // The first word (or eight nibbles) may begin before the first value, and the last
-    // word may end after the last value.
+    // The first word, which has up to eight values (packed4), may begin before the first
+    // value, and the last word may end after the last value.
     const unsigned values = ((sent > all ? sent : all) + 7 + 7) / 8 * 8;
     return values + 4;
 }
@@ -43,15 +44,15 @@ inline unsigned prepare_shared_bytes(const value_map& map)
 //! The source of a row of the tile.
 struct prepare_row {
     const std::uint32_t* words; //!< input words; the first word holds the first value
-    //! Range of the valid values, counted from the beginning of the first word.
+    //! Range of the values that exist, counted from the beginning of the first word.
     int begin, end;
     //! Offset of the row's first value from the beginning of the first word.
     std::uint8_t skew;
     std::uint8_t phase; //!< stage of the puncturing period at which the tile begins
 };
 
-//! Returns the row of \p block of the batch; it begins with stage \p first_stage of the
-//! block's window.
+//! Returns the source of the row for block \p block of the batch. The row begins with
+//! stage \p first_stage of the block's window.
 __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
                                                const std::byte* input,
                                                std::uint32_t block,
@@ -105,7 +106,7 @@ __device__ inline uint2 unpacked(std::uint32_t word)
              value(__byte_perm(high, low, 0x7362)) };
 }
 
-// Copies values as they were sent into the tile, word by word. A warp loads several rows
+// Fills the tile with values as they were sent, word by word. A warp loads several rows
 // at a time to hide memory latency.
 __device__ inline void prepare_sent_values(const batch_geometry& g,
                                            const prepare_row* from,
@@ -155,7 +156,7 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
     }
 }
 
-//! Returns soft value \p index of a frame.
+//! Returns soft value \p index of a frame; −128 becomes −127, and −8 of packed4 −7.
 __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed4)
 {
     if (!packed4) {
@@ -205,9 +206,9 @@ __device__ inline void prepare_circular_values(const batch_geometry& g,
 }
 
 /*
- * Prepares the soft values of a batch; missing values are erased. Outputs: number of the
- * code's outputs, or 0 to take it from g. Grid: (pairs / 32, tiles per window). Dynamic
- * shared memory: prepare_shared_bytes().
+ * Prepares the soft values of a batch and writes them as soft_words() describes. Missing
+ * values become erasures. Outputs: number of the code's outputs, or 0 to take it from g.
+ * Grid: (pairs / 32, tiles per window). Dynamic shared memory: prepare_shared_bytes().
  */
 template <unsigned Outputs>
 __global__ void __launch_bounds__(prepare_threads)

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the register kernels. A thread loads the soft values of a pair of blocks four
- * stages at a time and unpacks them to words of two 16-bit values, the first block's in
- * the lower half. */
+/* Input of the register kernels. A thread loads the soft values of a pair of blocks, four
+ * stages at a time, and unpacks them to words of two 16-bit values. The first block of
+ * the pair has the lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
@@ -13,12 +13,13 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Soft values written by prepare(), with outputs in the kernel's order and not inverted.
-//! The format of the batch's input does not matter.
+//! Soft values that prepare() has written, with outputs in the kernel's order and none
+//! inverted.
 template <unsigned R>
 class prepared_input
 {
 public:
+    //! Returns the mask of outputs that the trellis must invert.
     __device__ static unsigned inverted(const batch_geometry&) { return 0; }
 
     static constexpr unsigned words = (R + 1) / 2;
@@ -51,6 +52,7 @@ public:
         return loaded;
     }
 
+    //! Unpacks the values of stage t of a strip.
     template <unsigned t>
     __device__ void values(const strip& from, std::uint32_t (&v)[R]) const
     {
@@ -66,8 +68,8 @@ private:
     const int d_window;
 };
 
-//! Unprepared input: int8 values of two outputs, unpunctured, with rows aligned to 8
-//! bytes.
+//! Input of a stream as it was received: int8 values of an unpunctured code with two
+//! outputs, which can be read in aligned words of 8 bytes. It has the same functions.
 class direct_input
 {
 public:
@@ -151,8 +153,8 @@ private:
     const signed char* d_row[2]; // points to the window's first value
     // Number of values from the window's first value to the end of the input.
     std::int64_t d_count[2];
-    // Number of input values before the window's first value. If negative, so many values
-    // are missing at the window's beginning.
+    // Number of input values before the window's first value. If it is negative, the
+    // window begins before the input.
     int d_before[2];
     unsigned d_select[2]; // selectors for permute() of output 0, at even and odd stages
     const int d_window;

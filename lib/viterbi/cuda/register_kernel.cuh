@@ -15,8 +15,8 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 /*
- * Computes path metrics and survivors of the windows of a pair of blocks. Frames: whether
- * windows may start in state 0, which requires a test at each stage.
+ * Computes path metrics and survivors of the windows of a pair of blocks. Frames tells
+ * whether windows may start in state 0, because that requires a test at each stage.
  */
 template <class Trellis, class Input, bool Frames, class Survivors>
 __device__ inline void register_forward(const batch_geometry& g,
@@ -38,8 +38,8 @@ __device__ inline void register_forward(const batch_geometry& g,
 
     const unsigned rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
     int stage = int(g.plan.window) - int(rounds * Trellis::round);
-    // A trellis of several lanes runs with few warps, so it loads values a whole round
-    // ahead to hide latency.
+    // If several lanes share a trellis, few warps run. So they load values a whole round
+    // ahead to hide memory latency.
     constexpr unsigned depth = Trellis::lanes > 1 ? Trellis::strips : 1;
     typename Input::strip ahead[depth];
     repeat<depth>([&](auto index) {
@@ -69,12 +69,12 @@ __device__ inline void register_forward(const batch_geometry& g,
     }
 }
 
-//! Traces back one block from state 0 at the end of its window.
+//! The traceback of one block, from state 0 at the end of its window.
 template <class Trellis>
 class traced_path
 {
 public:
-    //! A \p block after the last of the batch has no bits and writes nothing.
+    //! Writes nothing if \p block is after the last block of the batch.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -93,10 +93,11 @@ public:
         d_first = int(g.plan.window) - int(w.lead) - 4;
     }
 
-    //! Returns whether any bits still have to be written.
+    //! Returns whether bits remain to be written.
     __device__ bool more() const { return d_first + 4 > 0; }
 
-    //! Traces back strip \p i of its round; \p load(word, lane) returns its survivors.
+    //! Traces back strip number \p i of its round. \p load(word, lane) returns a survivor
+    //! word of the strip.
     template <class Load>
     __device__ void step(unsigned i, Load&& load)
     {
@@ -121,8 +122,9 @@ constexpr unsigned register_threads = 128; // largest thread block of the fused 
 // Largest thread block of the kernel for many blocks.
 constexpr unsigned wide_threads = 512;
 
-//! The trellis for many blocks: 64 states per thread. It is unrolled over one strip only,
-//! because moving the states back is cheaper than missing the instruction cache.
+//! The trellis for many blocks: 64 states per thread. If one thread has all states (LB is
+//! 0), the code is unrolled over one strip only, because moving the states back after
+//! each strip costs less than missing the instruction cache.
 template <class Code, unsigned LB, unsigned Inverted = 0>
 using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
@@ -165,14 +167,14 @@ __global__ void __launch_bounds__(wide_threads)
 }
 
 /*
- * Prefetches the survivors of a warp's 32 pairs from device memory to a ring in shared
- * memory, last strip first. Without it the traceback would wait for memory at each strip.
+ * Ring in shared memory to which the survivors of a warp's 32 pairs are prefetched, the
+ * last strip first. Without it the traceback would wait for device memory at each strip.
  */
 template <class Trellis>
 class survivor_ring
 {
 public:
-    // Number of warps of the forward kernel that 32 pairs occupy.
+    // Number of warps of the forward kernel that decode 32 pairs.
     static constexpr unsigned warps = Trellis::lanes;
     static constexpr unsigned strip_words = Trellis::words * 32 * warps;
     static constexpr unsigned depth = 6; // strips
@@ -195,8 +197,8 @@ public:
         }
     }
 
-    //! Moves on to the previous strip in time if any lane sets \p more; returns whether
-    //! it did. All lanes of the warp must call this.
+    //! Moves on to the strip before the current one if any lane sets \p more, and returns
+    //! whether it did. All lanes of the warp must call this function.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {
@@ -206,12 +208,13 @@ public:
         __pipeline_wait_prior(depth - 2);
         __syncwarp();
         d_current = d_current == depth - 1 ? 0 : d_current + 1;
-        // Reuses the memory of the strip before, which no lane reads any more.
+        // Overwrites the strip that has been traced back, which no lane reads any more.
         copy_next();
         return true;
     }
 
-    //! Returns a survivor word of lane \p lane of \p pair (0 to 31) in the current strip.
+    //! Returns survivor word \p word of lane \p lane of the trellis of pair \p pair (0 to
+    //! 31), in the current strip.
     __device__ std::uint32_t at(unsigned pair, unsigned word, unsigned lane) const
     {
         const unsigned thread = pair * Trellis::lanes + lane;
@@ -307,7 +310,8 @@ std::size_t fused_shared_bytes(const block_layout& plan, unsigned threads)
            sizeof(std::uint32_t);
 }
 
-//! Fused kernel for few blocks: survivors stay in shared memory.
+//! Forward pass and traceback in one kernel, for few blocks. Survivors stay in shared
+//! memory.
 template <class Code, unsigned LB, class Input, bool Frames>
 __global__ void __launch_bounds__(register_threads)
     fused_registers(const __grid_constant__ batch_geometry g,

@@ -4,20 +4,22 @@
 /* The add-compare-select of a trellis with all path metrics in registers.
  *
  * 2^LB neighbouring lanes decode a pair of parallel blocks. Their registers hold the
- * N = 2^(K−1) states in place, as in a fast Fourier transform: at stage T, state s is at
- * location rotl^T(s), and the two states of a butterfly differ in bit T of the location.
- * If that is a bit of the register index, the butterfly is within a thread; if it is a
- * bit of the lane, two lanes exchange their states and each computes one result. The
- * permutation costs nothing if the loop is unrolled until it is the identity again. These
- * stages are a round.
+ * path metrics of N = 2^(K−1) states, and butterflies are computed in place, as in a fast
+ * Fourier transform. A location consists of the lane (high bits) and the register index
+ * (low bits). At stage T, state s is at location rotl^T(s), which is s rotated left by T
+ * bits, and the two states of a butterfly differ in bit T of the location. If that is a
+ * bit of the register index, a thread computes the butterfly alone. If it is a bit of the
+ * lane, two lanes exchange their states and each computes one result. After some stages,
+ * a round, the permutation is the identity again. The loop is unrolled over a round, so
+ * that register indices are constants and the permutation costs nothing.
  *
  * Output words are linear in the state. So the lane's part of the state, like an inverted
- * output, only exchanges the branch metrics of a 0 and a 1. The low bits of path metrics
- * carry decisions as in cpu/kernels.cc, which proves the range; here H = 4.
+ * output, only exchanges the branch metrics of a 0 and a 1. The low H = 4 bits of path
+ * metrics hold decisions, as on the CPU; cpu/kernels.cc proves that the range suffices.
  *
- * The survivors of a pair and a strip of H stages are N/4 words. Word i of lane l holds
- * the decisions of registers 4i … 4i+3, 4 bits each, in the lower half those of the
- * first block. */
+ * A pair has N/4 survivor words per strip of H stages. Word i of lane l holds the
+ * decisions of registers 4i … 4i+3, 4 bits each. The first block of the pair has the
+ * lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_TRELLIS_CUH
@@ -28,7 +30,7 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! A code known to the compiler, without inverted outputs.
+//! The polynomials of a code as template arguments. No output is inverted.
 template <unsigned K, unsigned... Polynomials>
 struct static_code {
     static constexpr unsigned constraint_length = K;
@@ -76,9 +78,10 @@ __device__ inline void repeat(Action&& action)
 }
 
 /*
- * The path metrics of a pair of blocks, or a lane's part of them. Moves: a round is one
- * strip, after which path metrics are moved back to their registers. Inverted: mask of
- * inverted outputs (output_order::inverted) if one lane has all states.
+ * The path metrics of a pair of blocks, or a lane's part of them. If Moves is set, a
+ * round is one strip, and path metrics are moved back to their registers after each
+ * round. Inverted: mask of inverted outputs (output_order::inverted) if one lane has all
+ * states.
  */
 template <class Code, unsigned LB, bool Moves = false, unsigned Inverted = 0>
 class register_trellis
@@ -93,7 +96,8 @@ public:
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
-    //! Number of stages after which the permutation is the identity and a strip begins.
+    //! Number of stages after which a strip begins and the permutation is the identity
+    //! (or end_round() undoes it, if Moves is set).
     static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory
@@ -112,8 +116,8 @@ public:
     //! \p inverted: mask of inverted outputs if several lanes share the states.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
-        // For each stage T modulo the memory, the mask of the outputs that this lane's
-        // part of the state or the code inverts.
+        // Stores, for each stage T modulo K−1, the mask of outputs that are inverted by
+        // this lane's part of the state or by the code.
         for (unsigned T = 0; T < memory; ++T) {
             const unsigned at = lane << register_bits;
             unsigned flips = Code::word(rotated(at, memory - T), 0) ^ inverted;
@@ -241,9 +245,10 @@ public:
         }
     }
 
-    //! Subtracts the smallest path metric if the next strip might exceed the range, or if
-    //! \p always. One path metric suffices, because the others differ from it by at most
-    //! the spread.
+    //! Subtracts the smallest path metric from all if the next strip might exceed the
+    //! range, or if \p always is set. The test reads one path metric only, because the
+    //! others differ from it by at most the spread. Metrics of states that cannot be
+    //! reached yet are clamped.
     __device__ void bring_down(bool always)
     {
         constexpr unsigned B = 127 * R;
@@ -284,8 +289,9 @@ private:
         return d;
     }
 
-    // Computes the branch metrics of all output words. A word is that of the register's
-    // part of the state; the lane's part only flips outputs, which the metrics include.
+    // Computes the branch metrics of all output words. The callers derive words from the
+    // register's part of the state alone. The lane's part inverts outputs (d_flips),
+    // which the branch metrics take into account.
     template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
@@ -305,8 +311,9 @@ private:
                 }
             }
         } else {
-            // The first branch metric is that of the word that contradicts all positive
-            // soft values. Each other one is found from a word that differs in one bit.
+            // Begins with the word of ones, which contradicts all positive soft values.
+            // Each other branch metric follows from that of a word that differs in one
+            // bit.
             constexpr unsigned count = 1u << R, contradicted = count - 1 ^ Inverted;
             std::uint32_t sum = 0;
 #pragma unroll

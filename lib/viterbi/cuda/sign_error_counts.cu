@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that counts sign errors: one warp per check of a lock, which reads the last
- * 512 steps before it. */
+/* The kernel that counts sign errors. One warp per check of a lock re-encodes the last
+ * 512 steps before the check. */
 
 #include "kernels.h"
 #include <cuda_runtime.h>
@@ -25,9 +25,9 @@ struct count_arguments {
     sign_error_counts* to;
 };
 
-// Encodes one step again and compares signs; bit number `bit` of the batch is the oldest
-// in the shift register. Returns the number of values that are not erased in the lower
-// half, and the number of wrong signs in the upper half.
+// Re-encodes one step and compares signs. Bit number `bit` of the batch is the oldest in
+// the shift register. The lower half of the result is the number of values that are not
+// erased, and the upper half the number of wrong signs.
 __device__ unsigned
 step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
 {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Chooses decision depth and length of parallel blocks, and checks their ranges. */
+
 #include "block_layout.h"
 #include "common/refuse.h"
 #include <algorithm>
@@ -20,7 +22,8 @@ unsigned round_up(unsigned x, unsigned unit) { return (x + unit - 1) / unit * un
 unsigned default_overlap(const conv_code& code)
 {
     const double memory = code.constraint_length() - 1;
-    // With the factor 16/3, measurements show errors at the ends of blocks from K=8 on.
+    // From K=8 on, measurements with the factor 16/3 show more errors at the ends of
+    // blocks than elsewhere.
     const double factor = code.constraint_length() > 7 ? 6 : 16.0 / 3;
     return round_up(std::ceil(factor * memory / (1 - std::min(code.rate(), 0.95)) - 1e-9),
                     4);

@@ -4,16 +4,18 @@
 /* The division of a stream or a frame into parallel blocks, and the position of each
  * stage's soft values in the input. The reference and both backends share it.
  *
- * A parallel block b decodes D stages from a window of W stages around them: the path
- * metrics settle in the L stages before, the survivors merge in the L stages after (L is
- * the decision depth). Path metrics start equal in each window, or in state 0 where a
- * frame begins there. The traceback starts in state 0 at the window's end.
- *  - streaming: [bD − L, bD + D + L); stages outside the stream are erased. After
- *    the end of a stream, L ≥ K−1 erasures lead from state 0 back to the best state.
- *  - terminated: the same, shifted to lie inside the frame; the last window ends in
- *    state 0.
- *  - truncated: as terminated, but the tail of K−1 stages is erased.
- *  - tailbiting: [bD − L, bD + D + L) around the circle of the frame. */
+ * Parallel block b decodes D stages. It computes a window of W stages: the path metrics
+ * settle in the L stages before the decoded ones, and the survivors merge in the L stages
+ * after them (L is the decision depth). All path metrics of a window start equal, unless
+ * a terminated or truncated frame begins there, in state 0. The traceback starts in state
+ * 0 at the window's end. The windows are:
+ *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
+ *    erased stages connect every state to state 0 at no cost, so a traceback from state 0
+ *    after the end of the stream reaches the best state at its end.
+ *  - terminated: the same, shifted to lie inside the frame. The last window ends with the
+ *    frame, in state 0.
+ *  - truncated: as terminated. The frame is extended by K−1 erased stages.
+ *  - tailbiting: [bD − L, bD + D + L) modulo the length of the frame. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
@@ -26,10 +28,10 @@ namespace gr::gpufec::viterbi {
 
 //! The window of a parallel block, and the stages that it decodes.
 struct block_window {
-    std::int64_t start;  //!< first stage, from the stream's or the frame's beginning
+    std::int64_t start;  //!< first stage, counted from the beginning of stream or frame
     std::uint32_t lead;  //!< stages of the window before the first decoded one
     std::uint32_t count; //!< decoded stages
-    bool from_zero;      //!< starts in state 0, not with equal path metrics
+    bool from_zero;      //!< starts in state 0, else with equal path metrics
 };
 
 //! The positions of a stage's soft values in the punctured sequence.
@@ -49,18 +51,19 @@ struct value_map {
     }
 };
 
+//! The division of a stream, or of each frame, into parallel blocks.
 struct block_layout {
     termination ends;
     std::uint32_t decode_length; //!< D, a multiple of 32
     std::uint32_t overlap;       //!< L, the decision depth
-    std::uint32_t window;        //!< W, the same for every block
+    std::uint32_t window;        //!< W, stages, the same for every block
 
     // The following members are used for frames only.
     std::uint32_t frame_bits;
-    //! Number of stages per frame, including a tail that is sent (terminated) or erased
-    //! (truncated).
+    //! Number of stages per frame. It includes the tail of K−1 stages, which is sent
+    //! (terminated) or erased (truncated).
     std::uint32_t frame_stages;
-    std::uint32_t frame_values;     //!< soft values per frame
+    std::uint32_t frame_values;     //!< soft values received per frame
     std::uint32_t blocks_per_frame; //!< blocks per frame; 1 in streaming mode
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
@@ -84,25 +87,32 @@ struct block_layout {
     }
 };
 
-//! Returns the number of stages that a frame sends, including the tail of K−1 zero bits
-//! if terminated.
+//! Returns the number of stages that are sent per frame: one per information bit, and
+//! K−1 for the tail of zeros if the frame is terminated.
 std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!
- * \brief Checks the information bits of a frame.
- * \throws std::invalid_argument unless they are 0 in streaming, at least K−1 in
- *         tail-biting frames, at least 1 in others, and at most 2^24
+ * \brief Checks the number of information bits per frame.
+ * \throws std::invalid_argument unless it is 0 for streaming, K−1 to 2^24 for
+ *         tail-biting frames, or 1 to 2^24 for other frames
  */
 void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!
  * \brief Divides a stream or frames of a code into parallel blocks.
  *
- * \p overlap 0: L = 16(K−1)/3(1−r) at code rate r, and 6(K−1)/(1−r) from K=8 on. K=7 at
- * rate 1/2 gets 64; with 48, 1.5 times as many errors begin in a block's last 16 stages.
- * \p decode_length 0: D is the smallest power of two that is at least 10·L, at most 2048.
- * Frames are divided evenly into blocks of about that length; a frame shorter than 2·D is
- * one block. \throws std::invalid_argument
+ * \param code the code
+ * \param ends termination of the frames, or streaming
+ * \param frame_bits information bits per frame; 0 for streaming
+ * \param decode_length D, 32 to 65536, a multiple of 32. 0: the smallest power of two
+ *        from 128 to 2048 that is at least 10·L, or else 2048. Frames are then divided
+ *        evenly into blocks of about that length, and a frame shorter than 2·D is one
+ *        block.
+ * \param overlap L, K−1 to 4096. 0: (16/3)·(K−1)/(1−r) at code rate r, and
+ *        6·(K−1)/(1−r) from K=8 on, rounded up to a multiple of 4. K=7 at rate 1/2 gets
+ *        64, because in measurements with 48, 1.5 times as many errors begin in the last
+ *        16 stages of a block.
+ * \throws std::invalid_argument if a parameter is outside its range
  */
 block_layout make_block_layout(const conv_code& code,
                                termination ends,
@@ -110,6 +120,7 @@ block_layout make_block_layout(const conv_code& code,
                                unsigned decode_length,
                                unsigned overlap);
 
+//! Returns the positions of the code's soft values for one puncturing period.
 value_map make_value_map(const conv_code& code);
 
 } // namespace gr::gpufec::viterbi

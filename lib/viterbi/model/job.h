@@ -11,10 +11,11 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief A rotation of the constellation by the receiver, or an exchange of I and Q.
+ * \brief Correction of a rotation of the constellation, or of an exchange of I and Q.
  *
- * The code's soft value j is the received value j, or the other one of its pair if
- * \p exchanged is set. Its sign is changed if changed[j % 2] is set.
+ * Received values 2i and 2i+1 are a pair, I and Q of a symbol. The code's soft value j is
+ * received value j, or the other value of its pair if \p exchanged is set. Its sign is
+ * changed if changed[j % 2] is set.
  */
 struct phase_rotation {
     bool exchanged = false;
@@ -26,14 +27,14 @@ struct phase_rotation {
 /*!
  * \brief One batch of parallel blocks.
  *
- * Streaming: the input begins with soft value \p first_value of the stream (packed4: in
- * the high nibble) and holds \p values of them; further values of the blocks are erased.
- * The output has D/8 bytes per block. Frames: the input is whole frames, one after the
- * other; the output has frame_output_bytes() per frame.
+ * Streaming: the input holds \p values soft values, and the first of them is value
+ * \p first_value of the stream (packed4: in the high nibble). All other values of the
+ * blocks are erased. The output has D/8 bytes per block. Frames: the input is whole
+ * frames, one after the other; the output has frame_output_bytes() per frame.
  */
 struct job {
-    std::uint64_t first_block = 0; //!< streaming: index in the stream
-    std::uint32_t blocks = 0;      //!< number of frames times blocks_per_frame
+    std::uint64_t first_block = 0; //!< streaming: index of the first block in the stream
+    std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
     /*! The input is floats. They are scaled to int8: the first \p scaled_before values
@@ -43,13 +44,13 @@ struct job {
     float scale[2] = { 1, 1 };
     //! The input is offset binary: unsigned bytes in which 128 means 0.
     bool offset_binary = false;
-    //! Rotation of the input; if there is one, \p first_value is even.
+    //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
-    //! Streaming: also writes to the batch's status the sign error counts of all checks
-    //! whose stage is after the first one of the batch.
+    //! Streaming: the decoder also writes the sign_error_counts of the batch's checks to
+    //! the batch's status.
     bool error_counts = false;
 
-    //! Returns the number of checks in the batch.
+    //! Returns the number of checks of the lock that fall into the batch.
     GPUFEC_HOST_DEVICE std::uint64_t checks(const check_plan& plan,
                                             std::uint32_t decode_length) const
     {

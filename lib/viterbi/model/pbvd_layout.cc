@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Groups the butterflies of a trellis by their output words. */
+
 #include "pbvd_layout.h"
 #include <algorithm>
 #include <array>
@@ -13,7 +15,9 @@ namespace device {
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
 {
     constexpr unsigned max_a_chunk = 16, max_warps = 8;
-    const unsigned per_word = 16 / history / 2; // butterflies per word of survivors
+    // Butterflies per survivor word. Each block of the pair has 16 bits of the word, and
+    // a butterfly needs the decisions of two states.
+    const unsigned per_word = 16 / history / 2;
     std::map<std::array<unsigned, 4>, std::vector<unsigned>> groups;
     for (unsigned j = 0; j < code.states() / 2; ++j) {
         groups[{ code.output_word(2 * j, 0),
@@ -39,8 +43,8 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
                 l.position[members[i] + l.states / 2] = 2 * listed + 1;
                 ++listed;
             }
-            // Repeats the last butterfly to fill the word. The repetition computes the
-            // same result.
+            // Repeats the last butterfly to fill the survivor word. A repeated butterfly
+            // stores the same path metrics again, which does no harm.
             for (; listed % per_word != 0; ++listed) {
                 l.butterfly[listed] = members[end - 1];
             }

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The assignment of a trellis's butterflies to the warps of the pbvd kernels, after the
- * classification of states in Peng, Liu, Hou and Zhao (2016), III-B. */
+/* Assigns the butterflies of a trellis to the warps of the pbvd kernels (parallel
+ * block-based Viterbi decoder), after the classification of states in Peng, Liu, Hou and
+ * Zhao (2016), III-B. Butterfly j leads from states 2j and 2j+1 to j and j+N/2. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_PBVD_LAYOUT_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_PBVD_LAYOUT_H
@@ -13,11 +14,12 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Butterflies of one group that a warp computes together.
+//! Up to 16 butterflies of a group, which a warp computes together. The butterflies of a
+//! group have the same four output words, so they share the branch metrics.
 struct pbvd_chunk {
     std::uint8_t word[4]; //!< α, β, γ, θ: outputs of 2j→j, 2j→j+N/2, 2j+1→j, 2j+1→j+N/2
-    std::uint16_t first; //!< first butterfly of the chunk in the list of butterflies
-    std::uint16_t count; //!< number of butterflies, a multiple of those per survivor word
+    std::uint16_t first; //!< index of the first butterfly in pbvd_layout::butterfly
+    std::uint16_t count; //!< number of butterflies; fills whole survivor words
 };
 
 struct pbvd_layout {
@@ -31,15 +33,15 @@ struct pbvd_layout {
     //! otherwise 0.
     std::uint32_t even_chunk;
     std::uint32_t chunks;
-    std::uint32_t words;  //!< survivor words per strip and pair of blocks
-    std::uint32_t spread; //!< S: the largest difference of two settled path metrics
+    std::uint32_t words;  //!< survivor words per strip (metric_rule.h) and pair of blocks
+    std::uint32_t spread; //!< largest difference of two path metrics from stage K−1 on
     pbvd_chunk chunk[max_chunks];
     std::uint8_t butterfly[max_listed];
-    std::uint16_t position[256]; //!< position of a state's decisions in the survivors
+    std::uint16_t position[256]; //!< index of a state's decisions among those of a strip
 };
 
-//! Groups butterflies as the paper does, and assigns the groups to warps. \p history is
-//! the number of decisions that a path metric carries, 4 or 2.
+//! Groups the butterflies of a code, divides the groups into chunks, and chooses the
+//! number of warps. \p history is metric_history() of the code.
 pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history);
 
 } // namespace device

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reference decoders. They favour clarity over speed: metrics have 64 bits, and all
+ * decisions are stored. */
+
 #include "reference.h"
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +17,7 @@ namespace {
 using metric = std::int64_t;
 constexpr metric unreachable = std::numeric_limits<metric>::max() / 4;
 
-// Performs add-compare-select over a trellis and stores all decisions.
+// The add-compare-select of a trellis, with all decisions stored.
 class trellis
 {
 public:
@@ -23,7 +26,8 @@ public:
     {
     }
 
-    // Adds a stage: one soft value per output (0: erased), positive means bit 0.
+    // Appends a stage. `soft` holds one value per output: positive means bit 0, and 0
+    // means erased.
     void step(const std::vector<int>& soft)
     {
         const unsigned N = d_code.states();

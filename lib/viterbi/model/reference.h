@@ -17,10 +17,11 @@ namespace reference {
 /*!
  * \brief Decodes one sequence or frame by maximum likelihood, with a full traceback.
  *
- * The path metric is the sum of |v| over the soft values v whose sign the path's outputs
- * contradict; the smallest wins. On a tie the even predecessor survives; of
- * equally good states the one with the lowest index is chosen. A tail-biting frame is
- * decoded once for each of its possible states, so keep it short.
+ * The path metric is the sum of |v| over all soft values v whose sign contradicts the
+ * path's output. The path with the smallest metric wins. On a tie the even predecessor
+ * survives, and of equally good states the one with the lowest index is chosen. −128
+ * counts as −127. A tail-biting frame is decoded once for each of the 2^(K−1) states in
+ * which it may begin, so use short frames.
  *
  * \param values int8 soft values as sent (punctured), positive means bit 0; stages
  *        after their end are erased
@@ -33,10 +34,10 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
                                              std::size_t bits);
 
 /*!
- * \brief The bit-true model of both backends.
+ * \brief Decodes parallel blocks. This is the bit-true model of both backends.
  *
- * Each block of \p plan is decoded independently: path metrics and tie-breaking as in
- * maximum_likelihood() (−128 counts as −127), traceback from state 0.
+ * Each block of \p plan is decoded independently and traced back from state 0. Path
+ * metrics and tie-breaking are those of maximum_likelihood().
  *
  * \param values soft values of the stream, or of a whole number of frames
  * \param bits information bits of the stream; not used for frames

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Derives a setup from the options of a decoder, and the memory that a batch needs from
+ * the setup. */
+
 #include "common/refuse.h"
 #include "setup.h"
 #include "viterbi/stream/traits.h"
@@ -31,8 +34,8 @@ batch_limits setup::limits(std::size_t blocks) const
     l.work_items = blocks;
     if (plan.streaming()) {
         const auto stages = blocks * plan.decode_length + 2 * plan.overlap;
-        // Adds one period, because the values may begin inside a period. The sum is
-        // rounded up to whole pairs (for a phase rotation) and whole words.
+        // One more period is needed, because the values may begin inside a period. The
+        // sum is rounded up to whole pairs (for a phase rotation) and 32-bit words.
         l.input_bytes = (input_bytes(code.values(stages + code.period())) + 6) / 4 * 4;
         l.output_bytes = blocks * (plan.decode_length / 8);
         if (checks.every > 0) {

@@ -13,13 +13,15 @@
 
 namespace gr::gpufec::viterbi {
 
+//! The constants of all batches of a decoder.
 struct setup {
     conv_code named; //!< the code as the user gave it
-    //! The same code, but inverted if needed so that positive soft values mean bit 0.
+    //! The same code; all outputs are inverted if a positive soft value means bit 1,
+    //! because the kernels take it for bit 0.
     conv_code code;
     block_layout plan;
     value_map map;
-    check_plan checks;          //!< checks of a lock, for streams
+    check_plan checks;          //!< when a lock is checked; for streams only
     bool packed4;               //!< two values per byte, else int8
     bool floats = false;        //!< the caller's format; slots hold int8
     bool offset_binary = false; //!< the caller's format; slots hold int8
@@ -38,23 +40,23 @@ struct setup {
     {
     }
 
-    //! Returns the bytes of \p values soft values.
+    //! Returns the size in bytes of \p values soft values in a slot.
     std::size_t input_bytes(std::size_t values) const
     {
         return packed4 ? (values + 1) / 2 : values;
     }
     std::size_t frame_input_bytes() const { return input_bytes(plan.frame_values); }
-    //! Returns the ratio of the caller's item size to that of int8.
+    //! Returns the bytes of the caller's input per byte of a slot's input.
     std::size_t caller_factor() const { return floats ? sizeof(float) : 1; }
-    //! Returns the distance in bytes between the outputs of consecutive frames, in whole
-    //! words.
+    //! Returns the bytes of output per frame, rounded up to whole 32-bit words.
     std::size_t frame_output_bytes() const { return (plan.frame_bits + 31) / 32 * 4; }
 
     //! Returns the host memory that a batch of \p blocks parallel blocks needs.
     batch_limits limits(std::size_t blocks) const;
 };
 
-//! \throws std::invalid_argument
+//! Returns the setup for a decoder's options. \throws std::invalid_argument if an option
+//! is invalid
 setup make_setup(const viterbi_options& options);
 
 } // namespace gr::gpufec::viterbi

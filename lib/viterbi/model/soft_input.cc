@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Conversion of soft values to int8, vectorised by VOLK if the build has it. */
+
 #include "soft_input.h"
 #ifdef GPUFEC_VOLK
 #include <volk/volk.h>
@@ -17,7 +19,7 @@ void convert(const float* from, float scale, std::byte* to, std::size_t n)
         const auto m = std::min(chunk, n - i);
         for (std::size_t k = 0; k < m; ++k) {
             const float x = from[i + k];
-            clean[k] = x == x ? x : 0.0f; // VOLK does not define the result for a NaN.
+            clean[k] = x == x ? x : 0.0f; // VOLK's result for a NaN is undefined.
         }
         auto* const steps = reinterpret_cast<std::int8_t*>(to) + i;
 #ifdef GPUFEC_VOLK

@@ -26,14 +26,16 @@ inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool pa
     return std::max(nibble, -7);
 }
 
-//! Converts a float to int8: scaled, rounded (ties to even), clamped; NaN becomes 0.
+//! Converts a float to int8: multiplies by \p scale, rounds (ties to even) and clamps to
+//! −128 … 127. NaN becomes 0.
 inline std::int8_t soft_value(float x, float scale)
 {
     const float scaled = x == x ? x * scale : 0;
     return std::int8_t(std::lrint(std::clamp(scaled, -128.0f, 127.0f)));
 }
 
-//! Returns soft value \p index of a job's input in any format.
+//! Returns soft value \p index of a job's input of float, int8 or packed4, before the
+//! phase rotation.
 inline std::int8_t
 soft_value(const job& job, const std::byte* input, std::size_t index, bool packed4)
 {
@@ -52,7 +54,8 @@ inline void from_offset_binary(const std::byte* from, std::size_t n, std::int8_t
     }
 }
 
-//! Rotates \p pairs pairs; \p from and \p to may be equal.
+//! Applies a phase rotation to \p pairs pairs of int8 values. \p from and \p to may be
+//! equal. −128 counts as −127, so that the sign of every value can be changed.
 inline void rotate_pairs(const phase_rotation& t,
                          const std::int8_t* from,
                          std::size_t pairs,
@@ -68,7 +71,7 @@ inline void rotate_pairs(const phase_rotation& t,
     }
 }
 
-//! Unpacks \p n values of 4 bits from number \p first on, as soft_value() does.
+//! Unpacks \p n values of packed4 input to int8, from value \p first on. −8 becomes −7.
 inline void
 unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* to)
 {
@@ -91,10 +94,11 @@ unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* t
     }
 }
 
-//! Converts floats to int8; NaN becomes 0.
+//! Converts \p n floats to int8 like soft_value(), by VOLK if the build has it.
 void convert(const float* from, float scale, std::byte* to, std::size_t n);
 
-//! Converts \p n values of a job whose input is \p floats, from number \p first on.
+//! Converts \p n of a job's \p floats to int8, from number \p first on, with the scales
+//! of the job.
 void convert(const job& job,
              const float* floats,
              std::size_t first,
@@ -102,7 +106,8 @@ void convert(const job& job,
              std::int8_t* to);
 
 //! Converts \p count values of a job's input in any format, from number \p first on, to
-//! int8, with the phase rotation applied.
+//! int8, and applies the phase rotation. For a rotation, \p to needs space for two more
+//! values, because whole pairs are converted.
 void read_steps(const job& job,
                 bool packed4,
                 const std::byte* input,

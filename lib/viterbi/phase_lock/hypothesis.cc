@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads soft values under a phase hypothesis, and lists the hypotheses of a set of codes
+ * that can be told apart. */
+
 #include "common/refuse.h"
 #include "hypothesis.h"
 #include <algorithm>
@@ -18,8 +21,8 @@ struct meaning {
     bool flipped; // includes the code's own inversion
 };
 
-// Returns the coded bits of `count` values of the stream. The first value is the same for
-// all hypotheses.
+// Returns what `count` values of a stream represent under a hypothesis. All hypotheses
+// are applied to the same values, so that their results can be compared.
 std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 {
     constexpr unsigned margin = 4;
@@ -46,8 +49,8 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     return found;
 }
 
-// Returns whether the signs by which a differs from b form a code sequence. Each value
-// excludes branches of the trellis; a code sequence leaves at least one path.
+// Returns whether the sign changes from `a` to `b` form a code sequence. Each value rules
+// out branches of the trellis; the changes form a code sequence if a path is left.
 bool is_sequence(const conv_code& code,
                  const std::vector<meaning>& a,
                  const std::vector<meaning>& b)
@@ -88,6 +91,7 @@ bool is_sequence(const conv_code& code,
     return std::find(possible.begin(), possible.end(), true) != possible.end();
 }
 
+// Returns whether two hypotheses fit every signal equally well.
 bool same(const conv_code& code,
           const std::vector<meaning>& a,
           const std::vector<meaning>& b)
@@ -211,12 +215,14 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    // Meanings of each group of equivalent hypotheses.
+    // For each group of equivalent hypotheses, what the values represent under each of
+    // them.
     std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // The length suffices to exclude every difference that is not a code sequence.
+        // So many values are enough for is_sequence() to reject every difference that is
+        // not a code sequence.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {
@@ -241,7 +247,7 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // Skips a hypothesis whose signs equal those of an earlier one.
+                        // Skips a hypothesis with the same signs as one in its group.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

@@ -32,8 +32,10 @@ public:
         half_swapped //!< the first value comes from the next symbol
     };
 
-    //! \p place, below \p cycle, is the index of a value at which both a puncturing
-    //! period and a symbol begin.
+    //! \p which: index of the code in the list of searched codes. \p place, below
+    //! \p cycle: index of a value at which both a puncturing period and a symbol begin.
+    //! \p alternate: the sign of every second value is changed. \p inverted: all signs
+    //! are changed.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -48,7 +50,6 @@ public:
     unsigned cycle() const { return d_cycle; }
     unsigned place() const { return d_place; }
     order arrangement() const { return d_arrangement; }
-    //! Returns whether every second value of the code has its sign changed.
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
@@ -92,8 +93,8 @@ public:
               std::size_t count,
               std::int8_t* out) const;
 
-    //! Returns the counterclockwise rotation of the received symbols: 0 or 1 quarter
-    //! turn. A transparent code cannot tell r from r + 2.
+    //! Returns the counterclockwise rotation of the received symbols in quarter turns, 0
+    //! or 1. Two more quarter turns change all signs, which inverted() returns.
     unsigned quarter_turns() const;
     //! Returns whether I and Q are exchanged before the rotation.
     bool swapped() const;
@@ -108,15 +109,15 @@ private:
 
 enum class constellation { bpsk, qpsk, oqpsk };
 
-//! \throws std::invalid_argument
+//! Returns the constellation of a name. \throws std::invalid_argument
 constellation constellation_from_string(const std::string& name);
 
 /*!
- * \brief Returns the distinguishable hypotheses of each code.
+ * \brief Returns, for all codes, the hypotheses that can be told apart.
  *
- * Hypotheses that differ by a code sequence fit equally well, such as both signs of a
- * transparent code. Only the first of such a group is returned; \p alike, if given,
- * receives the whole group of each.
+ * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
+ * well. An example is the two signs of a transparent code. Only the first hypothesis of
+ * such a group is returned; \p alike, if given, receives the whole group of each.
  */
 std::vector<hypothesis>
 all_hypotheses(const std::vector<conv_code>& codes,

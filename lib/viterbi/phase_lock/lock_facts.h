@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The members of a lock under their names in Python. */
+/* Lists the members of a viterbi_lock with their names in Python. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
 #define INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
@@ -10,7 +10,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Calls add(name, value) for each member that is valid.
+//! Calls add(name, value) for each member that is valid; some are valid only if locked.
 template <class Add>
 void each_fact(const viterbi_lock& lock, Add&& add)
 {

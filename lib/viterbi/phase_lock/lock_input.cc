@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The input of a phase search: its buffer, the decoder that it feeds, borrowed items. */
+
 #include "lock_input.h"
 #include "viterbi/model/soft_input.h"
 #include <algorithm>

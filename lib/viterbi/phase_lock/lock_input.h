@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a phase search: buffered during the search, then passed on to the decoder
- * of the lock that was found. */
+/* The input of a phase search. It is buffered during the search, then passed to the
+ * decoder of the lock that was found. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
@@ -16,11 +16,12 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief Passes the numbered soft values of a stream to the decoder of a segment.
+ * \brief The soft values of a stream, on their way to the decoder of the current segment,
+ * which is the part of the stream that one lock decodes.
  *
- * Values are buffered until the decoder has all of them. Later input passes through
- * without a copy here if the decoder can read it as received: the decoder's slots hold
- * it, or the decoder borrows the caller's memory.
+ * Values are buffered until the decoder has all of them. Then input can pass through: it
+ * goes to the decoder directly, and the decoder copies it to its slots or borrows it from
+ * the caller. This requires that the decoder itself can apply the hypothesis.
  */
 class lock_input
 {
@@ -29,12 +30,12 @@ public:
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
-    //! Returns the number of the oldest buffered value.
+    //! Returns the index of the oldest buffered value in the stream.
     std::uint64_t first() const { return d_buffer.first(); }
-    //! Returns the number of values taken from the caller.
+    //! Returns the number of values taken from the caller since clear().
     std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }
-    //! Returns the buffered values. They are all the values held, unless input passes
-    //! through.
+    //! Returns the buffered values. While input passes through, the decoder holds newer
+    //! ones.
     value_span buffered() const { return d_buffer.span(); }
     void drop_before(std::uint64_t value);
     //! Starts another stream.
@@ -42,12 +43,14 @@ public:
 
     // Functions for the decoder of the current segment.
 
-    //! Sets the decoder; to be called while the previous one still exists.
+    //! Sets the decoder. The previous one must still exist, because it unpins the
+    //! caller's ring.
     void use(viterbi_decoder* decoder, watched_decoder* watched);
     //! Begins a segment at value \p start of the stream. The first \p skipped values of
     //! its code are not decoded.
     void begin(const hypothesis& reading, std::uint64_t start, std::uint64_t skipped);
-    //! Returns how many of the code's values the decoder has.
+    //! Returns the number of the code's values that the decoder has taken, or that were
+    //! skipped.
     std::uint64_t fed() const { return d_fed; }
     //! Pushes buffered values to the decoder, at most up to value \p limit of the code.
     //! \p finishing: no more input follows. Returns whether the decoder took any value.
@@ -56,22 +59,24 @@ public:
     //! values.
     void pass();
     bool passing() const { return d_passing; }
-    //! Buffers again all values that the decoder took and that were not dropped.
+    //! Ends passing through: copies the values that the decoder took and that are still
+    //! needed back to the buffer.
     void rebuffer();
-    //! Reads \p count of the code's values from number \p first on, if still available.
+    //! Reads \p count of the code's values from number \p first on. Values that are not
+    //! available any more become 0.
     void read(std::uint64_t first, std::size_t count, std::int8_t* to) const;
-    //! Returns the number of the code's values that the decoder had when its batch was
-    //! cut short so that the next batch could be borrowed.
+    //! Returns fed() at the last time when a batch was submitted early, so that borrowing
+    //! could begin.
     std::uint64_t cut() const { return d_cut; }
-    //! Prepares for the release of the decoder's oldest batch, whose input ends before
-    //! value \p end of the code: buffers the values of it that are not dropped.
+    //! Releases the decoder's oldest batch, whose input ends before value \p end of the
+    //! code. If input passes through, buffers the batch's values that are still needed.
     void release_batch(std::uint64_t end);
 
     // Functions for the caller's items; pipeline/engine.h describes them.
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
     bool can_borrow() const { return d_passes && end() == 0; }
-    //! \p capacity: items that may be taken if they are buffered.
+    //! \p capacity: number of items that may be taken into the buffer.
     std::size_t
     borrow(const std::byte* items, std::size_t count, float scale, std::size_t capacity);
     std::size_t borrowed() const
@@ -108,12 +113,13 @@ private:
     std::uint64_t d_needed = 0; // oldest value that is still needed
     bool d_passing = false;
 
-    // The caller's memory. If it is not pinned, the decoder's slots are.
+    // The caller's ring, if it can be pinned. It is unpinned while a lock prevents
+    // borrowing from it.
     void* d_ring = nullptr;
     std::size_t d_ring_bytes = 0;
     bool d_ring_pinned = false;
-    // Borrowed items. They are copied to the buffer; while d_borrows is set, the decoder
-    // borrows those from number d_past on.
+    // Borrowed items: d_borrowed items were copied to the buffer. While d_borrows is set,
+    // the decoder borrows the items instead, except the first d_past.
     bool d_borrows = false;
     std::size_t d_borrowed = 0, d_past = 0;
 };

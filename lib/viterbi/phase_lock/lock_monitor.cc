@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decides from the rate of wrong signs whether a lock holds, and where it was lost. */
+
 #include "lock_monitor.h"
 #include <algorithm>
 #include <cmath>
@@ -9,16 +11,16 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// A lock counts as lost if its evidence() is at least `lost`, and as holding if it is
-// below −`holds`.
+// A lock counts as lost if its evidence(), in nats, is at least `lost`, and as holding if
+// it is below −`holds`.
 constexpr double lost = 20, holds = 7;
-// Minimum number of values examined after the place of loss.
+// A loss is reported only if at least this many values after it were examined.
 constexpr std::size_t lost_values = 256;
-// Maximum number of values before a check that are not yet certain.
+// At most this many values before a check remain uncertain.
 constexpr std::uint64_t max_doubtful = 8192;
-// The error rate is averaged over this many values. After this many stretches, the
-// weights are derived from it again.
+// Number of values over which the error rate is averaged.
 constexpr double averaged = 4096;
+// Number of checks after which weigh() derives the weights from the error rate again.
 constexpr unsigned weighed = 64;
 
 } // namespace
@@ -51,7 +53,7 @@ void lock_monitor::weigh()
     const double p = std::clamp(d_error_rate, d_chance / 20, d_chance * 0.7);
     d_wrong = std::log(d_chance / p);
     d_right = std::log((1 - d_chance) / (1 - p));
-    // Expected evidence per value while the lock holds.
+    // Expected decrease of the evidence per value while the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
     const auto needed = 1.6 * holds / each / d_encoder->step_values();
     for (d_size = 0; double(sign_error_counts::steps(d_size)) < needed; ++d_size) {
@@ -63,8 +65,8 @@ bool lock_monitor::judge(lock_segment& s,
                          const reader& values,
                          const sign_error_counts* made)
 {
-    // Uses the counts of the last steps first, because they are cheap and usually decide.
-    // This code runs for every check, on the thread that submits batches.
+    // Uses the counts of the last steps first, because they usually decide and cost
+    // little. The thread that submits batches runs every check, so checks must be cheap.
     const auto unit = d_encoder->step_stages();
     const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;

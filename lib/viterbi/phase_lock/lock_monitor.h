@@ -15,27 +15,31 @@
 
 namespace gr::gpufec::viterbi {
 
+//! Repeated test whether the current lock still holds.
 class lock_monitor
 {
 public:
     //! reader(first, count, to) writes a segment's values in the order of its code.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
-    //! Begins to monitor a lock that is known to hold up to stage \p clear.
+    //! Begins to monitor a lock that is known to hold up to stage \p clear. \p error_rate
+    //! and \p chance: share of wrong signs of the lock, and of random signs.
     void begin(const reencoder& encoder,
                double error_rate,
                double chance,
                std::uint64_t clear);
 
-    //! Continues with the same lock after it was found again.
+    //! Continues with the same lock, which was found again. It holds up to stage
+    //! \p clear.
     void resume(double error_rate, std::uint64_t clear);
 
     /*!
      * \brief Returns whether the lock was lost before stage \p target.
      *
-     * If so, lost_stage() returns that stage. Otherwise clear() returns the stage up to
-     * which the lock is known to hold, always a little before the target. \p made: the
-     * device's sign error counts for this check, or nullptr.
+     * If so, lost_stage() returns the stage at which it was lost. Otherwise clear()
+     * returns the stage up to which the lock is known to hold, which is before the
+     * target. \p values reads the segment's values. \p made: the device's sign error
+     * counts for this check, or nullptr.
      */
     bool judge(lock_segment& s,
                std::uint64_t target,
@@ -57,8 +61,8 @@ private:
     reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     void weigh();
-    // Returns whether the signs repeat every second value. Then the transmitter idles or
-    // sends a bare carrier, and hypotheses are indistinguishable.
+    // Returns whether nearly all signs equal the sign two values before. Then the
+    // transmitter idles or sends a bare carrier, which several hypotheses fit.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
     // Returns the log-likelihood ratio of a lost lock to a valid one.
     double evidence(const reencoder::sign_count& t) const
@@ -69,11 +73,11 @@ private:
     const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // Weights derived from the error rate, valid for d_weighed more stretches.
+    // Number of checks until the weights below are derived from the error rate again.
     unsigned d_weighed = 0;
-    // Log-likelihood ratio of a wrong sign and of a right sign.
+    // The amounts that a wrong and a right sign add to evidence().
     double d_wrong = 0, d_right = 0;
-    // Index of the counts that show whether a stretch needs a closer look.
+    // Index of the sign_error_counts that usually suffice to decide a check.
     unsigned d_size = 0;
     std::vector<std::int8_t> d_read;
     std::vector<reencoder::sign_count> d_each;

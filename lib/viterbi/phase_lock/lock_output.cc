@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Keeps the decoded bits of locks until they are pulled. Frames are pulled without their
+ * tails. */
+
 #include "common/packed_bits.h"
 #include "lock_output.h"
 #include <algorithm>
@@ -140,13 +143,13 @@ bool lock_output::full() const
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // Keeps 64 bits more to fill the encoder's shift register.
+    // Keeps 64 bits more, because re-encoding needs the bits before a stage.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Drops bits before stage `from`; waits until there are many, because dropping moves the
-// rest.
+// Drops the bits before stage `from` once they are many. Dropping moves all other bits,
+// so it must be rare.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;

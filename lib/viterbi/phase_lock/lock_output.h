@@ -16,18 +16,20 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Maps trellis stages to output bits: all stages of a stream, or the stages of frames
-//! without their tails.
+//! The mapping of trellis stages to output bits. All stages of a stream have an output
+//! bit, but in frames the stages of the tail have none.
 struct frame_layout {
-    unsigned bits = 0, tail = 0; // stages per frame; bits is 0 for a stream
+    // Stages per frame: those of information bits (0 for a stream), and the tail.
+    unsigned bits = 0, tail = 0;
 
     bool stream() const { return bits == 0; }
     //! Returns the stages of a frame; 1 for a stream.
     std::uint64_t stages() const { return stream() ? 1 : bits + tail; }
     std::uint64_t bytes() const { return (bits + 7) / 8; }
 
-    //! Returns the index of the output item that holds the bit of stage \p stage, or the
-    //! next bit if that stage has none.
+    //! Returns the index of the output item, a byte if \p packed or else a bit, that
+    //! holds the bit of stage \p stage. A stage of the tail counts as the last
+    //! information bit.
     std::uint64_t item(std::uint64_t stage, bool packed) const;
     //! Returns the number of output items for \p stages stages; incomplete frames do not
     //! count.
@@ -38,20 +40,20 @@ struct frame_layout {
 struct lock_segment {
     const hypothesis* reading;
     std::uint64_t start;     //!< index of its first value in the stream
-    std::uint64_t lead;      //!< stages before the first frame
+    std::uint64_t lead;      //!< stages before the first frame; 0 for a stream
     std::uint64_t stages;    //!< number of stages ready for output, including `lead`
     std::uint64_t collected; //!< number of decoded stages
-    bool closed = false;     //!< the segment is complete
+    bool closed = false;     //!< no stages will be added
 
-    //! Bits of the stages from number `base` up to `kept`, most significant first. Later
-    //! bits are in the slot of `batch`.
+    //! Copied bits of the stages from `base` to `kept` − 1, most significant first. The
+    //! bits of later stages are in the slot of `batch`.
     std::vector<std::uint8_t> bytes{};
     std::uint64_t base = 0, kept = 0;
     std::optional<watched_decoder::decoded_batch> batch{};
 
     // Position of the segment in the output, in bits and bytes.
     std::uint64_t first_bit = 0, first_byte = 0;
-    std::uint64_t given = 0; // output items that were pulled
+    std::uint64_t given = 0; // number of output items that were pulled
 
     // Copies bits from the slot, at least up to stage `end`.
     void keep(std::uint64_t end);
@@ -78,6 +80,7 @@ struct lock_segment {
     }
 };
 
+//! The output of all segments, in order.
 class lock_output
 {
 public:
@@ -91,26 +94,27 @@ public:
     lock_segment& last() { return d_segments.back(); }
     const lock_segment& last() const { return d_segments.back(); }
     bool empty() const { return d_segments.empty(); }
-    //! Closes the last segment after \p stages stages, or after the stages that are
-    //! already ready.
+    //! Closes the last segment after \p stages stages, but not before its stages that are
+    //! ready for output.
     void close(std::uint64_t stages);
 
     //! Continues the last segment of a stream with a batch, which stays in its slot.
     void begin_batch(const watched_decoder::decoded_batch& batch);
     bool has_batch() const { return !empty() && last().batch.has_value(); }
-    //! Ends the use of the batch's slot: copies the bits that were not pulled yet or that
-    //! are at or after stage \p needed.
+    //! Ends the use of the batch's slot. Copies the bits that were not pulled yet, and
+    //! those from stage \p needed on.
     void end_batch(std::uint64_t needed);
-    //! Adds the next frame, packed. Drops bits that were pulled and are older than
-    //! \p needed.
+    //! Appends the packed bits of the next frame. Drops bits that were pulled and are
+    //! before stage \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
     //! Returns whether no more output should be collected until some has been pulled.
     bool full() const;
 
-    // Size of the output of the closed segments.
+    // Size of the output of all closed segments.
     std::uint64_t total_bits() const { return d_total_bits; }
     std::uint64_t total_bytes() const { return d_total_bytes; }
 
+    //! Returns whether there is output to pull.
     bool available();
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
@@ -119,7 +123,8 @@ public:
     std::uint64_t item_of(std::uint64_t value, bool packed) const;
 
 private:
-    static constexpr std::size_t max_emitted = 1u << 17; // bytes
+    // Bytes of output that may wait to be pulled, or stay after they were pulled.
+    static constexpr std::size_t max_emitted = 1u << 17;
     // Number of segments to remember, because item_of() may still be called for them.
     static constexpr std::size_t max_segments = 4096;
 

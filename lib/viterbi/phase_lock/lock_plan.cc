@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Checks the options of a phase search and derives its codes and frames. */
+
 #include "common/refuse.h"
 #include "lock_plan.h"
 #include "phase_search.h"
@@ -88,7 +90,9 @@ lock_plan::lock_plan(const viterbi_options& options)
     }
 }
 
-// Checks that frames without gaps form one code sequence.
+// Throws std::invalid_argument unless frames have whole puncturing periods and whole
+// input items, so that frames without gaps form one code sequence, and unless 24 of them
+// fit lock_memory.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {
@@ -120,7 +124,7 @@ std::uint64_t lock_plan::values_of(std::uint64_t frames) const
     return layout.stream() ? 0 : frames * most;
 }
 
-// A window for short frames holds only about a dozen frames.
+// Returns a shorter window for short frames: 12 frames, limited to 512 … 2048 stages.
 unsigned lock_plan::window_stages() const
 {
     return layout.stream() ? phase_search::max_stages

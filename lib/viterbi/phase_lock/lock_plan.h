@@ -13,21 +13,23 @@
 
 namespace gr::gpufec::viterbi {
 
+//! The codes and frames that the options of a decoder ask to search for.
 struct lock_plan {
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument if an option is invalid
     explicit lock_plan(const viterbi_options& options);
 
     //! The decoder's own code and those of lock_presets.
     const std::vector<conv_code> codes;
-    const std::vector<conv_code> received; //!< `codes` for positive values that mean 0
+    //! The same codes, inverted if a positive soft value means bit 1.
+    const std::vector<conv_code> received;
     const frame_layout layout;
 
-    //! Returns the stages of a search window.
+    //! Returns the number of stages of a search window.
     unsigned window_stages() const;
     //! Returns the number of soft values in \p frames frames of the code with the longest
     //! frames; 0 for a stream.
     std::uint64_t values_of(std::uint64_t frames) const;
-    //! Returns the preset name of a code, or "".
+    //! Returns the preset name of codes[which], or "" if it has none.
     std::string preset_of(unsigned which) const;
 
 private:

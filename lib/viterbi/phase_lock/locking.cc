@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the decoder with phase search: the caller's input and output. */
+/* The decoder with phase search: the functions that its caller uses. */
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"
@@ -132,7 +132,7 @@ std::size_t viterbi_decoder::locking::items_per_frame() const
                : d_plan.codes[0].values(layout().stages()) / d_input.values_per_item();
 }
 
-// Opens the inner decoder for a code.
+// Opens the inner decoder for a code, or resets it if it already decodes that code.
 void viterbi_decoder::locking::open(unsigned which)
 {
     if (d_decoder && which == d_which) {
@@ -145,8 +145,8 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // Adds one slot, because a batch stays in its slot until it is judged. Invalid
-        // numbers are left unchanged for the inner decoder to refuse.
+        // Adds one slot, because a batch stays in its slot until it is checked. An
+        // invalid number is left unchanged, so that the inner decoder refuses it.
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search: it buffers input while it tries all hypotheses, decodes
- * the buffered input once one fits, and encodes decoded bits again to check that it still
- * fits. */
+/* The decoder with phase search. It buffers input while it tries all hypotheses. Once one
+ * fits, it locks: it decodes the buffered and all later input with that hypothesis, and
+ * re-encodes decoded bits to check that the hypothesis still fits. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
@@ -111,13 +111,13 @@ public:
 
 private:
     static constexpr std::uint64_t never = ~std::uint64_t(0);
-    // Maximum number of items to buffer at once.
+    // Maximum number of items to buffer between two calls of advance().
     static constexpr std::size_t max_at_once = 1u << 16;
 
     enum class state { searching, locked, doubting };
 
-    // Calls take(items taken before, items that may be taken now) until `count` items are
-    // taken or no more fit; returns the items taken.
+    // Calls take(number of items taken so far, number that may be taken now) until
+    // `count` items are taken or no more fit. Returns the number of items taken.
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {
@@ -233,8 +233,8 @@ private:
 
     state d_state = state::searching;
     std::uint64_t d_next_window = 0; // first value of the next search window
-    unsigned d_windows = 0; // number of windows searched since the lock was in doubt
-    // A lock whose frame boundaries were not found yet.
+    unsigned d_windows = 0;          // number of windows searched since the lock was lost
+    // A hypothesis that fits, while its frame boundaries are not found yet.
     std::optional<viterbi::phase_search::found> d_unframed;
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
@@ -247,10 +247,9 @@ private:
     std::optional<start> d_next;      // start of the next segment
     std::optional<viterbi::phase_search::lock> d_before; // the previous lock
     std::optional<viterbi::frame_finder::place> d_before_frames;
-    // Stage at which the lock was lost, and stage and value at which the loss was
-    // detected.
+    // Stage at which the lock was lost, and stage of the check that detected the loss.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
-    std::uint64_t d_judged = 0;
+    std::uint64_t d_judged = 0;                // end of the values that this check needed
     std::vector<std::uint8_t> d_part, d_frame; // decoded parts of frames
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 

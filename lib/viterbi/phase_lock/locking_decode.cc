@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it is locked: it decodes, checks, and outputs the
- * bits that are certain. */
+/* The decoder with phase search while it is locked. It decodes, checks the lock, and
+ * outputs the bits before the last check at which the lock held. */
 
 #include "locking.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 // Number of stages at the beginning of a lock that are checked at short intervals.
 constexpr std::uint64_t young = 1u << 16;
-// Number of checked values that stay buffered.
+// Number of values before a successful check that stay buffered.
 constexpr std::uint64_t kept = 1024;
 constexpr std::size_t chunk = 1u << 14;
 constexpr std::size_t max_statistics = 1u << 16;
@@ -42,7 +42,7 @@ bool viterbi_decoder::locking::decode()
     return fed || collected || checked;
 }
 
-// Pushes buffered values to the inner decoder.
+// Pushes buffered values to the inner decoder, and finishes it after the last value.
 bool viterbi_decoder::locking::feed()
 {
     bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
@@ -57,14 +57,13 @@ bool viterbi_decoder::locking::feed()
     return some;
 }
 
-// Collects decoded bits of the inner decoder.
 bool viterbi_decoder::locking::collect()
 {
     return layout().stream() ? collect_batches() : collect_frames();
 }
 
-// Collects a batch, which stays in its slot until its certain bits are pulled. The
-// uncertain bits, a few at its end, are copied.
+// Collects batches. A batch stays in its slot until the bits that passed a check are
+// pulled. The few bits after its last check are then copied.
 bool viterbi_decoder::locking::collect_batches()
 {
     for (bool some = false;; some = true) {
@@ -151,7 +150,7 @@ viterbi_decoder::locking::moved(batch_statistics made) const
     return made;
 }
 
-// Checks the end of each stretch; returns whether there was progress.
+// Runs all checks whose stages are decoded; returns whether there was one.
 bool viterbi_decoder::locking::check()
 {
     bool some = false;
@@ -188,8 +187,8 @@ bool viterbi_decoder::locking::check()
     }
 }
 
-// Returns the number of consecutive checks that lie within the batch, starting with the
-// one at `target`.
+// Returns the number of checks from stage `target` to the end of the batch, for which the
+// device has counted sign errors; 1 if checks are closer than those of the device.
 std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
@@ -198,17 +197,17 @@ std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
                    : 1;
 }
 
-// Drops values before stage `clear` but keeps the last few, because another lock may
-// begin among them.
+// Drops the values before stage `clear`, except the last `kept` values, because another
+// lock may begin among them.
 void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
     d_input.drop_before(value - std::min(value, kept));
 }
 
-// Returns the stage of the next check. Checks are close at first, and also where low
-// latency requires short batches. The stages of later checks do not depend on where the
-// lock began.
+// Returns the stage of the next check. Checks are close at the beginning of a lock, and
+// where low latency requires short batches. In a stream all other checks are at multiples
+// of the long stretch, because the device counts sign errors there.
 std::uint64_t viterbi_decoder::locking::next_check() const
 {
     const auto lead = segment().lead;
@@ -222,7 +221,7 @@ bool viterbi_decoder::locking::checks_finely() const
     return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
-// Restarts the search, because the stages up to `target` show that the lock is lost.
+// Restarts the search after the check at stage `target` found that the lock is lost.
 void viterbi_decoder::locking::doubt(std::uint64_t target)
 {
     const auto& s = segment();
@@ -237,7 +236,8 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
     d_state = state::doubting;
 }
 
-// Returns the end of the values needed to decode the blocks up to the segment's end.
+// Returns the number of the code's values that are needed to decode the segment to its
+// end.
 std::uint64_t viterbi_decoder::locking::values_until_end() const
 {
     const auto D = d_decoder->decode_length();
@@ -245,7 +245,8 @@ std::uint64_t viterbi_decoder::locking::values_until_end() const
                              : code().values(d_until);
 }
 
-// Outputs the bits before the segment's end, and begins the next segment there.
+// Outputs the bits before the segment's end, and begins the next segment there. Returns
+// false if the end is not decoded yet.
 bool viterbi_decoder::locking::reach_end()
 {
     auto& s = segment();

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it searches, and the transition to a lock. */
+/* The decoder with phase search while it searches, and the beginning and end of locks. */
 
 #include "locking.h"
 
@@ -11,10 +11,10 @@ using namespace viterbi;
 
 namespace {
 
-// Number of windows in which a lost lock is searched for, because the signal may only
-// have faded.
+// A lock that fails a check ends only after a search of this many windows, because the
+// signal may only have faded.
 constexpr unsigned windows_of_doubt = 3;
-// Number of values before the end of a lock in which the next lock may begin.
+// The next lock may begin up to this many values before the place where a lock was lost.
 constexpr std::uint64_t older = 256;
 constexpr std::size_t max_changes = 1u << 16;
 
@@ -66,7 +66,7 @@ bool viterbi_decoder::locking::search()
     return true;
 }
 
-// Searches for frame boundaries in a growing number of frames; returns whether there was
+// Searches for frame boundaries in more and more frames; returns whether there was
 // progress.
 bool viterbi_decoder::locking::find_frames()
 {
@@ -110,7 +110,7 @@ void viterbi_decoder::locking::missed(std::size_t windows)
     }
 }
 
-// Drops values older than lock_memory before a search window.
+// Drops the values that are more than lock_memory values before a search window.
 void viterbi_decoder::locking::forget_before(std::uint64_t window)
 {
     const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
@@ -125,19 +125,20 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
     }
 }
 
-// Ends the lock that was in doubt.
+// Ends a lock that failed a check and was not found again.
 void viterbi_decoder::locking::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // Bits decoded up to that point are kept: they may be the weak end of a frame.
+    // Bits up to the failed check are output, because they may be the weak end of a
+    // frame.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
     d_decoder->reset();
 }
 
-// Locks to a hypothesis. Decides where decoding with it starts, and with which hypothesis
-// the earlier values are decoded.
+// Locks to a hypothesis. Decides from which value on it is used, and whether buffered
+// values before that value are decoded with the previous lock.
 void viterbi_decoder::locking::take(const phase_search::found& found,
                                     const std::optional<frame_finder::place>& frames)
 {
@@ -167,8 +168,8 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
-        // Frames that are too weak to be found may still have the phase of the previous
-        // lock.
+        // The buffer may begin with frames of the previous lock that are too weak for the
+        // search to find.
         const auto value =
             d_search.takeover(d_input.buffered(), *d_before, found, next.value);
         if (value > next.value) {
@@ -199,7 +200,7 @@ std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
     return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
 }
 
-// Returns the number of stages from stream value `start` to the beginning of the next
+// Returns the number of stages between stream value `start` and the next beginning of a
 // frame.
 std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
                                                 std::uint64_t start) const
@@ -218,7 +219,8 @@ bool viterbi_decoder::locking::same_frames(const lock_segment& s,
     return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
 }
 
-// Begins a segment and decodes the buffered values from its start on.
+// Begins a segment: drops the values before it, prepares its decoder and output, and
+// reports the lock.
 void viterbi_decoder::locking::begin(const start& from)
 {
     const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);

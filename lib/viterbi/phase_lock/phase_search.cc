@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The phase search: decodes windows under all hypotheses, and compares the shares of
+ * wrong signs with the chance level. */
+
 #include "channel/counter_random.h"
 #include "common/refuse.h"
 #include "phase_search.h"
@@ -13,20 +16,22 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Number of stages at the beginning of a frame in which path metrics have not settled.
+// Number of stages at the beginning of a frame that are not counted, because path metrics
+// have not settled there.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
 constexpr unsigned control_frames = 32;
 
-// Constants of the change point between two locks.
-constexpr std::size_t grain = 8; // values that are rated together
-// Maximum number of values to search backwards.
+// The next constants belong to takeover(), which finds the change point of two locks.
+constexpr std::size_t grain = 8; // number of values that are rated together
+// Maximum number of values in which a change point is searched.
 constexpr std::uint64_t farthest = 1u << 22;
-// Error rate of the weakest accepted signal, relative to the chance level.
+// evidence() assumes a signal whose error rate is this share of the chance level.
 constexpr double weak = 0.6;
-constexpr double enough = 10; // log-likelihood ratio to accept a signal
+// Evidence, in nats, that a signal must have after a pause to count as the same lock.
+constexpr double enough = 10;
 
-// Returns the order of a code's outputs in its mother code.
+// Returns the code's outputs in the order that they have in its mother code.
 std::vector<unsigned> output_order(const conv_code& code)
 {
     std::vector<unsigned> order(code.outputs());
@@ -37,6 +42,8 @@ std::vector<unsigned> output_order(const conv_code& code)
     return order;
 }
 
+// Returns the mother code: not punctured, not inverted, with polynomials in a fixed
+// order, so that codes with the same polynomials share it.
 conv_code mother_of(const conv_code& code)
 {
     std::vector<int> polynomials;
@@ -46,7 +53,7 @@ conv_code mother_of(const conv_code& code)
     return conv_code(int(code.constraint_length()), polynomials);
 }
 
-// Returns Gaussian noise with a deviation of 32, as int8.
+// Returns Gaussian noise with a standard deviation of 32, rounded to int8.
 std::vector<std::int8_t> gaussian_noise(std::size_t count)
 {
     const counter_random random(1);
@@ -72,7 +79,7 @@ double likelihood_ratio(double values, double wrong, double chance)
     return of_wrong + right * std::log(right / (values * (1 - chance)));
 }
 
-// A decoder of truncated frames of one mother code.
+// A decoder of one mother code. Each of its frames is a window under one hypothesis.
 struct phase_search::mother {
     mother(const viterbi_options& run,
            const conv_code& c,
@@ -98,6 +105,7 @@ struct phase_search::mother {
         decoder = std::make_unique<viterbi_decoder>(o, quiet);
     }
 
+    // Returns the memory of frame number i. May move the memory of all frames.
     std::int8_t* frame(std::size_t i)
     {
         const auto size = frame_values();
@@ -108,7 +116,6 @@ struct phase_search::mother {
     }
     std::size_t frame_values() const { return stages * code.outputs(); }
 
-    // Decodes the first `frames` frames.
     void decode(std::size_t frames)
     {
         const auto values = frames * frame_values(), bytes = frames * (stages / 8);
@@ -198,7 +205,7 @@ phase_search::phase_search(const viterbi_options& run,
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
-        // Repeats the pattern until loops over it are long enough to be fast.
+        // Repeats the pattern, because long loops over it are faster than short ones.
         const auto once = r.from.size();
         const unsigned times = (64 + once - 1) / once;
         for (std::size_t i = once; i < times * once; ++i) {
@@ -211,7 +218,7 @@ phase_search::phase_search(const viterbi_options& run,
             d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
-    // Enough frames to fill the lanes of the CPU, or the GPU.
+    // So many windows have enough frames to fill the lanes of the CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();
@@ -252,8 +259,8 @@ void phase_search::lay(const reading& r,
     }
 }
 
-// Measures each code's chance level on Gaussian noise. With these levels the search
-// selects the windows whose chance level chance_of() measures.
+// Measures each code's chance level on Gaussian noise. The search uses it to select
+// windows. For a selected window, chance_of() then measures the level more exactly.
 void phase_search::measure_chance()
 {
     const auto noise = gaussian_noise(control_frames * 512 + d_window);
@@ -365,7 +372,7 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
 }
 
 // Returns the run of parts, ending in the newest window, with the strongest evidence for
-// a single hypothesis.
+// one hypothesis. Runs that a second hypothesis fits nearly as well do not count.
 std::optional<phase_search::run> phase_search::best_run() const
 {
     const auto least = threshold();
@@ -407,14 +414,15 @@ std::optional<phase_search::run> phase_search::best_run() const
     return best;
 }
 
-// Measures the chance level of the newest window's own values, with random signs.
+// Measures the chance level for the magnitudes of the newest window, by decoding them
+// with random signs.
 double phase_search::chance_of(const run& found, const value_span& values)
 {
     const auto& r = d_readings[found.index];
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    // Allocates all elements now, because pointers to them must stay valid.
+    // Allocates all frames now, because later calls of frame() must not move them.
     m.frame(control_frames);
     lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();
@@ -436,7 +444,8 @@ double phase_search::chance_of(const run& found, const value_span& values)
     return all.rate();
 }
 
-// Returns the evidence for a lock, in nats, of each grain from value `from` to `to`.
+// Returns the evidence for a lock, in nats, of each group of `grain` values from number
+// `from` to `to`.
 std::vector<float> phase_search::evidence(const value_span& values,
                                           const lock& of,
                                           std::uint64_t from,
@@ -451,7 +460,7 @@ std::vector<float> phase_search::evidence(const value_span& values,
     const double if_right = std::log((1 - p) / (1 - of.chance));
 
     // The frames overlap, so that their settled parts follow one another without gaps.
-    // The first begins before `from`.
+    // The first frame begins before `from`, so that it has settled there.
     const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
@@ -490,8 +499,8 @@ std::uint64_t phase_search::takeover(const value_span& values,
 {
     const auto to = std::min(values.end, after.ends);
     from = std::max(from, to - std::min(to, farthest));
-    // Returns the evidence for one lock up to each grain. The signal may pause; each
-    // restart costs `enough`.
+    // Returns, for each grain, the evidence for a lock in all grains up to it. The signal
+    // may pause, but each resumption costs `enough`.
     const auto explained = [](auto grain, auto end) {
         std::vector<double> sums{ 0 };
         double holds = 0, best = 0;

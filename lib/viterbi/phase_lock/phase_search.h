@@ -1,20 +1,21 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The phase search: all hypotheses decode the same window side by side, as frames of one
- * batch.
+/* The phase search. It decodes a window of soft values under all hypotheses, as frames of
+ * one batch, and rates how well each hypothesis fits.
  *
- * A decoder finds a code sequence near any input. The chance level is the share of signs
- * that disagree with the decoded sequence when the signs are random. It depends on the
- * code and on the values' magnitudes. A hypothesis with w of n signs wrong, at a chance
- * level c > w/n, is rated by
+ * A decoder finds a code sequence near any input. A sign is wrong if it disagrees with
+ * that sequence. The chance level is the share of wrong signs when signs are random. It
+ * depends on the code and on the values' magnitudes. A hypothesis with w of n signs
+ * wrong, at a chance level c > w/n, is rated by
  *
  *     G = w ln(w/(nc)) + (n−w) ln((n−w)/(n(1−c))),
  *
- * the log-likelihood ratio of the observed rate to the chance level. Independent signs
- * have w wrong or fewer with a probability of at most exp(−G) (Chernoff), and those of a
- * decoder vary less. So G ≥ ln(H/P) for H hypotheses keeps the probability that a window
- * of noise gives a lock below P. */
+ * the log-likelihood ratio of the observed rate to the chance level. Among n independent
+ * random signs, w or fewer are wrong with a probability of at most exp(−G) (Chernoff).
+ * The number of signs that a decoder finds wrong varies less. For each of H hypotheses,
+ * the search rates up to R runs of parts of windows. So if it requires G ≥ ln(HR/P), a
+ * window of noise gives a lock with a probability below P. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_PHASE_SEARCH_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_PHASE_SEARCH_H
@@ -33,10 +34,10 @@ namespace gr::gpufec::viterbi {
 class phase_search
 {
 public:
-    //! P: probability of a false lock per window of noise.
+    //! P: limit of the probability of a false lock per window of noise.
     static constexpr double false_alarm = 1e-12;
-    //! Highest error rate that is accepted, as a share of the chance level. Decoded bits
-    //! of a weaker signal are useless.
+    //! Highest error rate that is accepted, as a share of the chance level. A signal with
+    //! more errors is too weak to be decoded.
     static constexpr double highest_rate = 0.8;
 
     static constexpr unsigned max_stages = 2048;
@@ -51,7 +52,8 @@ public:
     ~phase_search();
 
     const std::vector<hypothesis>& hypotheses() const { return d_hypotheses; }
-    //! Returns the group of hypotheses that fit equally well as hypothesis \p index.
+    //! Returns the hypotheses that fit every signal as well as hypothesis \p index, which
+    //! is the first of them.
     const std::vector<hypothesis>& alike(unsigned index) const { return d_alike[index]; }
     const reencoder& encoder(unsigned which) const { return d_encoders[which]; }
 
@@ -64,7 +66,7 @@ public:
     {
         return d_hypotheses.size() <= few ? d_window / 16 * 15 : d_window / 4 * 7;
     }
-    //! Returns the number of windows per call of search() for the best speed.
+    //! Returns the number of windows per call of search() that gives the best speed.
     std::size_t windows_at_once() const { return d_at_once; }
 
     struct found {
@@ -76,11 +78,12 @@ public:
     };
 
     /*!
-     * \brief Searches \p windows windows, the first at \p first, at distances of
-     * stride().
+     * \brief Searches \p windows windows. The first begins at value \p first, the others
+     * follow at distances of stride().
      *
-     * Values outside \p values are erased. The first window with enough evidence, alone
-     * or together with those before it since forget(), ends the search.
+     * Values outside \p values are erased. The search ends at the first window with
+     * enough evidence, alone or together with up to three windows before it since
+     * forget().
      */
     std::optional<found>
     search(const value_span& values, std::uint64_t first, std::size_t windows);
@@ -91,9 +94,10 @@ public:
         unsigned index;
         double chance;
     };
-    //! Returns the change point, from \p from on, that maximises the joint likelihood of
-    //! \p before up to it and \p after from it on; the last one if several do. Returns
-    //! \p from if \p before explains nothing.
+    //! Returns the value, at or after \p from, at which lock \p before most likely
+    //! changes to lock \p after. It maximises the joint likelihood of the two locks; if
+    //! several values do, the last one is returned. Returns \p from if there is no
+    //! evidence for \p before.
     std::uint64_t takeover(const value_span& values,
                            const lock& before,
                            const found& after,
@@ -102,9 +106,10 @@ public:
 private:
     using sign_count = reencoder::sign_count;
     static constexpr unsigned few = 16;
-    // Parts per window, which allow shorter signals to be found.
+    // Windows are divided into parts, so that signals shorter than a window are found.
     static constexpr unsigned parts = 8;
     static constexpr unsigned windows_as_one = 4;
+    // R: number of runs of parts that best_run() rates for each hypothesis.
     static constexpr unsigned runs = windows_as_one * parts * parts;
     using in_parts = std::array<sign_count, parts>;
     // The counts of a window.
@@ -112,7 +117,7 @@ private:
         std::uint64_t first;
         std::vector<in_parts> of; // by hypothesis
     };
-    // Consecutive parts of windows, and the hypothesis that fits them best.
+    // Consecutive parts of one or more windows, and the hypothesis that fits them best.
     struct run {
         unsigned index;
         // Number of windows before the newest, and the first part in the oldest window.
@@ -121,10 +126,11 @@ private:
         sign_count signs;
         double ratio;
     };
-    // A mother code, which decodes the hypotheses of all codes punctured from it.
+    // The decoder of a mother code. It decodes the hypotheses of all codes that are
+    // punctured from that code.
     struct mother;
-    // The depuncturing of a hypothesis: for each value of the mother code, over some
-    // cycles, its position in the stream and its sign.
+    // The depuncturing of a hypothesis. For each value of the mother code in some cycles
+    // of the hypothesis, it holds the position in the stream and the sign.
     struct reading {
         unsigned mother;
         std::vector<std::int32_t> from;
@@ -146,7 +152,7 @@ private:
     void measure_chance();
     double threshold() const;
 
-    // Stages per window, and stages whose signs are counted.
+    // Number of stages per window, and number of those whose signs are counted.
     const unsigned d_stages, d_settled;
     std::vector<conv_code> d_codes;
     std::vector<std::vector<hypothesis>> d_alike; // equivalent hypotheses, by hypothesis

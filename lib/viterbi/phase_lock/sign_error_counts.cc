@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. */
+
 #include "sign_error_counts.h"
 #include "viterbi/code/reencoder.h"
 #include "viterbi/model/soft_input.h"
@@ -15,8 +17,8 @@ namespace {
 constexpr std::uint64_t least_stretch = 512;
 // Number of values between checks of an established lock.
 constexpr std::uint64_t long_values = 16384;
-// Maximum number of bits, of a step and of the register before it, that a kernel can
-// read.
+// Maximum number of bits of a step and the K−1 bits before it, because a kernel reads
+// them into one 32-bit word.
 constexpr unsigned max_bits = 24;
 
 } // namespace

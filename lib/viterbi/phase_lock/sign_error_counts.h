@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts of wrong signs in the last steps before a check of a lock. They are usually
- * enough to decide the check. A device computes the counts of each batch in its own
- * memory, so that the host need not read the bits and values. */
+/* Counts of wrong signs in the last steps before a check of a lock, which usually decide
+ * the check. The device computes them where the bits and values of a batch are, so that
+ * the host need not read those. A step is that of class reencoder. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
@@ -18,19 +18,21 @@ namespace gr::gpufec::viterbi {
 struct setup;
 struct job;
 
-//! Returns the number of stages between checks of a new lock, a multiple of \p piece.
+//! Returns the number of stages between checks of a new lock. It is a multiple of
+//! \p piece, the number of stages of a parallel block or a frame.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! Returns the number of stages between checks of an established lock.
+//! Returns the number of stages between checks of an established lock, a multiple of
+//! \p piece.
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
-//! The counts of a check: over its last 8, 16, …, 512 steps.
+//! The counts of one check, over the last 8, 16, …, 512 steps before it.
 struct sign_error_counts {
     static constexpr unsigned sizes = 7, least = 8;
-    //! Value of a count whose steps begin before the batch.
+    //! Marks a count whose steps are not all within the batch.
     static constexpr std::uint16_t missing = 0xffff;
 
     std::uint16_t values[sizes]; //!< number of values that are not erased, or `missing`
-    std::uint16_t wrong[sizes];  //!< number of values whose sign disagrees
+    std::uint16_t wrong[sizes];  //!< number of values with a wrong sign
 
     //! Returns the number of steps that the counts at index \p size cover.
     static constexpr std::uint64_t steps(unsigned size)
@@ -39,17 +41,16 @@ struct sign_error_counts {
     }
 };
 
-//! Describes the checks of an established lock, and the code in the form that kernels
-//! use to encode it. The steps are those of reencoder. Passed to kernels by
-//! value.
+//! The stages at which an established lock is checked, and the code in the form that
+//! kernels use to re-encode bits. Passed to kernels by value.
 struct check_plan {
     static constexpr unsigned max_values = 8;
 
-    std::uint32_t every = 0; //!< stages between checks; 0: the code has no counts
+    std::uint32_t every = 0; //!< stages between checks; 0: no counts for this code
     std::uint32_t stages = 0, values = 0; //!< per step
     std::uint32_t memory = 0;             //!< K−1
-    //! For each value of a step: its stage, and the mask of the bits whose sum is the
-    //! coded bit (newest least significant).
+    //! For each value of a step: its stage, whether it is inverted, and the mask of the
+    //! bits whose sum modulo 2 is the coded bit, the newest bit least significant.
     struct {
         std::uint16_t taps;
         std::uint8_t stage, inverted;
@@ -63,9 +64,10 @@ struct check_plan {
     }
 };
 
+//! Returns the checks of a stream that is decoded in blocks of \p decode_length stages.
 check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length);
 
-//! Computes the counts of a batch on the CPU.
+//! Computes the counts of all checks of a batch, job.checks() elements, on the CPU.
 void make_sign_error_counts(const setup& setup,
                             const job& job,
                             const std::byte* input,

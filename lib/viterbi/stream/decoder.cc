@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: divides soft values into parallel blocks, which overlap in their
- * input, and joins their bits to a stream. */
+/* The stream decoder. It divides soft values into parallel blocks, which overlap in their
+ * input, and joins the decoded bits. */
 
 #include "common/packed_bits.h"
 #include "common/refuse.h"
@@ -96,8 +96,8 @@ public:
         });
     }
 
-    // Pulls from one batch only, because the batch's statistics belong to the first item
-    // pulled.
+    // Pulls from one batch only, because take_statistics() then returns the statistics of
+    // that batch.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy)
     {
@@ -156,8 +156,8 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // The values are usually all in one batch. The output is cleared first only if
-        // they are not.
+        // Usually all values are in one batch. Only if they are not, the output is
+        // cleared first.
         std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
@@ -268,7 +268,7 @@ public:
 private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
-    // The output of a slot that was submitted.
+    // The output of a submitted batch.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
@@ -287,7 +287,7 @@ private:
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
 
-    // Returns the end of the input items that a full open slot needs.
+    // Returns the index of the first input item that the open slot does not need.
     std::uint64_t end_of_slot() const
     {
         const auto work_items = d_next_work_item + work_items_per_slot();
@@ -300,7 +300,8 @@ private:
         return (values + unit - 1) / unit * unit / values_per_item();
     }
 
-    // Returns the first input item of a slot that begins with work item `work_item`.
+    // Returns the index of the first input item that a slot needs if it begins with work
+    // item `work_item`.
     std::uint64_t begin_of(std::uint64_t work_item) const
     {
         if (!plan().streaming()) {
@@ -388,8 +389,8 @@ private:
         }
     }
 
-    // Submits the complete frames of the open batch, because a gap follows and the frames
-    // of a batch must be contiguous. The slot of the batch is already open.
+    // Submits the complete frames of the open batch, because the next frame follows after
+    // a gap, and the frames of a batch must be contiguous.
     void submit_whole_frames()
     {
         if (waiting() > 0) {
@@ -412,7 +413,7 @@ private:
         }
     }
 
-    // Describes the conversion of borrowed input to int8.
+    // Describes how borrowed input is converted to int8. Other input is int8 already.
     void set_input_format(job& job) const
     {
         if (!d_input.borrowing()) {
@@ -426,8 +427,8 @@ private:
         }
     }
 
-    // Output can be written in place if frames are a multiple of a word long, because
-    // then there are no gaps between them.
+    // Returns whether output can be written in place. The output of each frame begins
+    // with a new word, so there must be no gaps between frames.
     bool can_borrow_output() const override
     {
         return plan().streaming() || plan().frame_bits % 32 == 0;
@@ -456,7 +457,7 @@ private:
             to + before);
     }
 
-    // Converts items into a slot.
+    // Converts input items to int8, if needed, and writes them to a slot.
     void put(const std::byte* from, std::size_t items, float scale, std::byte* to) const
     {
         if (d_setup->floats) {
@@ -468,7 +469,7 @@ private:
         }
     }
 
-    // Estimates statistics before the input of a finished batch is released.
+    // Estimates statistics of a finished batch now, because its input is released next.
     void on_finished(const slot& s, std::size_t batch) override
     {
         if (!d_batches[batch].statistics) {
@@ -502,8 +503,9 @@ private:
         }
     }
 
-    // Calls copy(offset of the frame's output, first item in it, items before, count) for
-    // each frame among n items.
+    // Divides n output items of a batch, from item `first` on, into the parts that belong
+    // to one frame of `frame` items. Calls copy(offset of the frame in the slot's output,
+    // first item in the frame, number of items before the part, size of the part).
     template <class Copy>
     void in_frames(std::size_t first, std::size_t n, std::size_t frame, Copy&& copy) const
     {
@@ -532,7 +534,7 @@ private:
     std::uint64_t d_next_work_item = 0; // first work item of the open slot
     std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
     bool d_watched = false;      // watch() was called
-    phase_rotation d_rotation;   // phase rotation of the input
+    phase_rotation d_rotation;
 
     // The scales of borrowed floats before item `from` of the stream, and from it on.
     struct {

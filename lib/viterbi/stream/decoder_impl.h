@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation interface of viterbi_decoder, besides the engine of all decoders. */
+/* The functions that viterbi_decoder forwards to its implementations, apart from those of
+ * every decoder. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
@@ -33,13 +34,13 @@ public:
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
     std::optional<batch_statistics> statistics;
-    // Statistics at fixed positions, of the batches pulled so far.
+    // Statistics at fixed positions of the stream, not yet taken by the caller.
     std::deque<batch_statistics> stream_statistics;
 };
 
 namespace viterbi {
 
-//! Checks soft_scale. \throws std::invalid_argument
+//! \throws std::invalid_argument unless soft_scale is finite and above 0
 void check_scale(float scale);
 
 } // namespace viterbi

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decodes a section of a stream and searches it for the zeros that end frames. */
+
 #include "frame_finder.h"
 #include "viterbi/phase_lock/phase_search.h"
 #include <algorithm>
@@ -35,7 +37,7 @@ frame_finder::frame_finder(const viterbi_options& run,
         o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;
-        // Batches are submitted when decode() finishes each stream.
+        // No latency limit is needed, because decode() finishes each stream.
         o.max_latency_ms = 1e9;
         d_decoders.push_back(std::make_unique<viterbi_decoder>(o, quiet));
     }
@@ -48,7 +50,8 @@ std::uint64_t frame_finder::stages(const conv_code& code) const
     return d_frame_bits + code.constraint_length() - 1;
 }
 
-// Returns the number of stages at each end of the decoded section with unreliable bits.
+// Returns the number of stages, at each end of a decoded section, whose bits are
+// unreliable.
 unsigned frame_finder::unsettled(const hypothesis& h) const
 {
     return d_decoders[h.which()]->overlap();

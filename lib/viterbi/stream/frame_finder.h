@@ -21,12 +21,13 @@ namespace gr::gpufec::viterbi {
 class frame_finder
 {
 public:
-    //! P: probability of a wrong frame boundary.
+    //! Limit of the probability of a wrong frame boundary.
     static constexpr double false_alarm = 1e-9;
-    //! Maximum number of frames that are examined after a skipped one.
+    //! Maximum number of frames that are examined before the search is given up.
     static constexpr unsigned max_frames = 18;
 
-    //! Finds frames of \p frame_bits bits of the given codes.
+    //! Finds frames of \p frame_bits information bits of the given codes. Decoders run
+    //! with the options \p run.
     frame_finder(const viterbi_options& run,
                  const std::vector<conv_code>& codes,
                  unsigned frame_bits,
@@ -41,8 +42,9 @@ public:
         std::uint64_t start; //!< index of the stream value at which a cycle begins
         std::uint64_t stage; //!< stage at which a frame begins, counted from there
     };
-    //! Finds where frames begin, starting at value \p from, if \p frames frames are
-    //! enough to decide it. The hypotheses \p readings fit equally well.
+    //! Finds where frames begin, from the \p frames frames after stream value \p from.
+    //! Returns nothing if they do not suffice to decide it. The hypotheses \p readings
+    //! are those that fit the signal equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,

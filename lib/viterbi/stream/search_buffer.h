@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A buffer of soft values for the phase search. */
+/* A buffer of int8 soft values for the phase search. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H
@@ -13,7 +13,7 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Soft values of a stream with indices from `first` to `end` − 1; the smallest is −127.
+//! Soft values `first` to `end` − 1 of a stream. None is below −127.
 struct value_span {
     const std::int8_t* values;
     std::uint64_t first, end;
@@ -28,7 +28,8 @@ public:
     {
         return d_format == soft_format::packed4 ? 2 : 1;
     }
-    //! Appends \p items; floats are scaled to int8 by \p scale.
+    //! Appends \p count input items, converted to int8. Floats are multiplied by
+    //! \p scale.
     void append(const void* items, std::size_t count, float scale);
     //! Appends \p n int8 values, which \p read(to) writes.
     template <class Read>
@@ -50,7 +51,7 @@ public:
 
 private:
     std::int8_t* room_for(std::size_t n);
-    // Replaces −128, whose opposite does not fit an int8, by −127.
+    // Copies values and replaces −128 by −127, because 128 does not fit an int8.
     static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n);
 
     const soft_format d_format;

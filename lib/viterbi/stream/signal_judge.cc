@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Samples the input, decodes the samples, and reports a wrong code, format or sign. */
+
 #include "search_buffer.h"
 #include "signal_judge.h"
 #include <algorithm>
@@ -16,12 +18,12 @@ namespace {
 
 constexpr unsigned window_stages = 4096;
 constexpr unsigned fewest_stages = 256; // minimum for a decision
-// In values; only a part of longer frames is judged.
+// Number of values of the longest frame that is judged as a whole.
 constexpr std::size_t longest_frame = 1u << 16;
-constexpr unsigned windows_per_call = 16; // limits a call to 0.1 s
+constexpr unsigned windows_per_call = 16; // limits a call to about 0.1 s
 constexpr unsigned repeats = 2;           // number of measurements of the chance level
-constexpr double better = 0.15;           // lead in W / C that another reading needs
-constexpr double level = 32;              // mean magnitude that floats are scaled to
+constexpr double better = 0.15; // W / C of another reading must be lower by this much
+constexpr double level = 32;    // mean magnitude to which floats are scaled
 
 viterbi_options for_windows(viterbi_options o)
 {
@@ -37,8 +39,8 @@ viterbi_options for_windows(viterbi_options o)
     return o;
 }
 
-// Returns whether hardly any values are positive, or hardly any negative: the all-zero
-// and all-one words belong to many codes.
+// Returns whether nearly all values have the same sign. Such values prove nothing,
+// because the all-zero and all-one words belong to many codes.
 bool one_sided(const std::vector<std::int8_t>& values)
 {
     const auto positive =
@@ -86,8 +88,8 @@ signal_judge::signal_judge(const viterbi_options& options,
     d_decoding.frame_bits = 0;
     // Any length will do, because the chance level does not depend on it.
     d_decoding.decode_length = 64;
-    // The window has a multiple of eight periods, so that it is a whole number of periods
-    // also for readings with another number of values per item.
+    // The window is a multiple of eight periods. So it has whole periods also if it is
+    // read in a format with another number of values per byte.
     const auto unit = std::size_t(code.period()) * 8;
     const auto stages = (window_stages + unit - 1) / unit * unit;
     d_window = code.values(stages) / per_item;
@@ -100,7 +102,7 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // After streams_judged correct streams, judges only one in streams_judged.
+    // After `streams_judged` correct streams, only one in so many is judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }
@@ -151,7 +153,7 @@ void signal_judge::look_at(const void* items, std::size_t first, std::size_t cou
     }
 }
 
-// Moves to the next window. Windows are consecutive at first and become rarer later.
+// Moves to the next window. The first windows are consecutive, later ones rarer.
 void signal_judge::go_on()
 {
     d_sample.clear();
@@ -261,7 +263,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     if (d_sample.size() < sizeof(float)) {
         return all;
     }
-    // Bytes of floats have similar exponents.
+    // If the bytes are floats, nearly all of them have plausible magnitudes.
     std::vector<float> floats(d_sample.size() / sizeof(float));
     std::memcpy(floats.data(), d_sample.data(), floats.size() * sizeof(float));
     const auto odd = std::count_if(floats.begin(), floats.end(), [](float x) {
@@ -310,7 +312,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     return all;
 }
 
-// Returns whether the bits have no short period. Depunctured values of constant data have
+// Returns whether the signs have no short period. The coded bits of constant data have
 // one.
 bool signal_judge::varied(const std::vector<std::int8_t>& values)
 {
@@ -323,8 +325,8 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
     return seen.count() > 1024;
 }
 
-// Returns whether the scale saturates floats at an error rate at which the lost
-// reliability matters.
+// Returns whether soft_scale saturates nearly all floats although their magnitudes
+// differ, at an error rate (1 % or more) at which the lost reliability matters.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||
@@ -351,11 +353,11 @@ void signal_judge::judge()
     const bool inverts = as_declared.upside_down() && facts.mean >= 64;
     std::optional<reading> best;
     double ratio = as_declared.ratio() - better;
-    // Reads only a few windows in every format, because a stream does not change its
+    // Tries other formats on few windows only, because a stream does not change its
     // format.
     const bool tries_readings = d_judged < 8 || d_judged % 8 == 0;
     for (const auto& r : tries_readings ? readings() : std::vector<reading>()) {
-        // Skips other readings if the signal is so strong that none can beat it.
+        // Skips readings that cannot be better, because the ratio as declared is so low.
         if (ratio <= 0 && !inverts && !r.bits && r.scale == d_options.soft_scale) {
             continue;
         }
@@ -482,7 +484,7 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
         }
         end = std::min(end, coded.size());
     } else {
-        // The encoder's state before the window is unknown.
+        // The state before the window is unknown, so the first K−1 stages do not count.
         end = std::min(end, encoder.encode(bits.data(), pulled, coded.data()));
         begin = code.values(code.constraint_length() - 1);
     }

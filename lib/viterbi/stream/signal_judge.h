@@ -4,29 +4,32 @@
 /* Decides whether soft values are a signal of the convolutional code, in the declared
  * format.
  *
- * A decoder finds a code sequence near any input, so that noise shows far fewer wrong
- * signs than half: 0.13 at rate 1/2, 0.02 at 7/8. This chance level is measured on the
- * sample itself, with random signs. Windows of the stream are decoded and encoded again;
- * W of the signs are wrong, and C would be wrong by chance.
+ * Windows of the stream, the sample, are decoded, and the bits are re-encoded. W of the
+ * signs are wrong: they disagree with the re-encoded bits. A decoder finds a code
+ * sequence near any input, so even noise has fewer than half of its signs wrong: 13 % at
+ * rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance. It is measured by
+ * decoding the sample with random signs.
  *
- * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. For noise, the probability of
- *   this is below 1e-9, as its count varies less than a Poisson variable.
+ * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
+ *   with a probability below 1e-9, because its W varies less than a Poisson variable.
  * - It is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
- *   decoded bit in twenty wrong has W ≤ 0.8 C; the probability that it is classified
- *   as no signal is below 3e-7, and smaller for stronger signals.
- * - It has another format if the sample read in that format is a signal, and its ratio
+ *   decoded bit in twenty wrong has W ≤ 0.8 C. It is classified as no signal with a
+ *   probability below 3e-7, and stronger signals with a smaller one.
+ * - It has another format if the sample, read in that format, is a signal, and its ratio
  *   W / C is lower by at least 0.15. Input in the declared format has no better reading.
- * - Offset binary read as int8, or the reverse, decodes inverted, with the weakest values
- *   as the strongest. This mistake is also recognised if the mean magnitude is at least
- *   64 and, of at least 40 wrong signs, more than half belong to larger values that do
- *   not saturate, but less than a quarter do in the other reading. With Gaussian noise
- *   less than a tenth do, as long as the signal can be decoded, so that the probability
- *   of a false alarm is below 1e-8. During a phase search, a ratio lower by 0.075
- *   suffices instead.
- * - An inverted stream of a transparent code decodes as well. But a frame begins, and may
- *   end, in a known state. The signs are reported as inverted if at least 30 frames have
- *   a smaller cost (the sum of magnitudes with wrong signs) with the other sign, and none
- *   with the declared sign. The probability of a false alarm is below 2^−30. */
+ * - Offset binary that is read as int8, or the reverse, decodes inverted, and the weakest
+ *   values become the strongest. This mistake is also recognised from strong wrong signs,
+ *   those of values that are above the mean magnitude but not saturated. The conditions
+ *   are: the mean magnitude is at least 64; at least 40 signs are wrong; more than half
+ *   of them are strong, but in the other format less than a quarter. With Gaussian noise
+ *   less than a tenth are strong while the signal can be decoded, so the probability of
+ *   a false alarm is below 1e-8. During a phase search, strong signs are not counted; a
+ *   ratio W / C that is lower by at least 0.075 suffices instead.
+ * - An inverted stream of a transparent code decodes without errors. But a frame begins,
+ *   and may end, in a known state. The cost of a frame is the sum of the magnitudes with
+ *   wrong signs. The signs are reported as inverted if at least 30 frames have a smaller
+ *   cost with the other sign, and none with the declared sign. The probability of a
+ *   false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
@@ -43,7 +46,7 @@ namespace gr::gpufec::viterbi {
 class signal_judge : public input_judge
 {
 public:
-    //! \p locked: if a phase search runs, returns whether it found a lock.
+    //! \p locked tells whether the phase search, if there is one, has found a lock.
     signal_judge(const viterbi_options& options,
                  const decoder_hooks& hooks,
                  std::function<bool()> locked = {});
@@ -64,11 +67,11 @@ public:
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
-    // Counts of signs: all, wrong ones, and wrong ones by chance.
+    // Numbers of signs: all, wrong ones (W), and wrong ones by chance (C).
     struct evidence {
         double values = 0, wrong = 0, chance = 0;
         double strong = 0; // wrong signs of values above the mean that do not saturate
-        std::vector<double> frame_costs = {}; // sums of magnitudes with wrong signs
+        std::vector<double> frame_costs = {};
         bool upside_down() const { return wrong >= 40 && strong > 0.5 * wrong; }
         double ratio() const { return chance > 0 ? wrong / chance : 1; }
         bool signal() const;
@@ -80,7 +83,7 @@ private:
         float scale;
         bool bits = false;     // the values 0 and 1 stand for −1 and 1
         bool inverted = false; // a positive value means the opposite of the declared bit
-        std::string mend = {};
+        std::string mend = {}; // text that tells the user what to change
     };
 
     bool searches() const { return d_options.lock == "auto"; }
@@ -106,13 +109,14 @@ private:
     const std::function<bool()> d_locked;
     viterbi_options d_decoding;     // options of the decoder of windows
     std::size_t d_frame_values = 0; // 0: windows are parts of a stream
-    // Length and distance of windows in items; whole puncturing periods or frames.
+    // Length and distance of windows in items. They are whole puncturing periods or
+    // frames.
     std::size_t d_window = 0, d_stride = 0;
     std::unique_ptr<viterbi_decoder> d_decoder;
     std::unique_ptr<phase_search> d_search;
 
     std::vector<std::byte> d_sample;
-    std::uint64_t d_position = 0; // items seen
+    std::uint64_t d_position = 0; // number of items seen
     std::uint64_t d_next = 0;     // number of the next window
     std::uint64_t d_judged = 0;   // number of windows that were not blank
     bool d_settled = false;

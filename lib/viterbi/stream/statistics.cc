@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Estimates the channel's bit error rate from samples of 2048 stages. */
+
 #include "statistics.h"
 #include "viterbi/model/soft_input.h"
 #include <algorithm>
@@ -85,7 +87,7 @@ viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
                    output + piece * d_setup.frame_output_bytes());
 }
 
-// This loop runs many times per batch, on the thread that submits batches.
+// Runs many times per batch on the thread that submits batches, so it must be fast.
 viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              std::size_t before,
                                                              std::uint64_t stage,
@@ -109,7 +111,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     const auto value = code.values(begin * unit);
     const auto steps = std::size_t(last - begin);
     const auto count = steps * d_encode.step_values();
-    // Prefetches the next sample.
+    // Prefetches the sample of the next call.
     const auto apart = code.values(pieces_between() * d_setup.plan.decode_length);
     if (!job.floats && !d_setup.packed4 && value + apart + count <= end) {
         fetch(input + before + (value - first) + apart, count);

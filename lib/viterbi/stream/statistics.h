@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Estimates the channel's bit error rate by encoding decoded bits again. */
+/* Estimates the channel's bit error rate: re-encodes decoded bits and counts the received
+ * signs that disagree. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H
@@ -17,19 +18,20 @@ class channel_estimator
 public:
     explicit channel_estimator(const setup& setup);
 
-    //! Estimates the channel from the first stages of a batch or of its first frame, at
-    //! most 2048.
+    //! Estimates the channel from the first stages of a batch, or of its first frame, but
+    //! at most 2048 stages. \p bits: number of decoded bits of the batch.
     viterbi_decoder::batch_statistics operator()(const job& job,
                                                  const std::byte* input,
                                                  const std::byte* output,
                                                  std::size_t bits);
 
-    //! Returns the distance, about 2^20 bits, between the pieces (parallel blocks of a
-    //! stream, or frames) that are measured separately.
+    //! Returns the distance between samples at fixed places of the stream, as a number of
+    //! pieces. A piece is a parallel block of a stream, or a frame. The distance is about
+    //! 2^20 bits.
     std::uint64_t pieces_between() const;
 
-    //! Estimates the channel from the first stages of one piece of a batch, at most 2048.
-    //! The output holds \p bits bits of the piece.
+    //! Estimates the channel from the first stages of piece \p piece of a batch, at most
+    //! 2048 stages. \p bits: number of decoded bits from the piece on.
     viterbi_decoder::batch_statistics of_piece(const job& job,
                                                std::size_t piece,
                                                const std::byte* input,
@@ -37,9 +39,9 @@ public:
                                                std::size_t bits);
 
 private:
-    // Estimates from `stages` stages of a stream or a frame, starting at stage `stage`.
-    // Value `first` of the stream or frame is value `before` of the job; `end` is the end
-    // of its values.
+    // Estimates the channel from `stages` stages of a stream or a frame, from stage
+    // `stage` on. The input has the values from `first` to `end` − 1 of the stream or
+    // frame; value `first` is value `before` of the input.
     viterbi_decoder::batch_statistics compare(const job& job,
                                               std::size_t before,
                                               std::uint64_t stage,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder's interface for the lock monitor, which compares decoded bits with
- * the input they came from. */
+/* The stream decoder's interface for the phase search, which compares decoded bits with
+ * the input from which they were decoded. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
@@ -22,15 +22,15 @@ public:
     //! A decoded batch of a stream, valid while it stays in its slot.
     struct decoded_batch {
         const std::uint8_t* bits; //!< most significant first
-        std::uint64_t first, end; //!< stages
+        std::uint64_t first, end; //!< the stages from `first` to `end` − 1
         std::uint64_t value;      //!< index of the end of its input in the stream
-        bool full; //!< whether it was not cut short, for example to keep the latency low
-        //! Counts of the checks after its first stage; nullptr if a CPU decoded the
-        //! batch.
+        bool full; //!< false if it was cut short, for example to keep the latency low
+        //! Sign error counts of the checks in the batch. nullptr if the batch was
+        //! submitted to the CPU, or if there are no counts for this code.
         const sign_error_counts* error_counts;
         std::uint32_t every; //!< stages between checks
 
-        //! Returns the counts of the check at the end of a stage, or nullptr.
+        //! Returns the counts of the check at a stage, or nullptr if there are none.
         const sign_error_counts* error_counts_of(std::uint64_t stage) const
         {
             return error_counts && stage > first && stage <= end && stage % every == 0
@@ -41,21 +41,23 @@ public:
 
     //! Makes the decoder hand out whole batches instead of items.
     virtual void watch() {}
-    //! Returns the oldest batch once it is decoded. May be called only once per batch.
+    //! Returns the oldest batch, or nothing while it is not decoded. May return a batch
+    //! only once.
     virtual std::optional<decoded_batch> oldest() { return {}; }
     //! Releases the slot of the oldest batch.
     virtual void release_oldest() {}
 
-    //! Sets the rotation of the received pairs. Must be called before anything is pushed.
+    //! Sets the phase rotation to apply to the input. Must be called before a push.
     virtual void set_rotation(const phase_rotation&) {}
 
-    //! Copies received values of the stream as int8, from batches in flight and from the
-    //! open one. Missing values are returned as 0.
+    //! Copies received values as int8, from number `first` of the stream on, without
+    //! phase rotation. They come from batches in flight and the open batch; all others
+    //! become 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
     //! Pushes int8 values, regardless of the declared format.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }
-    //! Returns the number of items in the open batch. If borrowing begins in mid-stream,
-    //! the borrowed items must begin with these.
+    //! Returns the number of items in the open batch. If borrowing begins within a
+    //! stream, the borrowed items must begin with the items of the open batch.
     virtual std::size_t open_items() const { return 0; }
 };
 

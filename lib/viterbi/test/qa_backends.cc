@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Both backends against the bit-true model, on the same noise: every preset,
+/* Tests that both backends decode noisy signals like the bit-true model: every preset,
  * termination, input format and place in a stream. */
 
 #include "common/cpu_variant.h"
@@ -216,7 +216,7 @@ std::size_t blocks_for(const prepared& p)
                             : p.bits / plan.frame_bits * plan.blocks_per_frame;
 }
 
-// Returns null if the kernels do not support the code.
+// Returns nullptr if the kernels do not support the code.
 std::unique_ptr<batch_decoder<job>> make_cuda(const prepared& p,
                                               const std::string& kernel)
 {
@@ -239,7 +239,7 @@ class viterbi_cpu : public testing::TestWithParam<test_case>
 
 TEST_P(viterbi_cpu, RandomNoise_EqualsReference)
 {
-    // Near 1 dB at rate 1/2, where many decisions are close.
+    // A sigma of 25 is Eb/N0 of about 2 dB at rate 1/2, where many decisions are close.
     for (const double sigma : { 0.0, 25.0 }) {
         const auto p = prepare(GetParam(), sigma);
         const auto other = with_other_sign(p);
@@ -306,7 +306,7 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// Tests the largest path metrics with a long run of full-scale values of random sign.
+// Long runs of full-scale values with random signs give the largest path metrics.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),

@@ -226,7 +226,7 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     const auto sent = qa::transmit(code, termination::tailbiting, 40, 40, 0, 3);
     conv_encoder_kernel streaming(code, termination::streaming, 0);
     // Encodes the frame twice in a row as a stream. The second time, the register begins
-    // with the frame's last bits.
+    // with the frame's last bits, as in a tail-biting frame.
     auto twice = sent.bits;
     twice.insert(twice.end(), sent.bits.begin(), sent.bits.end());
     std::vector<std::uint8_t> coded(80 * 3);
@@ -467,7 +467,6 @@ TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
     }
 }
 
-// With one block per frame, the result is that of maximum likelihood.
 TEST(reference, OneBlock_IsMaximumLikelihood)
 {
     const conv_code code(7, { 0171, 0133 });

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the phase search: hypotheses, locks, slips, frames and noise. */
+/* Tests of the phase search: hypotheses, locks, slips (lost or repeated values), frames
+ * and noise. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"
@@ -26,7 +27,7 @@ std::vector<conv_code> dvb_codes()
     return codes;
 }
 
-// Returns the received stream for which a hypothesis holds.
+// Returns a stream that reads as `values` under a hypothesis.
 std::vector<std::int8_t> received(const hypothesis& h,
                                   const std::vector<std::int8_t>& values)
 {
@@ -46,7 +47,7 @@ struct decoded {
     viterbi_lock last;
 };
 
-// Pulls bits, or packed bytes as eight bits each.
+// Pulls up to `capacity` bits, or packed bytes, and appends them to d.bits.
 std::size_t pull(viterbi_decoder& decoder, std::size_t capacity, bool packed, decoded& d)
 {
     std::vector<std::uint8_t> out(capacity);
@@ -124,7 +125,7 @@ decoded decode_borrowed(viterbi_options o,
             decoder.copy_borrowed();
             EXPECT_EQ(decoder.borrowed(), 0u);
             decoder.unpin_input(items.data());
-            // The decoder must not read them again.
+            // Overwrites released items, which the decoder must not read again.
             std::fill_n(items.begin(), taken, Item(77));
             borrows = false;
         }
@@ -186,7 +187,7 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
     return bits;
 }
 
-// Returns the position of `bits` in the decoded bits, with up to 7 wrong; −1: none.
+// Returns the first position at which `in` equals `bits` except for up to 7 bits, or −1.
 long find(const std::vector<std::uint8_t>& in,
           const std::uint8_t* bits,
           std::size_t count)
@@ -213,15 +214,17 @@ TEST(viterbi_hypotheses, Hypotheses_CanBeToldApart)
     EXPECT_EQ(count({ dvb }, constellation::bpsk), 2u);
     EXPECT_EQ(count({ dvb }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ conv_code::preset("dvb_7_8") }, constellation::bpsk), 8u);
-    // The counts are 2 × 4, 3 × 2 + 6 × 2, 4 × 4, 6 × 2 (an alternating sign is a code
-    // sequence) and 8 × 4.
+    // Rates 1/2 to 7/8 have 8, 18, 16, 12 and 32 hypotheses. Rate 5/6 has so few because
+    // an alternating sign is one of its code sequences.
     EXPECT_EQ(count(dvb_codes(), constellation::qpsk), 86u);
     EXPECT_EQ(count({ conv_code::preset("dvb_5_6") }, constellation::qpsk), 12u);
-    // An inverted output is an alternating sign; another order is I and Q exchanged.
+    // A code with one output inverted differs by an alternating sign, and a code with its
+    // outputs in another order by an exchange of I and Q. So only BPSK tells them apart.
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::bpsk), 4u);
     EXPECT_EQ(count({ dvb, conv_code::preset("ccsds") }, constellation::qpsk), 8u);
     EXPECT_EQ(count({ dvb, conv_code(7, { 0133, 0171 }) }, constellation::qpsk), 8u);
-    // 7, 5: ones give 1, 0, so an alternating sign is a code sequence, a sign is not.
+    // Ones are encoded to 1, 0, 1, 0, …, so an alternating sign is a code sequence of
+    // this code, but an inversion of all signs is not.
     EXPECT_EQ(count({ conv_code(3, { 07, 05 }) }, constellation::bpsk), 4u);
     EXPECT_GT(count({ dvb }, constellation::oqpsk), 8u);
 }
@@ -312,8 +315,8 @@ TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
     }
 }
 
-// Returns a noisy stream with slips that are far enough apart for batches to be borrowed
-// between them.
+// Returns a noisy stream with a lost value, an inserted value and a section of noise.
+// They are far enough apart for batches to be borrowed between them.
 std::vector<std::int8_t> troubled()
 {
     auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
@@ -328,8 +331,8 @@ std::vector<std::int8_t> troubled()
     return values;
 }
 
-// Returns the stream as sent, with pairs exchanged, with every second sign changed, or
-// both.
+// Returns the values as they are (how = 0), with pairs exchanged (1), with every second
+// sign changed (2), or with both changes (3).
 std::vector<std::int8_t> received(unsigned how, std::vector<std::int8_t> values)
 {
     for (std::size_t i = 0; how > 0 && i + 1 < values.size(); i += 2) {
@@ -350,7 +353,7 @@ viterbi_options for_trouble()
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
-    // Otherwise batches would be short and checked at shorter intervals.
+    // A latency limit would give short batches, which are checked at shorter intervals.
     o.max_latency_ms = 1e6;
     return o;
 }
@@ -468,7 +471,8 @@ TEST(viterbi_lock, EndOfALock_IsTheValueBehindItsLastBit)
     EXPECT_GE(ends, 3u);
 }
 
-// Frames are found where they were sent, and decode as with a known beginning.
+// Frames are found where they were sent, and are decoded as if their beginning were
+// known.
 TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
@@ -529,8 +533,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
     }
 }
 
-// A frame between noise, too short and weak to be found by itself, is decoded with the
-// phase of the lock before or after it.
+// A frame surrounded by noise is too short and weak to be found by itself. It is decoded
+// with the phase of the lock before or after it.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
@@ -566,10 +570,9 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 EXPECT_EQ(where % 2, as_before ? 0u : 1u);
                 EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
                 EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
-                // The first and last bits of the signal are next to noise.
+                // Leaves out the first and last 30 bits, which noise beside them affects.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
-                // Values are decoded once, apart from those that show that a lock is
-                // lost.
+                // Hardly any value is decoded twice: only those that show a lock is lost.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
@@ -641,7 +644,8 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The inputs are a code sequence, a sequence of no code, and no signal at all.
+    // The lock survives a code sequence, constant values, which are no code sequence, and
+    // erasures.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {

@@ -15,8 +15,8 @@ using namespace gr::gpufec::viterbi;
 
 namespace {
 
-// A batch anywhere in a stream: random bits, and noisy values that fit them, so that the
-// test can count wrong signs by itself.
+// A batch of a stream from `first_block` on, with random bits and noisy values of their
+// coded bits. The test counts the wrong signs itself.
 struct counted_batch {
     counted_batch(const conv_code& code, unsigned blocks, std::uint64_t first_block)
         : setup(code, make_block_layout(code, termination::streaming, 0, 0, 0), false)

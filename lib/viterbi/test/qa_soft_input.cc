@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Decodes like run(), but borrows the first `borrow_until` items and overwrites them once
-// they are released; the other items are pushed.
+// Decodes like run(), but borrows the first `borrow_until` items, overwrites them once
+// they are released, and pushes only the other items.
 template <class Item>
 std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
                                         const std::vector<Item>& items,
@@ -72,7 +72,7 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
     return out;
 }
 
-// Expects that borrowed input, in pieces of any size, decodes as pushed input does.
+// Expects the same bits from borrowed input, in pieces of any size, as from pushed input.
 template <class Item>
 void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items)
 {
@@ -100,7 +100,7 @@ void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items
     }
 }
 
-// Returns amplitudes, some of them NaN, infinite or huge.
+// Returns floats that round to `values` when scaled. Some are NaN, infinite or huge.
 std::vector<float> as_floats(const std::vector<std::int8_t>& values, float scale)
 {
     std::mt19937 random(8);
@@ -321,7 +321,6 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
     }
 }
 
-// Returns the decoded bits, and the statistics of each batch.
 template <class Item>
 std::pair<std::vector<std::uint8_t>, std::vector<double>>
 bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)

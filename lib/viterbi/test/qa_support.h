@@ -21,8 +21,8 @@ struct transmission {
     std::vector<std::int8_t> values;
 };
 
-//! Transmits \p count random bits (a whole number of frames) with an amplitude of 32 and
-//! noise of deviation \p sigma.
+//! Transmits \p count random bits, a whole number of frames, with an amplitude of 32 and
+//! Gaussian noise of standard deviation \p sigma.
 inline transmission transmit(const conv_code& code,
                              termination ends,
                              unsigned frame_bits,
@@ -57,8 +57,8 @@ inline transmission transmit(const conv_code& code,
     return t;
 }
 
-//! Packs 4-bit values, two per byte; each frame of \p frame_values (0: a stream) is
-//! padded.
+//! Quantises values to 4 bits and packs two per byte. Each frame of \p frame_values
+//! values begins with a new byte; 0: a stream.
 inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
                                       std::size_t frame_values)
 {
@@ -75,7 +75,7 @@ inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
     return packed;
 }
 
-//! Rounds values as pack4() does.
+//! Returns the values that packed4 input from pack4() stands for.
 inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
 {
     for (auto& v : values) {
@@ -84,8 +84,8 @@ inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
     return values;
 }
 
-//! Negates values, for the other positive_bit. The largest ones, 127 or 7, become −127
-//! and −128, or −7 and −8, in turn.
+//! Negates values, for the other positive_bit. The largest value, 127 or 7, becomes −127
+//! and −128, or −7 and −8, in turn, because both count as the same.
 inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool packed4)
 {
     unsigned count = 0;
