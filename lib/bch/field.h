@@ -44,7 +44,8 @@ public:
 
 private:
     unsigned d_degree = 0, d_order = 0;
-    std::vector<element> d_powers; // of e below twice the order, to save a modulo
+    // alpha^e for e below twice the order, which saves a modulo
+    std::vector<element> d_powers;
     std::vector<element> d_logs;
 };
 

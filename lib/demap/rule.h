@@ -144,7 +144,7 @@ struct scale_samples {
 
 //! Classes of energies, four per octave; class 0 is energy 0.
 struct energy_classes {
-    // The class of the smallest float's square.
+    // The exponent and two more bits of the square of the smallest float, 2^-298.
     static constexpr std::uint32_t first = (1023 - 298) << 2;
     static constexpr std::uint32_t count = ((1023 + 257) << 2) - first + 1;
 
@@ -275,7 +275,8 @@ struct frame_moments {
 //! Returns the level nearest in dB to an Es/N0.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
-    int low = 0, high = levels - 1; // thresholds below and not below
+    // thresholds before low are below the ratio, from high on not
+    int low = 0, high = levels - 1;
     while (low < high) {
         const int middle = (low + high) / 2;
         if (m.threshold[middle] < ratio) {
@@ -534,8 +535,9 @@ struct level_search {
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
-        // Levels by which the errors suggest a higher level. It changes by less than the
-        // missing levels, because the expected errors depend on the assumed level.
+        // The number of levels by which the errors suggest that the level is too low. The
+        // right level is further away, because the expected errors depend on the assumed
+        // level.
         const double excess =
             (errors == 0
                  ? double(last_level)

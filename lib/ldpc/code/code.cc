@@ -16,9 +16,9 @@ using namespace ldpc;
 
 namespace {
 
-constexpr unsigned group = 360; // EN 302 307-1, 5.3.2
-// Largest number of bits that a parity_solver finds from a dense matrix. The matrix
-// then takes 8 MiB.
+constexpr unsigned group = 360; // bits per group: EN 302 307-1, 5.3.2
+// Largest number of bits that a parity_solver may find from a dense matrix. A matrix of
+// this size takes 8 MiB.
 constexpr std::size_t max_put_off = 8192;
 
 bool is_normal(const std::string& frame_size)
@@ -109,8 +109,8 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
     return t;
 }
 
-// Expands circulants to checks. A circulant's bit has the same index in all checks of a
-// row.
+// Expands circulants to checks. In all checks of a row, the bit of a given circulant has
+// the same index within the check.
 void ldpc_code::tables::expand(unsigned columns)
 {
     const unsigned message_bits = columns * lifting;

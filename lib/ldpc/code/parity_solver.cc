@@ -131,8 +131,8 @@ parity_solver::make(unsigned n,
     return s;
 }
 
-// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if a bit that
-// was put off does not follow.
+// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if the checks
+// do not determine a bit that was put off.
 bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
 {
     const std::size_t left = d_left_begin.size() - 1, size = d_put_off.size();

@@ -32,7 +32,8 @@ std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
     return kernel.scratch_bytes(v);
 }
 
-// Returns null if another kernel decodes the code.
+// Returns the tables for decoding single codewords, or null if the code is decoded by
+// lanes or by flooding.
 std::unique_ptr<circulant_code> single_codeword_code(
     const dvb_single_codeword::kernel& kernel, const setup& s, const ldpc_code& code)
 {
@@ -73,9 +74,9 @@ public:
                 single_codeword_code(d_single_codeword, d_setup, code);
             bytes = std::max(
                 bytes,
-                single_codeword
-                    ? d_single_codeword.scratch_bytes(single_codeword->view())
-                    : scratch_bound(d_kernel, code)); // enough for narrower kernels
+                single_codeword ? d_single_codeword.scratch_bytes(single_codeword->view())
+                                // enough for kernels with fewer lanes too
+                                : scratch_bound(d_kernel, code));
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {

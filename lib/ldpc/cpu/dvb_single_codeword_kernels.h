@@ -26,7 +26,7 @@ struct edge {
 struct layer {
     std::uint32_t first_edge;
     std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t added;  //!< number of leading edges to groups of later edges
+    std::uint32_t added;  //!< number of leading edges whose groups later edges have too
 };
 
 //! A code. The groups of the message are followed by q groups of parity bits: bit j of

@@ -167,8 +167,8 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        // No upper clamp is needed: next ≥ m − offset, except where m > 1, and then x > 1
-        // too.
+        // \c near needs no upper clamp: \c next is below m by at most the offset, unless
+        // m > 1, and then x > 1 is clamped.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});

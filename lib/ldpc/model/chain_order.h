@@ -27,8 +27,10 @@ struct chain_order {
 
     unsigned chains() const { return begins[1] < begins[2] ? 2 : 1; }
 
-    std::array<unsigned, 3> begins; //!< the first layer of each chain, and the end
-    //! The number of layers of each chain in each phase, at least one.
+    //! the first layer of each chain, then the number of layers
+    std::array<unsigned, 3> begins;
+    //! For each phase, the number of layers of each chain. If there is only one chain,
+    //! the second number is 0.
     std::vector<std::array<unsigned, 2>> phases;
 };
 

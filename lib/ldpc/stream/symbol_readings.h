@@ -32,8 +32,8 @@ struct plframe_parts {
     std::string mend() const;
 };
 
-//! Returns the XFECFRAMEs, of \p frame_symbols symbols each, of PLFRAMEs: removes
-//! \p parts and undoes scrambling sequence 0. The input begins with a PLFRAME.
+//! Removes \p parts of PLFRAMEs and returns their XFECFRAMEs, of \p frame_symbols symbols
+//! each. Scrambling is undone for sequence 0. The input begins with a PLFRAME.
 symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);

@@ -108,7 +108,7 @@ public:
         }
         d_flags = next;
         next += flag_words + block_threads::spare_words;
-        if (d_threads.number == 0) { // takes a slot that no other block uses
+        if (d_threads.number == 0) {
             d_flags[0] = take_slot(a);
         }
         __syncthreads();

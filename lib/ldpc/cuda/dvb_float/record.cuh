@@ -46,8 +46,9 @@ struct record<Edges, true, Pitch> {
     static constexpr float middle = low_bits + 32768; // stands for 0 in a half of a word
 
     struct unpacked {
-        float first, step, place; // place: the edge with min1, in its unit, in low bits
-        std::uint32_t signs;      // that of edge 0 is the highest bit
+        // place: place_unit times the edge with min1, in low bits
+        float first, step, place;
+        std::uint32_t signs; // the sign of edge 0 is the highest bit
 
         __device__ float message(unsigned e) const
         {

@@ -170,7 +170,7 @@ private:
         d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
-            d_flags[0] = take_slot(d_args); // takes a slot that no other block uses
+            d_flags[0] = take_slot(d_args);
         }
         if constexpr (SharedTable) {
             d_entries = next;
@@ -261,7 +261,8 @@ private:
                 write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
             }
         }
-        // If the other codeword is not finished, the posteriors of this one change too.
+        // The posteriors of this codeword change again if the other one is not finished.
+        // All threads must have read them before.
         __syncthreads();
     }
 

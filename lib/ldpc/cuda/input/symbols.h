@@ -37,7 +37,7 @@ public:
                 std::uint8_t* input,
                 cudaStream_t stream);
 
-    //! Level and passes of a frame of the last batch, which has finished.
+    //! Es/N0 level of a frame of the last batch, and the number of passes over it.
     struct outcome {
         int level;
         unsigned passes;

@@ -41,8 +41,9 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the number of threads of a team. It keeps the most threads of a multiprocessor
-// with memory for \p teams busy; among equal choices, layers have the most parts.
+// Returns the number of threads of a team that keeps the most threads of a multiprocessor
+// busy, if its memory suffices for \p teams teams. Among equal choices, the smallest is
+// taken.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;
@@ -194,7 +195,6 @@ bool make_table(const ldpc_code& code,
     run_maker runs(code, made);
     for (std::size_t l = 0; l < plan.layers(); ++l) {
         const auto first = plan.layer_begin[l], last = plan.layer_begin[l + 1];
-        // The bits of the first check.
         std::vector<std::uint32_t> bits;
         for (auto e = plan.edge_begin[first]; e < plan.edge_begin[first + 1]; ++e) {
             bits.push_back(plan.edges[e].bit);
@@ -269,8 +269,8 @@ private:
 std::unique_ptr<launch_plan>
 make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // A 16-bit float holds integers up to 2048 exactly; violated checks are counted in
-    // 16 bits.
+    // Posteriors must stay below dvb_int8x2::missing, and a 16-bit float holds integers
+    // exactly up to 2048. Violated checks are counted in 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
         code.checks() > 0xffff) {

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for quasi-cyclic codes that have bits of a single check, called
- * leaves: those of 5G NR, and AR4JA. Each team of threads decodes two codewords in the
- * halves of a half2, with the arithmetic of dvb_int8x2.
+/* Layered min-sum in int8 for quasi-cyclic codes with \em leaves, which are bits of a
+ * single check. Such codes are those of 5G NR and AR4JA. Each team of threads decodes two
+ * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A team has a thread for each check of a unit, which is a layer, or part of a layer that
  * is too large. Shared memory holds the posteriors of all bits. Messages are kept
@@ -73,7 +73,7 @@ public:
         d_address = kept_in_register(shared_address(d_posterior) + 4 * d_j);
         d_spare = kept_in_register(
             shared_address(posteriors + table.teams * table.team_words + threadIdx.x));
-        if (threadIdx.x == 0) { // takes a slot that no other block uses
+        if (threadIdx.x == 0) {
             d_flags[0] = take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_words / 4; i += blockDim.x) {
@@ -246,8 +246,8 @@ private:
     // Returns the offsets of the first unit, behind the zeros.
     __device__ place beginning() const { return { 0, max_words * d_table.pitch }; }
 
-    // Makes an iteration. \p next has the stored messages of the first unit, before and
-    // after.
+    // Runs an iteration. \p next holds the stored messages of the first unit when the
+    // function begins and when it ends.
     __device__ void iterate(stored& next)
     {
         auto at = beginning();
@@ -317,8 +317,8 @@ private:
         return offset_by(from, bytes, d_later);
     }
 
-    // Processes a run. The next unit's messages are loaded early; past the end of the run
-    // only if the next one has vectors of the same size.
+    // Processes a run. The next unit's messages are loaded early. Past the end of the run
+    // this needs a next run whose vectors have the same size.
     template <class Kind>
     __device__ void units(
         const run_of_units& run, place& at, bool last, unsigned kind_after, stored& next)
@@ -500,7 +500,7 @@ private:
     const quasi_cyclic_table& d_table;
     const int8x2_arguments& d_args;
     const dvb_int8x2::constants d_constants;
-    const l2_resident d_cache; // the cache of messages
+    const l2_resident d_cache;
     const unsigned d_team;
     // Index of the check in a unit; larger than any index for a thread without a team.
     const unsigned d_j;

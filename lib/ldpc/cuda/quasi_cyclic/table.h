@@ -33,7 +33,7 @@ struct quasi_cyclic_table {
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
-    std::uint32_t leaves_from; //!< the first leaf
+    std::uint32_t leaves_from; //!< index of the first leaf
     std::uint32_t team;        //!< threads per team
     std::uint32_t teams;       //!< teams per block
     std::uint32_t team_words;  //!< posteriors in shared memory
@@ -74,8 +74,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// Functions of a kind's number: words of a check's messages, in vectors of four and two;
-// whether there is a leaf; words of a unit in the table.
+// These functions take a kind's number. They return the words of a check's messages,
+// whether there is a leaf, and the words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;
