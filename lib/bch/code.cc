@@ -143,8 +143,8 @@ std::string size_named(const std::string& standard, const std::string& name)
                       "allowed with " + standard + " are");
 }
 
-// Returns the codes of a frame size. The names must be those that standards() and
-// frame_sizes() return.
+// Returns the codes of a frame size. Both names are spelled as standards() and
+// frame_sizes() return them.
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     for (const auto& size : known_sizes()) {

@@ -46,7 +46,7 @@ struct modcod {
 
 //! Returns all MODCODs except those of VL-SNR frames.
 const std::vector<modcod>& modcods();
-//! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4";
+//! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4", or
 //! nothing for other texts. The rate is not checked.
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
 //! Returns whether a standard has a MODCOD; DVB-S2X includes those of DVB-S2.

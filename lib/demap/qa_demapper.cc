@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the fast demapper against the reference, and the reference against the
- * definition. */
+/* Tests the fast demapper against the reference, and the reference against the definition
+ * of LLRs. */
 
 #include "demapper.h"
 #include <gtest/gtest.h>

@@ -265,7 +265,7 @@ struct frame_moments {
         }
         const double square = power * power;
         const double relative = scatter / sum.symbols / square - 1;
-        // Variance that random symbols cause without fading.
+        // The variance of the power that random symbols cause without fading.
         const double spread = double(sum.fourth) * 4096 / sum.symbols / square - 1;
         const double random = (filled - 1) * spread / sum.symbols;
         return relative > 5 * random + 0.03 ? relative - random : 0;
@@ -484,7 +484,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     }
     const bool log_map = how == method::log_map;
     double sum[max_bits][2] = {}, weight = 0, error = 0;
-    // Smaller exponents do not affect errors, and affect LLRs only beyond their limit.
+    // Points with smaller exponents do not affect errors, and they affect only LLRs that
+    // are limited anyway.
     const double least = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);

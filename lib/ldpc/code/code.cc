@@ -263,8 +263,8 @@ ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
     return others;
 }
 
-// Returns the positions that the rule names, even if the other bits do not follow from
-// them.
+// Returns the positions that the rule names. They may be invalid, because the other bits
+// need not follow from them.
 std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 {
     std::vector<std::uint32_t> wanted;

@@ -62,7 +62,7 @@ struct ldpc_code::tables {
     //! The standard puts the message at the beginning of the codeword, and the message
     //! determines the other bits.
     bool known_systematic = false;
-    //! Checks that a standard's codewords satisfy besides those of its matrix.
+    //! Further checks that a standard's codewords satisfy and that are not in its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;
     std::optional<ldpc::code_tuning> tuning;
 

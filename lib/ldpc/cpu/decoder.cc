@@ -298,7 +298,8 @@ private:
     std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One of them per thread: scratch memory of layered decoding, or flooding decoders.
+    // One entry per thread: layered decoding needs scratch memory, flooding needs
+    // decoders.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
     // One buffer per thread for quantised input, with one row per lane.

@@ -5,10 +5,10 @@
  * holds successive checks of one layer. The posteriors and messages of one codeword fit
  * in a core's private cache.
  *
- * Magnitudes are bytes. They may saturate, because all magnitudes above message_limit +
- * offset, which fits in a byte, give the same message. Posteriors have 16 bits. Messages
- * and posteriors are stored with \c bias added, so that zero extension widens a message
- * to 16 bits.
+ * Magnitudes are bytes. They may saturate, because all magnitudes from
+ * message_limit + offset on, which fits in a byte, give the same message. Posteriors have
+ * 16 bits. Messages and posteriors are stored with \c bias added, so that zero extension
+ * widens a message to 16 bits.
  *
  * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
  * shift, and stores the results in the order of reading (shifted_group). Writes are

@@ -549,8 +549,8 @@ private:
         }
     }
 
-    // Computes soft_value() of message_rule.h. The sum with 1.5 · 2^23 has no fraction,
-    // so that y is rounded, and the lowest bits of the sum are those of the integer.
+    // Computes soft_value() of message_rule.h. To round y, 1.5 · 2^23 is added: the sum
+    // has no fraction, and its lowest bits are those of the integer.
     void llrs_of(vec x, std::int8_t* row) const
     {
         for (unsigned l = 0; l < lanes; ++l) {

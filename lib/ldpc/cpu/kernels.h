@@ -18,9 +18,9 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * The array of posteriors has more than n places. Behind the posteriors are copies of
- * those of shared bits, made before a layer, and the differences that the layer's
- * deferred edges add after it. */
+ * The array of posteriors has more than n places. Behind the n posteriors are copies
+ * of the posteriors of shared bits, made before a layer, and the differences that
+ * deferred edges add after the layer. */
 struct edge {
     std::uint32_t from; //!< place of the posterior
     std::uint32_t to;   //!< place for the new posterior or difference

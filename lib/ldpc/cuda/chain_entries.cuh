@@ -146,8 +146,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, 16 * 0x1p-149f, swapped));
     }
 
-    // Returns the number of words of a copy of all layers and of the empty entry after
-    // them, which kernels read ahead.
+    // Returns the number of words of a copy of all layers, including the empty entry
+    // after the last one, because kernels read ahead.
     __host__ __device__ static constexpr unsigned copy_words(unsigned q)
     {
         return (q + 1) * words;

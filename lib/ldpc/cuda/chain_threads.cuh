@@ -61,7 +61,7 @@ class chain_threads
 {
 public:
     //! Threads per chain. With two chains this is a number of whole warps, because
-    //! barriers count warps.
+    //! numbered barriers count whole warps.
     static constexpr unsigned pitch = Chains > 1 ? (PerChain + 31) / 32 * 32 : PerChain;
     static constexpr unsigned count = pitch * Chains;
 

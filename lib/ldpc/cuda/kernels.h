@@ -64,8 +64,8 @@ public:
     //! Returns false if shared memory is too small for the fastest kernel, so that the
     //! plan uses a slower one.
     virtual bool fits_shared_memory() const { return true; }
-    //! Returns the size in bytes of the scratch memory that a launch of up to \p
-    //! codewords codewords needs.
+    //! Returns how many bytes of scratch memory a launch of up to \p codewords codewords
+    //! needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,

@@ -268,7 +268,7 @@ private:
             unit u;
             u.degree = padded(order[first]);
             // A spare place that is written belongs to a single lane. The kernel with
-            // posteriors in device memory does not write them.
+            // posteriors in device memory does not write spare places.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;
             const auto own = spare_bit + lanes * (lacks ? lacking++ : 0);

@@ -233,8 +233,8 @@ private:
                 llrs.write_four<std::int8_t>(i, four);
             }
         }
-        // The posteriors of this codeword change again if the other one is not finished.
-        // All threads must have read them before.
+        // Waits until all threads have read the posteriors of this codeword. They change
+        // again if the other codeword is not finished.
         __syncthreads();
     }
 

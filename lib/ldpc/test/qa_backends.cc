@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames per code, near the code's threshold, with alternating codes.
-// In float, those of every second code have few distinct values.
+// Returns \p each frames per code, near the code's threshold, with alternating codes. In
+// float, the frames of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -303,7 +303,8 @@ TEST(ldpc_cpu, StructuredCodes_EqualModel)
     }
 }
 
-// The largest offset, with clamped channel values and with posteriors that exceed a byte.
+// Tests the largest offset, with clamped channel values and with posteriors that exceed a
+// byte.
 TEST(ldpc_cpu, LargeOffset_EqualsModel)
 {
     for (const char* rate : { "1/4", "3/5" }) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The layered CUDA kernels, each on every DVB code or on samples of its other codes,
- * against the CPU to the last bit. */
+/* Compares each layered CUDA kernel with the CPU, to the last bit. Kernels for DVB-S2
+ * codes run on all DVB-S2 codes, the others on samples of their codes. */
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
@@ -147,7 +147,7 @@ private:
         s.message_only = early_stop;
         s.soft = soft;
         s.precision = GetParam().precision;
-        // With early stop, extrinsic LLRs come with decisions, else alone.
+        // Extrinsic LLRs are written with decisions if early stop is on, else without.
         s.bits = soft != ldpc_soft_output::extrinsic || early_stop;
         s.max_iterations = small_scale() ? 2 : early_stop ? 20 : 4;
         const auto kernel =

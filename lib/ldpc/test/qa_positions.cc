@@ -123,8 +123,8 @@ std::string refusal(const ldpc_code& code, const Rule& rule)
     return "";
 }
 
-// Returns the positions by gr-fec's documentation of cldpc, from a dense matrix with row
-// and column exchanges.
+// Returns the message positions that gr-fec's documentation of cldpc defines, by
+// elimination in a dense matrix with exchanges of rows and columns.
 positions by_moving_columns(matrix h)
 {
     positions columns(h[0].size());
@@ -392,7 +392,7 @@ TEST(ldpc_positions, ParityCheckMatrix_IsNeverSuspected)
     for (const unsigned k : { 20u, 58u, 91u, 324u }) {
         expect_none(alist_of(with_identity(k, 2 * k, false, 0.5)));
     }
-    // Systematic block codes of a dozen checks, dense as they are.
+    // Dense systematic block codes with few checks.
     expect_none(alist_of(with_identity(4, 15, true, 0.5)));
     expect_none(alist_of(with_identity(12, 24, true, 0.6)));
     expect_none(alist_of(with_identity(18, 63, false, 0.5)));

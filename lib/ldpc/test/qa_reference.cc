@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The reference decoders against exact inference, hand-computed results and a published
- * curve, and how near the float decoders come to them. */
+/* Tests the reference decoders against exact inference, hand-computed results and a
+ * published curve, and the float decoders against sum-product. */
 
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
@@ -116,8 +116,8 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
             EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
         }
     };
-    // For a check of five edges, the offset to the edge with the smallest magnitude is
-    // 101/128 nat and that to others 59/128 nat, if the next magnitude is equal. They
+    // In a check of five edges, the offset is 101/128 nat for the edge with the smallest
+    // magnitude and 59/128 nat for the others, if the next magnitude is equal. Offsets
     // fall to half if it is larger by 1 nat, and to 0 at 2 nats, and grow if it is
     // smaller. The result has 17 significant bits; the last is not stored.
     const double first = 59 / 128.0, second = 101 / 128.0;

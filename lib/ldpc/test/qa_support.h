@@ -54,7 +54,7 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Returns the channel values, quantised by the rule.
+//! Returns the LLRs as channel values, quantised by the rule.
 inline std::vector<float> in_quantised(const std::vector<float>& llr,
                                        const message_rule& rule)
 {
@@ -237,7 +237,7 @@ inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
     return text.str();
 }
 
-//! Returns the matrix of a code as an alist file, not padded.
+//! Returns the matrix of a code as an alist file whose lists are not padded.
 inline std::string alist_of(const ldpc_code& code)
 {
     std::vector<std::vector<unsigned>> of_bit(code.n());

@@ -39,7 +39,7 @@ struct sent_frame {
     unsigned constellation;
     int level;
     std::uint32_t bits;
-    std::vector<std::uint8_t> bytes; // its symbols in the input format
+    std::vector<std::uint8_t> bytes; // the frame's symbols in the input format
 };
 
 complexes transmit(const demap::constellation& c,
@@ -176,8 +176,8 @@ TEST(Symbols, EveryConstellation_EqualsReference)
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
     for (const auto format : formats) {
-        // Floats are tested with all constellations. Only one of each name is tested with
-        // integers, on emulated devices, and where demapping is slow.
+        // With integers, on emulated devices, and for QPSK, 128APSK and 256APSK, only one
+        // constellation of each name is tested.
         std::vector<std::pair<std::string, std::string>> all;
         for (const auto& m : demap::modcods()) {
             const bool alike = emulated || m.name == "qpsk" || m.name == "128apsk" ||

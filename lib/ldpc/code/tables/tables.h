@@ -45,9 +45,9 @@ struct nr_table {
 };
 nr_table nr_graph(unsigned graph);
 
-//! These return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is the
-//! permutation, counted from 0, \p quarter is 0 to 3, \p size is 0 (M = 128) to 6 (M =
-//! 8192).
+//! These functions return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is the
+//! permutation, counted from 0, \p quarter is 0 to 3, \p size is 0 (M = 128) to 6
+//! (M = 8192).
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 

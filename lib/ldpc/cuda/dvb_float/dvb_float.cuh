@@ -7,20 +7,20 @@
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
  * message bits. The parity bits form a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. From the last layer to the first, the posterior passes to
- * the neighbouring thread. If a code has two chains of layers (chain_order.h), each is
- * followed by a group of threads. The record of a check has its messages in compressed
- * form: two magnitudes, the edge with min1, and the signs. The records of the first
- * layers are in the free part of shared memory, the others in device memory and, as far
- * as possible, in the L2 cache.
+ * check c + 1 it is stored. From the last layer to the first, the posterior passes to the
+ * neighbouring thread. If a code has two chains of layers (chain_order.h), each chain has
+ * its own group of threads. The record of a check has its messages in compressed form:
+ * two magnitudes, the edge with min1, and the signs. The records of the first layers are
+ * in the free part of shared memory, the others in device memory and, as far as possible,
+ * in the L2 cache.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads them before the preceding layer is
- * written if no thread changes them in it (chain_table.h).
+ * as far as possible (External). A thread reads such a posterior before the preceding
+ * layer is written, unless that layer changes it (chain_table.h).
  *
- * An edge that a layer lacks leads to a posterior so large that no message changes it. A
- * barrier stands only before a layer that uses bits of a group in use since the last
- * barrier. All threads wait at it if the other chain used those bits. */
+ * An edge that a layer lacks leads to a posterior so large that no message changes it.
+ * A barrier stands only before a layer that uses bits of a group in use since the last
+ * barrier. If the other chain used these bits, all threads of the block wait. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -207,8 +207,8 @@ private:
     // messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
-    // Loads channel values as floats; place(i) is the destination of value i and those
-    // that follow.
+    // Loads channel values as floats. place(i) returns the destination of value i and of
+    // the values after it.
     template <class Place>
     __device__ void
     load_values(const channel_value* channel, unsigned count, Place&& place) const;

@@ -6,23 +6,23 @@
  * two checks per word it decodes one codeword, and the halves belong to two of its
  * checks.
  *
- * Thread j updates check j·q + i in layer i, and with two checks per word also check
+ * In layer i, thread j updates check j·q + i, and with two checks per word also check
  * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
  * bits form a chain that a thread follows from layer to layer: after check c the
  * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
  * stored. From the last layer to the first, the posterior passes to the neighbouring
- * thread. If a code has two chains of layers (chain_order.h), each is followed by a
+ * thread. If a code has two chains of layers (chain_order.h), each chain has its own
  * group of threads. Messages are kept compressed, in memory that fits in the L2 cache:
  * two magnitudes of each check, for the edge with min1 and for all others, and for each
  * edge its sign and a bit that says whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads them before the preceding layer is
- * written if no thread changes them in it (chain_table.h).
+ * as far as possible (External). A thread reads such a posterior before the preceding
+ * layer is written, unless that layer changes it (chain_table.h).
  *
  * A barrier stands only before a layer that uses bits of a group in use since the last
- * barrier, so that warps can drift apart. All threads wait at it if the other chain used
- * those bits. */
+ * barrier, so that warps can drift apart. If the other chain used these bits, all
+ * threads of the block wait. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
@@ -261,8 +261,8 @@ private:
                 write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
             }
         }
-        // The posteriors of this codeword change again if the other one is not finished.
-        // All threads must have read them before.
+        // Waits until all threads have read the posteriors of this codeword. They change
+        // again if the other codeword is not finished.
         __syncthreads();
     }
 
@@ -583,8 +583,8 @@ private:
     const std::conditional_t<TwoChecksPerWord, kept_rule, const int8x2_arguments&> d_rule;
     std::uint32_t* d_flags; // the block's slot; the count of violated checks
     parity* d_parity;
-    // Posteriors of the last layer's parity bits, that of thread j − 1 at j; behind them
-    // those of the bits between the first chain and the second.
+    // Posteriors of the last layer's parity bits: index j has the bit of thread j − 1.
+    // Behind them are the posteriors of the bits between the first chain and the second.
     std::uint32_t* d_wrap;
     // The places in d_wrap of the bit before the chain and of the chain's last bit.
     std::uint32_t *d_before, *d_after;

@@ -487,8 +487,8 @@ private:
     // mask \p which.
     __device__ void finish_leaves(unsigned which);
 
-    // Returns a bit mask of codewords that violate a check: all such \p candidates, and
-    // perhaps others.
+    // Returns the bit mask of codewords that violate a check. The mask is complete for
+    // \p candidates only.
     __device__ unsigned violated(unsigned candidates);
 
     // Counts violated checks of both codewords, in the halves of the word.
