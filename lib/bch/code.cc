@@ -153,7 +153,7 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
                 const auto more =
-                    size_of("dvbs2", frame_size).codes; // dvbs2x includes them
+                    size_of("dvbs2", frame_size).codes; // DVB-S2X has all codes of S2
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }
             return found;

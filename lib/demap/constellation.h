@@ -52,7 +52,7 @@ std::optional<std::pair<std::string, std::string>> split_modcod(const std::strin
 //! Returns whether a standard has a MODCOD; DVB-S2X includes those of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! Reports that there is no such MODCOD. \throws std::invalid_argument
+//! \throws std::invalid_argument that says that there is no such MODCOD
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,
                                        const std::string& frame_size);

@@ -43,7 +43,7 @@ demapped reference_demap(const model& m,
 
 //! LLRs of all cells of a constellation at a level.
 struct cell_table {
-    std::vector<std::int8_t> line;     //!< if is_line(): by the coordinate of one part
+    std::vector<std::int8_t> line;     //!< if is_line(): by coordinate of a part
     std::vector<std::uint64_t> llr;    //!< else: one byte per bit, the first bit lowest
     std::vector<std::uint16_t> errors; //!< if refines(): cell::error
 };

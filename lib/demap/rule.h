@@ -83,12 +83,13 @@ struct model {
     GPUFEC_DEMAP_BOTH bool is_line() const { return bits == 2; }
     //! Returns whether passes refine the level, as for constellations with rings.
     GPUFEC_DEMAP_BOTH bool refines() const { return kurtosis > 1.001; }
-    //! Returns the symbols of a frame of \p frame_bits; the last may have unused bits.
+    //! Returns the number of symbols of a frame. The last symbol may have unused bits.
     GPUFEC_DEMAP_BOTH std::uint32_t symbols(std::uint32_t frame_bits) const
     {
         return (frame_bits + bits - 1) / bits;
     }
-    //! Returns the index in the frame of bit \p b of symbol \p s of \p count.
+    //! Returns the index in the frame of bit \p b of symbol \p s. The frame has \p count
+    //! symbols.
     GPUFEC_DEMAP_BOTH std::uint32_t
     place(std::uint32_t s, std::uint32_t b, std::uint32_t count) const
     {
@@ -138,7 +139,8 @@ struct scale_samples {
     //! Returns the symbol of sample \p n, which may lie beyond the end of the frame.
     GPUFEC_DEMAP_BOTH std::uint32_t operator()(std::uint32_t n) const
     {
-        return n * stretch + (n * 2654435761u >> 16) % stretch; // Knuth's hash
+        return n * stretch +
+               (n * 2654435761u >> 16) % stretch; // Knuth's multiplicative hash
     }
 };
 
@@ -154,15 +156,15 @@ struct energy_classes {
         const double energy = double(i) * i + double(q) * q;
         return energy > 0 ? std::uint32_t(detail::bits_of(energy) >> 50) - first + 1 : 0;
     }
-    //! Returns the least energy of a class.
+    //! Returns the lowest energy of a class.
     GPUFEC_DEMAP_BOTH static double begin(std::uint32_t c)
     {
         return detail::with_bits(std::uint64_t(c - 1 + first) << 50);
     }
 };
 
-//! Returns whether the upper quartile of \p all samples is in a class of \p here samples
-//! that has \p before samples below it.
+//! Returns whether a class contains the upper quartile of \p all samples. The class has
+//! \p here samples, and \p before samples are below it.
 GPUFEC_DEMAP_BOTH inline bool
 has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
 {
@@ -246,8 +248,8 @@ struct frame_moments {
         return sum;
     }
 
-    //! Returns the variance of the power over the frame, relative to its square; 0 if the
-    //! variance is not significant.
+    //! Returns the variance of the power over the frame, relative to the square of the
+    //! power, or 0 if the variance is not significant.
     GPUFEC_DEMAP_BOTH double fading() const
     {
         const auto sum = whole();
@@ -275,7 +277,7 @@ struct frame_moments {
 //! Returns the level nearest in dB to an Es/N0.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
-    // thresholds before low are below the ratio, from high on not
+    // Thresholds before low are below the ratio; those from high on are not.
     int low = 0, high = levels - 1;
     while (low < high) {
         const int middle = (low + high) / 2;
@@ -289,13 +291,14 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 }
 
 //! First level (24 dB) of the search for dense constellations, whose moments depend more
-//! on the symbols than on the noise. It is high, because errors are then apparent.
+//! on the symbols than on the noise. It is high, because the errors show a level that is
+//! too high.
 constexpr int dense_start = 4 * 24;
 constexpr unsigned dense_points = 128;
 
 //! Returns the signal-to-noise ratio that the second and fourth moments of magnitudes
-//! imply for a constellation with power variance \p fading in Gaussian noise; negative if
-//! none.
+//! imply for a constellation with power variance \p fading in Gaussian noise. The result
+//! is negative if there is no such ratio.
 GPUFEC_DEMAP_BOTH inline double
 ratio_of_moments(double second, double fourth, double kurtosis, double fading)
 {
@@ -356,8 +359,8 @@ struct cell_rule {
         if (here < signal / 16) {
             return {};
         }
-        // With one magnitude, LLRs grow with the amplitude; rings must be scaled to their
-        // radii.
+        // If all points have one magnitude, LLRs grow with the amplitude. Otherwise the
+        // symbols must be scaled to the radii of the rings.
         return { float((m.refines() ? 1 / std::sqrt(here) : std::sqrt(here) / signal) /
                        width) };
     }
@@ -446,7 +449,7 @@ GPUFEC_DEMAP_BOTH inline std::int8_t llr_steps(double llr)
 
 } // namespace detail
 
-//! Returns the LLR of the bit of one \p part, for is_line().
+//! Returns the LLR of the bit that one \p part carries if is_line().
 GPUFEC_DEMAP_BOTH inline std::int8_t
 make_line_cell(const model& m, int level, std::int32_t part)
 {

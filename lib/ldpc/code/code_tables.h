@@ -18,7 +18,7 @@ class parity_solver;
 //! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
     double offset;        //!< nats
-    double normalization; //!< factor
+    double normalization; //!< factor of normalised min-sum
     float int8_scale;     //!< steps per nat
     float int8_limit;     //!< largest message, steps
 };

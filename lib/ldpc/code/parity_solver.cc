@@ -93,7 +93,7 @@ parity_solver::make(unsigned n,
         return {}; // an unknown bit is in no check
     }
 
-    // Express every found bit, and so every remaining check, as a sum of bits put off.
+    // Expresses every found bit, and so every remaining check, as a sum of bits put off.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);

@@ -34,7 +34,7 @@ public:
 private:
     struct step {
         std::uint32_t bit; //!< the bit that is found
-        //! range in d_others of the bits whose sum is this bit
+        //! Range in d_others of the bits whose sum is \c bit.
         std::uint32_t first, last;
     };
     parity_solver() = default;

@@ -45,8 +45,8 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 }
 
 // Tuning found at error rates of 1 to 3 % and 25 iterations (bench/ldpc/ldpc_kernels
-// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these have the fewest
-// frame errors, or at most 15 % more.
+// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these values have the
+// fewest frame errors, or at most 15 % more than the fewest.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
@@ -238,7 +238,7 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The checks leave two bits of a codeword open. The generator determines them.
+    // The checks do not determine two bits of a codeword. The generator does.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {

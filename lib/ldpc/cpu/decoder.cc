@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one codeword per SIMD lane, groups of lanes distributed to threads;
- * DVB-S2 codes in int8 one codeword at a time. */
+/* The CPU backend. Each SIMD lane decodes one codeword, and threads take groups of
+ * lanes. DVB-S2 codes in int8 are decoded one codeword at a time. */
 
 #include "common/host_memory.h"
 #include "demap/demapper.h"

@@ -29,7 +29,7 @@ struct vector_of {
     typedef T type __attribute__((vector_size(sizeof(T) * Lanes), may_alias));
 };
 
-// 16-bit posteriors; messages of 8 or 16 bits.
+// Arithmetic with 16-bit posteriors and messages of 8 or 16 bits.
 template <class Message>
 struct integer_arithmetic {
     static constexpr unsigned lanes = GPUFEC_LANES;
@@ -38,7 +38,7 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // to the edge with min1, and to others
+    struct message_magnitudes { // for the edge with min1, and for the others
         vec to_min1, to_all;
     };
 
@@ -241,7 +241,7 @@ private:
 
     vec limited(vec x) const
     {
-        // A variable, because -fsanitize would make the sum an int.
+        // A variable is needed, because -fsanitize would make the sum an int.
         const auto bound = value(d_channel_limit);
         const vec limit = vec{} + bound;
         return Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
@@ -272,7 +272,7 @@ private:
         }
     }
 
-    // Lanes that are transposed together.
+    // The number of lanes that are transposed together.
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
 

@@ -52,7 +52,7 @@ struct code_view {
     const check* checks; //!< checks in the order of decoding
     std::uint32_t check_count;
     const std::uint32_t* bits; //!< bit of each edge
-    const edge* edge_list;     //!< used instead in layers that add differences
+    const edge* edge_list;     //!< used in place of bits in layers that add differences
     const transfer* copies;
     const transfer* added;
 };

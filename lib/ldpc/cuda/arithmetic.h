@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of message_rule.h on a device, one value per thread. Products and sums
- * are fused only where that is exact, so that floats are the same as on the CPU. */
+/* The arithmetic of message_rule.h on a device, one value per thread. Products and
+ * sums are fused only where this changes no result, so that floats are the same as on
+ * the CPU. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H

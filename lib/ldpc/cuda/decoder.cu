@@ -141,7 +141,7 @@ private:
     }
 
     // Makes the launch plan of a code when it is first used, and larger scratch memory if
-    // the plan needs it. Called before a batch's first kernel is launched.
+    // the plan needs it. It must be called before a batch's first kernel is launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {

@@ -84,9 +84,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // These functions return nullptr if their kernels do not support the code or the device.
 // make_layered_plan() and make_flooding_plan() accept every code.
 
-//! Returns a layered plan for DVB-S2 codes. In int8, a word holds two checks of one
-//! codeword while the codewords are not more than the multiprocessors, and two codewords
-//! in larger batches. In int16 and float, each block decodes one codeword.
+//! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
+//! codeword if the batch has at most one codeword per multiprocessor. In larger batches
+//! it holds one check of two codewords. In int16 and float, each block decodes one
+//! codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

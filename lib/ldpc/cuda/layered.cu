@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned max_threads = 512;
 // Threads per block of the kernels for checks of any size. A layer with deferred edges
-// has 360 checks, one per thread.
+// has up to 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
 constexpr unsigned any_check = 32; // bits per check that fit in registers
 constexpr std::uint32_t nothing = ~0u;
@@ -55,8 +55,8 @@ struct scratch_view {
     bool posteriors_in_shared;
 };
 
-// The decoder of a thread block, for checks of at most MostBits bits, or of any number if
-// MostBits is any_check.
+// The decoder of a thread block, for checks of at most MostBits bits. If MostBits is
+// any_check, checks may have any number of bits.
 template <class Values, unsigned MostBits>
 class layered_kernel
 {

@@ -55,9 +55,9 @@ constexpr std::uint32_t spare_bit = 1u << 16;
 
 constexpr unsigned banks = 32; // banks of shared memory
 
-// Orders the edges of each check so that, of the bits that the lanes read at the same
-// time, few are in one bank. Edges to bits in device memory, whose index is \p shared
-// or more, come last.
+// Orders the edges of each check so that the lanes rarely read several bits of one bank
+// at the same time. Edges to bits in device memory, whose index is \p shared or more,
+// come last.
 void arrange(unit& u, unsigned shared)
 {
     constexpr unsigned rounds = 6;
@@ -291,7 +291,7 @@ private:
     unsigned d_max_degree, d_shared;
     bool d_external;
     std::vector<unit> d_units;
-    // first unit of each layer, then the number of units
+    // First unit of each layer, then the number of units.
     std::vector<unsigned> d_layer_begin;
     unsigned d_spare = lanes;
 };

@@ -57,8 +57,8 @@ constexpr unsigned lanes = 32;     // checks of a unit
 constexpr unsigned flag_words = 4; // the first codeword; the count of violated checks
 constexpr std::uint32_t infinite = 0x7c007c00u;
 
-// The number of words of a check's messages, and of the places of its edges, in a
-// kernel for up to \p most edges.
+// These functions return the number of words of a check's messages, and of the places of
+// its edges, in a kernel for up to \p most edges.
 __host__ __device__ constexpr unsigned message_words(unsigned most)
 {
     return (most + 7) / 8 + 1;
@@ -366,7 +366,7 @@ private:
 #endif
         }
     }
-    // Returns the posteriors that begin with that of \p bit. Groups of four bits are in
+    // Returns a pointer to the posteriors from \p bit on. Each group of four bits is in
     // one kind of memory.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {

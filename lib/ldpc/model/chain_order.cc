@@ -32,7 +32,7 @@ std::vector<layer> layers_of(const ldpc_code& code)
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
         for (const auto x : code.addresses()[g]) {
             auto& l = layers[x % code.q()];
-            // a group that occurs twice needs two barriers in the layer
+            // A group that occurs twice needs two barriers in the layer.
             l.cost += l.used[g] ? 2 * barrier_cost : 0;
             l.used[g] = true;
         }

@@ -47,16 +47,16 @@ struct chain_table {
     static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer: the number of its message edges in the lowest byte, the number
     // of its deferred edges, and flags. Kernels may compare its 16-bit halves as floats
-    // (layer_flags in ../cuda/chain_threads.cuh), so neither half may be 0 or NaN.
+    // (layer_flags in ../cuda/chain_threads.cuh), so neither half may be 0 or NaN. Bit
+    // round_at + e is set if deferred edge e begins round 2 or a later one.
     static constexpr unsigned deferred_at = 8, round_at = 16;
     //! The layer has deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
     //! The layer has deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
     //! The chain needs a barrier before the layer: bits of the layer were in use since
-    //! the last one.
+    //! the last barrier.
     static constexpr std::uint32_t barrier = 1u << 15;
-    // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
     //! The last layer of a phase; not set in the last phase.
@@ -137,7 +137,7 @@ class chain_layers
 public:
     explicit chain_layers(const ldpc_code& code);
 
-    //! The form of table that a kernel supports.
+    //! The form of a table that a kernel supports.
     struct form {
         unsigned message_edges = 0;   //!< per layer
         unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
@@ -154,7 +154,7 @@ public:
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
-    unsigned message_bits() const { return d_message_bits; } //!< including shortened ones
+    unsigned message_bits() const { return d_message_bits; } //!< including shortened bits
     //! Returns the largest number of message edges of a layer; 0 if no kernel supports
     //! the code.
     unsigned largest() const { return d_largest; }

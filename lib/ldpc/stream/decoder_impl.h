@@ -162,8 +162,9 @@ private:
 
     bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }
 
-    // Returns whether a frame's output is in its slot as it is emitted. A message whose
-    // last byte also holds parity bits is not, because it is emitted with zero padding.
+    // Returns whether the slot holds a frame's output as it is emitted. Otherwise its
+    // message bits must be gathered, because the message is not at the front or shares
+    // its last byte with parity bits.
     bool stays_in_slot(const ldpc_code& code) const;
 
     std::size_t take_borrowed(std::size_t count) override;
@@ -180,7 +181,7 @@ private:
 
     void restart() override;
 
-    // Pulls from one frame only, because its report belongs to its first item.
+    // Pulls from one frame only, because a report belongs to the first item of its frame.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy);
 
@@ -208,7 +209,7 @@ private:
     frame_kind d_kind;                // kind of the frame that is being pushed
     std::size_t d_have = 0;           // number of items of this frame so far
     std::vector<std::byte> d_partial; // items of this frame, in the caller's format
-    // sent values of a frame, if some bits are not sent
+    // Quantised sent values of a frame, if some bits are not sent.
     std::vector<std::byte> d_quantised;
     bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
 

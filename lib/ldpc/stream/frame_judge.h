@@ -47,7 +47,8 @@ public:
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Forgets the items of a frame that is not complete.
     void drop_incomplete();
-    //! Counts a decoded frame.
+    //! Counts a decoded frame, and judges the input once all frames of the sample are
+    //! decoded.
     void count(bool valid);
     void conclude() override;
     void reset() override;

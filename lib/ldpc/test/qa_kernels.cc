@@ -75,7 +75,8 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     return results;
 }
 
-// Short runs, for emulated kernels and under tools that slow kernels down.
+// Returns whether runs should be short, for emulated kernels and tools that slow kernels
+// down.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");

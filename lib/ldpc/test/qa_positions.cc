@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Message positions of codes from files, and files without a parity-check matrix. */
+/* Tests the message positions of codes from files, and the warning for files that look
+ * like generator matrices. */
 
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
@@ -419,7 +420,7 @@ TEST(ldpc_positions, CommentsPaddingAndLineEnds_DoNotMatter)
         each_line([](unsigned i, const std::string& l) {
             return (i % 40 ? "" : " # part " + std::to_string(i) + "\n") + l + "\n";
         }),
-        // Not padded; at the end, a comment that AFF3CT writes.
+        // A file without padding that ends with a comment, as AFF3CT writes it.
         qa::alist_of(known) +
             "\n# Positions of the information bits in the codewords:\n2\n5 7\n",
     };

@@ -125,7 +125,7 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
                 { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });
-    // Small magnitudes become 0, and two edges may have the smallest.
+    // Small magnitudes become 0. Two edges may have the smallest magnitude.
     expect_near(messages({ 0.25f, 0.5f, 3, 3, 3 }, -1), { 0.5, 0, 0, 0, 0 });
     expect_near(messages({ 1, -1, 6, 7, 8 }, -1),
                 { first - 1, 1 - first, first - 1, first - 1, first - 1 });
@@ -156,8 +156,9 @@ TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 
 TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
 {
-    // The published frame error rate is 3.07e-2 at 2.3 dB, on average 4.6 of 150
-    // frames. Fewer than 1 or more than 12 have a probability of about 1 %.
+    // The published frame error rate is 3.07e-2 at 2.3 dB (docs/performance.md), on
+    // average 4.6 of 150 frames. Fewer than 1 or more than 12 have a probability of about
+    // 1 %.
     const auto errors = frame_errors(2.3, 150, 6);
     EXPECT_GE(errors, 1u);
     EXPECT_LE(errors, 12u);

@@ -29,7 +29,7 @@ struct transmission {
 };
 
 //! Returns a random codeword and the LLRs of its n positions as received over QPSK at an
-//! Es/N0. Punctured positions have an LLR of 0, shortened ones a large one.
+//! Es/N0. Punctured positions have an LLR of 0, shortened positions a large LLR.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;

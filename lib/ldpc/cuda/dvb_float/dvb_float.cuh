@@ -41,8 +41,9 @@ class layered_float_kernel
 {
     using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
-    static constexpr unsigned before = 0;             // edge to the preceding parity bit
-    static constexpr unsigned own = MessageEdges + 1; // edge to the check's own
+    static constexpr unsigned before = 0; // edge to the preceding parity bit
+    static constexpr unsigned own =
+        MessageEdges + 1; // edge to the check's own parity bit
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned pitch = block_threads::pitch;
     using check_record = record<edges, Int16, pitch>;
@@ -123,7 +124,7 @@ public:
         // the parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
-        // A thread without a check uses the word behind those of its chain.
+        // A thread without a check uses the word behind the words of its chain.
         d_before = bit_at((d_first > 0 ? middle : wrap + !d_threads.has_check()) + d_j);
         d_after = bit_at((d_first + d_layers == q ? wrap + 1 : middle) + d_j);
         next += shared_table ? wrap_words : 0;

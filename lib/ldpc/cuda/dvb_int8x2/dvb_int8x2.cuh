@@ -45,7 +45,7 @@ template <unsigned MessageEdges, // edges of a check to message bits
           bool Soft,       // LLRs are written; messages to own parity bits are stored
           unsigned Blocks, // per multiprocessor
           unsigned Chains, // chains of layers
-          bool TwoChecksPerWord = false> // one codeword in place of two
+          bool TwoChecksPerWord = false> // a word has two checks of one codeword
 struct kernel_shape {
     static constexpr unsigned message_edges = MessageEdges;
     static constexpr bool shared_parity = SharedParity;
@@ -79,8 +79,8 @@ class layered_int8x2_kernel
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
     using parity = std::uint16_t; // two bytes, each with 128 added
-    // Edge 0 leads to the preceding parity bit; with Soft, the last one to the check's
-    // own.
+    // Edge 0 leads to the preceding parity bit. With Soft, the last edge leads to the
+    // check's own parity bit.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
     static constexpr unsigned own_edge = MessageEdges + 1;
     static constexpr unsigned pitch = block_threads::pitch;
@@ -193,7 +193,7 @@ private:
         }
         d_wrap = d_args.wrap_shared ? next : outside;
         auto* const middle = d_wrap + pitch + 4;
-        // A thread without a check uses the word behind those of its chain.
+        // A thread without a check uses the word behind the words of its chain.
         d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
         if (follows_last()) {
             d_before = d_wrap + group_words;
@@ -283,8 +283,8 @@ private:
         }
     }
 
-    // Returns the index of the i-th four message bits among those in shared memory;
-    // larger indices are in device memory.
+    // Returns the place of the i-th four message bits, counted in fours. Places behind
+    // those in shared memory are in device memory.
     __device__ unsigned place_of_four(unsigned i) const
     {
         constexpr unsigned fours = group / 4;
@@ -348,7 +348,7 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, minus the bias
+        half2 message; // message to it from its own check, less the bias
         parity* at;    // place of the bit before
         parity* own;   // place of this layer's parity bit
         unsigned layer;
@@ -535,8 +535,8 @@ private:
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const;
     __device__ void write_llrs(unsigned w, const soft_writer& llrs) const;
 
-    // Return the halves of words that belong to codeword w, and the thread's check in a
-    // half.
+    // These functions return the halves of words that belong to codeword w, and the
+    // thread's check in a half.
     __device__ static constexpr unsigned first_half(unsigned w) { return w; }
     __device__ static constexpr unsigned end_half(unsigned w)
     {
@@ -552,7 +552,7 @@ private:
         uint4 words;
         unsigned half;
     };
-    // Returns the i-th four of codeword w.
+    // Returns the posteriors of the i-th four message bits of codeword w.
     __device__ four four_of(unsigned i, unsigned w) const
     {
         const auto* const shared = reinterpret_cast<const uint4*>(shared_words());

@@ -47,7 +47,7 @@ class quasi_cyclic_kernel
         std::uint32_t edges = 0, state = 0;
     };
     // A check's index, and the address of its posterior in column 0 at shift 0, in units
-    // of the smallest float. Factor 0 makes this the address of all its posteriors.
+    // of the smallest float. With factor 0, all edges have this address.
     struct check {
         float j, address, factor;
     };
@@ -232,8 +232,8 @@ private:
                  __uint_as_float(there ? d_address : d_spare),
                  there ? 1.0f : 0.0f };
     }
-    // Returns the address of the bit of an edge. \p last: the last check whose index and
-    // the shift sum to less than Z; \p start: the place of check 0's bit.
+    // Returns the address of the bit of an edge. \p last is the last check whose index
+    // plus the shift is less than Z. \p start is the place of check 0's bit.
     __device__ std::uint32_t
     place_of(const check& c, std::uint32_t last, std::uint32_t start) const
     {
@@ -384,7 +384,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units of a degree with its own code have all edges.
+        // Units lack edges only if their degree is padded to this one.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];

@@ -27,8 +27,8 @@ struct quasi_cyclic_table {
     };
     run runs[max_runs];
     std::uint32_t run_count;
-    //! In device memory: for each unit two words per edge, for place_of(), padded to
-    //! whole vectors. The words of the leaf are the last.
+    //! In device memory: two words for each edge of each unit, which place_of() takes.
+    //! The words of a unit are padded to whole vectors, and its leaf is the last edge.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
@@ -58,7 +58,7 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // limit for checks with a leaf
+constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf as any bit
 
 // A kind of units that share code: of one padded degree, with a leaf or without.
 template <unsigned Degree, bool Leaf>
