@@ -48,7 +48,7 @@ struct cell_table {
     std::vector<std::uint16_t> errors; //!< if refines(): cell::error
 };
 
-//! Tables of a constellation for recently used levels; thread-safe.
+//! Tables of a constellation for recently used levels. Threads may share an object.
 class cell_tables
 {
 public:

@@ -571,7 +571,7 @@ TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
 }
 
 // A fading frame has fewer wrong bits than a frame that is constantly as weak as its
-// weakest part, and its Es/N0 lies between the extremes.
+// weakest part. The estimated Es/N0 lies between the extremes.
 TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" },

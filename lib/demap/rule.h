@@ -58,9 +58,9 @@ constexpr int steps_per_nat = 4;
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! A value for a level that is to be estimated from the frame.
+//! Stands for a level that is to be estimated from the frame.
 constexpr int estimated = last_level + 1;
-//! Returns the level of an Es/N0 in dB; a value that is not finite counts as 0 dB.
+//! Returns the level of an Es/N0 in dB. A value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
 //! Returns the Es/N0 of a level.
 double ratio_of(int level);
@@ -177,7 +177,7 @@ struct integer_rule {
     std::uint32_t largest = 0; //!< energy above which a symbol is erased
 
     //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
-    //! \p here samples lie in the class and \p before below it.
+    //! \p here samples lie in the class, and \p before samples lie below it.
     GPUFEC_DEMAP_BOTH static integer_rule
     of(std::uint32_t c, std::uint32_t before, std::uint32_t here, std::uint32_t all)
     {
@@ -331,8 +331,8 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
                           m);
 }
 
-//! The rule that converts integers to cell coordinates; each part of a fading frame has
-//! its own.
+//! The rule that converts integers to cell coordinates. Each part of a fading frame has
+//! its own rule.
 struct cell_rule {
     float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
 
@@ -535,7 +535,8 @@ struct level_search {
         passes = 1;
     }
 
-    //! Sets the next level after a pass with these errors; returns whether there is one.
+    //! Sets the next level after a pass with these errors. Returns false if the search
+    //! has ended.
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10

@@ -139,7 +139,8 @@ private:
         return text;
     }
 
-    // Reads the next line; returns false at the end.
+    // Reads the next line, unless it has been read ahead. Returns false at the end of the
+    // text.
     bool read()
     {
         if (d_next) {

@@ -99,7 +99,7 @@ private:
     //! Eliminates, with pivots from columns in this \p order. Columns without a pivot
     //! become the message, in reverse order.
     void eliminate(const std::vector<std::uint32_t>& order);
-    //! Returns all positions except \p some and the shortened ones, in descending
+    //! Returns all positions except \p some and the shortened positions, in descending
     //! order.
     std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
     void list_sent();
@@ -120,7 +120,7 @@ struct ldpc_code_access {
 
 namespace ldpc {
 
-//! Returns the tables of a DVB code; \p addresses as in tables.h.
+//! Returns the tables of a DVB code. \p addresses have the format of tables.h.
 std::shared_ptr<ldpc_code_access::tables> dvb_tables(const std::string& name,
                                                      unsigned n,
                                                      unsigned k,

@@ -17,7 +17,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one run of a batch, which have the same code, in device memory.
+//! The codewords of one run of a batch, in device memory. All have the same code.
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
@@ -86,8 +86,8 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 
 //! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
 //! codeword if the batch has at most one codeword per multiprocessor. In larger batches
-//! it holds one check of two codewords. In int16 and float, each block decodes one
-//! codeword.
+//! it holds one check of two codewords, if their posteriors fit in shared memory. In
+//! int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

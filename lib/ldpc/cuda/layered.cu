@@ -449,8 +449,8 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    // Chooses the block size with the most resident threads per multiprocessor; of
-    // several such sizes, the smallest.
+    // Chooses the block size with the most resident threads per multiprocessor. Among
+    // equal sizes, the smallest is chosen.
     void choose_threads(int multiprocessors)
     {
         int most = 0;

@@ -309,8 +309,8 @@ private:
         return reinterpret_cast<std::uint32_t*>(d_external + address);
     }
     // Returns the posterior at an address. Predicates choose the memory, because branches
-    // would keep loads from overlapping. Only one of the loads happens; the zero tells
-    // the compiler that no earlier value of the register is needed.
+    // would keep loads from overlapping. Only one of the loads happens. Setting x to 0
+    // tells the compiler that no earlier value of the register is needed.
     __device__ std::uint32_t get(std::uint32_t address) const
     {
         if constexpr (!External) {

@@ -167,7 +167,7 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
     // The first layer of a chain stores the last parity bits of the other chain, or of
     // the same chain if there is only one. These bits are loaded \c ahead layers before
     // the last layer of the chain they belong to. A single chain needs a barrier between
-    // the store and the load; with two chains, the barriers of the phases serve.
+    // the store and the load. With two chains, the barriers of the phases do this.
     constexpr unsigned ahead = 4;
     const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);

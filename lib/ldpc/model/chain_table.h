@@ -155,7 +155,7 @@ public:
 
     unsigned chains() const { return d_order.chains(); }
     unsigned message_bits() const { return d_message_bits; } //!< including shortened bits
-    //! Returns the largest number of message edges of a layer; 0 if no kernel supports
+    //! Returns the largest number of message edges of a layer, or 0 if no kernel supports
     //! the code.
     unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree

@@ -57,7 +57,7 @@ struct job {
     std::size_t input_bytes = 0; //!< bytes in use, including the tables
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
-    //! Size in bytes of all input in the caller's format; 0: none.
+    //! Size in bytes of all input in the caller's format, or 0 if there is none.
     std::size_t caller_item_bytes = 0;
 
     //! Returns the offset of the channel values, which follow both tables of a batch of

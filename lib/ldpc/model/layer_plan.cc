@@ -14,8 +14,8 @@ namespace {
 // check.
 constexpr unsigned max_checks = 360, max_degree = 32;
 
-// Returns for each row of circulants the number of parts into which it is divided, so
-// that no part has a bit twice; 0 if the parts would be too small.
+// Returns the number of parts into which each row of circulants is divided, so that no
+// part has a bit twice. The number is 0 if the parts would be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
     constexpr unsigned least = 32; // checks per part

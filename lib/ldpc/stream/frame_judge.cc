@@ -29,7 +29,8 @@ double highest_error_rate(const ldpc_code& code)
     return low;
 }
 
-// Returns the n values of a codeword from the sent ones; \p zero: value of a certain 0.
+// Returns the n values of a codeword from its sent values. \p zero is the value of a bit
+// that is certainly 0.
 std::vector<float> spread(const ldpc_code& code, const float* sent, float zero)
 {
     std::vector<float> all(code.n(), 0.0f);

@@ -38,7 +38,7 @@ symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);
 
-//! Demaps whole frames, up to \p most, at an estimated Es/N0; returns LLRs in nats.
+//! Demaps up to \p most whole frames at an estimated Es/N0. Returns LLRs in nats.
 std::vector<float> llrs_of(const demap::constellation& points,
                            demap::method how,
                            const symbol_vector& symbols,

@@ -204,8 +204,8 @@ private:
     // Loads the parity bits into the records through shared memory, because threads need
     // them in another order.
     __device__ void load_parity(const channel_value* channel);
-    // Writes the chain's first records: the channel values of its parity bits, and no
-    // messages.
+    // Writes the records for the first iteration, which have the channel values of the
+    // chain's parity bits and no messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
     // Loads channel values as floats. place(i) returns the destination of value i and of
@@ -247,7 +247,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Does the same; \p outside is the place of the record in device memory.
+    // Does the same for a record whose place in device memory is \p outside.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {

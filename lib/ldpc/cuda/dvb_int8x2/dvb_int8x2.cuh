@@ -348,7 +348,7 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to it from its own check, less the bias
+        half2 message; // message from its own check to this bit, less the bias
         parity* at;    // place of the bit before
         parity* own;   // place of this layer's parity bit
         unsigned layer;

@@ -88,8 +88,8 @@ public:
         made.table.leaves_from = code.n();
     }
 
-    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits
-    //! of its first check. Returns false if the table is full.
+    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits of
+    //! the layer's first check. Returns false if the table is full.
     bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
     {
         auto& t = d_made.table;

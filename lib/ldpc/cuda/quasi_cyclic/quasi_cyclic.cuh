@@ -502,7 +502,8 @@ private:
     const dvb_int8x2::constants d_constants;
     const l2_resident d_cache;
     const unsigned d_team;
-    // Index of the check in a unit; larger than any index for a thread without a team.
+    // Index of the check in a unit. A thread without a team has a larger number than any
+    // index.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
