@@ -18,8 +18,8 @@ namespace gr::gpufec::demap {
 
 //! Result of demapping a frame.
 struct demapped {
-    int level;       //!< Es/N0 used, see level_of()
-    unsigned passes; //!< number of passes
+    int level; //!< Es/N0 used, see level_of()
+    unsigned passes;
 };
 
 /*!

@@ -62,7 +62,7 @@ constexpr int first_level = -40, last_level = 120, levels = last_level - first_l
 constexpr int estimated = last_level + 1;
 //! Returns the level of an Es/N0 in dB. A value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
-//! Returns the Es/N0 of a level.
+//! Returns the Es/N0 of a level as a ratio.
 double ratio_of(int level);
 
 constexpr unsigned max_bits = 8, max_points = 1u << max_bits;
@@ -313,7 +313,6 @@ ratio_of_moments(double second, double fourth, double kurtosis, double fading)
     return noise > 0 ? signal / noise : 1e9;
 }
 
-//! Estimates the level of a frame from its moments.
 GPUFEC_DEMAP_BOTH inline int
 estimate_level(const frame_moments& sums, double fading, const model& m)
 {
@@ -373,7 +372,6 @@ struct cell_rule {
     }
 };
 
-//! Returns the index of a cell in the grid.
 GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
 {
     return unsigned(i & 255) * side + unsigned(q & 255);

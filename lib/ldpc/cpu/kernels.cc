@@ -168,7 +168,7 @@ private:
     vec after(vec m, vec next, vec twice) const
     {
         // \c near needs no upper clamp: \c next is below m by at most the offset, unless
-        // m > 1, and then x > 1 is clamped.
+        // m > 1. In that case x > 1, and the result is 1 anyway.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});

@@ -91,7 +91,6 @@ public:
         return chain * (pitch - PerChain) + j - PerChain;
     }
 
-    //! Waits at the barriers before a layer.
     __device__ void wait_before(const layer_flags& layer)
     {
         if (Chains > 1 && layer.phase) {

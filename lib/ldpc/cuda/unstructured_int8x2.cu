@@ -296,7 +296,7 @@ private:
     unsigned d_spare = lanes;
 };
 
-// A launch configuration.
+// A launch configuration; \c first and \c steps are its range in the array of steps.
 struct unstructured_shape {
     unsigned warps;
     unsigned per_sm; // blocks per multiprocessor

@@ -58,7 +58,6 @@ struct run {
     }
 };
 
-// Phases and their total cost.
 struct plan {
     std::vector<std::array<unsigned, 2>> phases;
     unsigned cost = std::numeric_limits<unsigned>::max();

@@ -213,7 +213,7 @@ private:
     std::vector<std::byte> d_quantised;
     bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
 
-    std::uint64_t d_frame = 0;        // frames whose pulling has begun
+    std::uint64_t d_frame = 0;        // frames of which output has been pulled
     std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
     std::size_t d_emitted = 0;        // items of the next frame already pulled
     std::vector<std::uint8_t> d_message;

@@ -16,7 +16,6 @@ using namespace gr::gpufec::ldpc;
 
 namespace {
 
-// Decodes frames of one code with one kernel.
 std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                                 const setup& setup,
                                 const std::vector<qa::frame>& frames)

@@ -146,8 +146,8 @@ positions by_moving_columns(matrix h)
         for (std::size_t r = 0; r < h.size(); ++r) {
             for (std::size_t c = 0; r != diagonal && h[r][diagonal] && c < row.size();
                  ++c) {
-                // The column of the diagonal is the last, because the condition depends
-                // on it.
+                // The column of the diagonal comes last, because the condition above
+                // reads it.
                 const auto at = (diagonal + 1 + c) % row.size();
                 h[r][at] ^= h[diagonal][at];
             }

@@ -58,7 +58,7 @@ std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
 
 } // namespace
 
-// Two of the codes have punctured bits, one has shortened ones. Frames are near the
+// Two of the codes have punctured bits, and one has shortened bits. Frames are near the
 // thresholds of the codes.
 TEST(ldpc_decoder, SoftOutput_EqualsModel)
 {

@@ -280,7 +280,6 @@ private:
                  d_threads.has_check(),
                  d_thread };
     }
-    // Reads and writes the posterior of edge e.
     __device__ float get_posterior(std::uint32_t at,
                                    unsigned e,
                                    const edge_places& edges_at,

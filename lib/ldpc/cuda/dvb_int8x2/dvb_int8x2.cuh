@@ -411,7 +411,6 @@ private:
                  d_threads.has_check(),
                  d_thread };
     }
-    // Reads and stores the posterior of edge e.
     __device__ std::uint32_t
     get_posterior(const place& p, unsigned e, const edge_places& edges_at) const
     {

@@ -71,7 +71,6 @@ dvb_int8x2_variant variant()
              d::threads };
 }
 
-// Returns the variant for two chains of layers.
 template <bool Soft, unsigned MessageEdges, bool Irregular = false>
 dvb_int8x2_variant two_chains()
 {

@@ -530,7 +530,7 @@ __global__ void __launch_bounds__(Threads, 1)
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-// The remaining members.
+// The remaining members: parity checks and output.
 #include "decisions.cuh"
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH */
