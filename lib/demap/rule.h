@@ -139,8 +139,7 @@ struct scale_samples {
     //! Returns the symbol of sample \p n, which may lie beyond the end of the frame.
     GPUFEC_DEMAP_BOTH std::uint32_t operator()(std::uint32_t n) const
     {
-        return n * stretch +
-               (n * 2654435761u >> 16) % stretch; // Knuth's multiplicative hash
+        return n * stretch + (n * 2654435761u >> 16) % stretch; // Knuth's hash
     }
 };
 

@@ -41,9 +41,8 @@ class layered_float_kernel
 {
     using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
-    static constexpr unsigned before = 0; // edge to the preceding parity bit
-    static constexpr unsigned own =
-        MessageEdges + 1; // edge to the check's own parity bit
+    static constexpr unsigned before = 0;             // edge to the preceding parity bit
+    static constexpr unsigned own = MessageEdges + 1; // edge to the own parity bit
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned pitch = block_threads::pitch;
     using check_record = record<edges, Int16, pitch>;
