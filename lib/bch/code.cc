@@ -143,8 +143,8 @@ std::string size_named(const std::string& standard, const std::string& name)
                       "allowed with " + standard + " are");
 }
 
-// Returns the codes of a frame size. The names must be those that standards() and
-// frame_sizes() return.
+// Returns the codes of a frame size. Both names are spelled as standards() and
+// frame_sizes() return them.
 known_size size_of(const std::string& standard, const std::string& frame_size)
 {
     for (const auto& size : known_sizes()) {
@@ -153,7 +153,7 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
             if (standard == "dvbs2x" &&
                 (frame_size == "normal" || frame_size == "short")) {
                 const auto more =
-                    size_of("dvbs2", frame_size).codes; // dvbs2x includes them
+                    size_of("dvbs2", frame_size).codes; // DVB-S2X has all codes of S2
                 found.codes.insert(found.codes.end(), more.begin(), more.end());
             }
             return found;

@@ -18,7 +18,7 @@ void fold(const std::uint8_t* bytes,
           std::uint64_t sum[4],
           const fold_constants& constants)
 {
-    // low: words 1 and 2 of each constant; high: word 0 twice.
+    // low has words 1 and 2 of each constant; high has word 0 twice.
     __m128i low[4], high[4];
     for (int i = 0; i < 4; ++i) {
         const auto& c = constants.words[i];

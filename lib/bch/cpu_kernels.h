@@ -12,16 +12,16 @@
 
 namespace gr::gpufec::bch {
 
-//! x^(256 + 64 i) modulo the generator, for i from 3 down to 0. Each has its most
-//! significant word first.
+//! The constants x^(256 + 64 i) modulo the generator, for i from 3 down to 0. Each
+//! constant has its most significant word first.
 struct fold_constants {
     std::uint64_t words[4][3];
 };
 
 struct kernels {
     /*!
-     * \brief Repeats \p count times: multiplies \p sum by x^256 and adds 32 bytes, modulo
-     * the generator but not fully reduced.
+     * \brief Multiplies \p sum by x^256 and adds 32 bytes, \p count times. The result is
+     * equal modulo the generator, but not fully reduced.
      *
      * \p sum has 256 bits, most significant word first. The function is nullptr in
      * variants for instruction sets without carry-less multiplication.

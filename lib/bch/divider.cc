@@ -29,7 +29,7 @@ std::uint64_t load(const std::uint8_t* bytes)
     return __builtin_bswap64(word);
 }
 
-// Multiplies by x; returns the bit shifted out at the top.
+// Multiplies by x and returns the bit that is shifted out at the top.
 bool shift(remainder& r)
 {
     const bool carry = r[0] >> 63;

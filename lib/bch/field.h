@@ -28,7 +28,7 @@ public:
 
     //! Returns alpha^e, for e below twice the order.
     element power(unsigned e) const { return d_powers[e]; }
-    //! Returns e, below the order, such that alpha^e = a; \p a is not 0.
+    //! Returns the e below the order for which alpha^e = a. \p a is not 0.
     unsigned log(element a) const { return d_logs[a]; }
 
     element multiply(element a, element b) const
@@ -44,7 +44,8 @@ public:
 
 private:
     unsigned d_degree = 0, d_order = 0;
-    std::vector<element> d_powers; // of e below twice the order, to save a modulo
+    // alpha^e for e below twice the order, which saves a modulo
+    std::vector<element> d_powers;
     std::vector<element> d_logs;
 };
 

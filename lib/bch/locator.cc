@@ -68,8 +68,8 @@ void bch_locator::syndromes(const bch_divider::remainder& r, element* s) const
 }
 
 // Computes the reciprocal of the error-locator polynomial with the Berlekamp–Massey
-// algorithm. Its roots are the error locators. Returns false if there are more than t
-// errors.
+// algorithm. The roots of the reciprocal are the error locators. Returns false if there
+// are more than t errors.
 bool bch_locator::recursion(const element* s, polynomial& reciprocal) const
 {
     element c[2 * most + 2] = { 1 }, before[2 * most + 2] = { 1 }, old[2 * most + 2];
@@ -161,7 +161,7 @@ bch_locator::polynomial bch_locator::quotient(polynomial a, const polynomial& by
     return q;
 }
 
-// Finds the roots; returns false unless p is a product of distinct linear factors.
+// Finds the roots. Returns false unless p is a product of distinct linear factors.
 bool bch_locator::roots(const polynomial& p, element* found) const
 {
     const auto n = p.degree, m = d_field.degree();

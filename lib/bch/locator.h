@@ -50,7 +50,7 @@ private:
 
     const bch::field d_field;
     const unsigned d_n, d_t;
-    std::vector<element> d_bytes; // [256 (j − 1) / 2 + b]: value of byte b at alpha^j
+    std::vector<element> d_bytes; // entry 256 (j − 1) / 2 + b: value of byte b at alpha^j
 };
 
 } // namespace gr::gpufec

@@ -118,7 +118,7 @@ TEST(Code, SmallCodes_EqualThoseInBooks)
     EXPECT_EQ(bch_code(0x13, 15, 2).generator(), (bits{ 1, 0, 0, 0, 1, 0, 1, 1, 1 }));
     EXPECT_EQ(bch_code(0x13, 15, 3).generator(),
               (bits{ 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 1 }));
-    // The code with the most parity of this field is a repetition code.
+    // The code of this field with the most parity bits is a repetition code.
     EXPECT_EQ(bch_code(0xb, 7, 3).k(), 1u);
     EXPECT_EQ(bch_code(0x13, 15, 2).name(), "bch 15 7");
 }

@@ -61,8 +61,8 @@ std::vector<std::string> variants()
     return names;
 }
 
-// Returns codes of several fields, lengths and t. Some lengths are multiples neither of a
-// byte nor of the kernel's block of 32 bytes.
+// Returns codes of several fields, lengths and t. Some lengths are not whole bytes, and
+// some are not whole blocks of 32 bytes of the kernel.
 std::vector<bch_code> several_codes()
 {
     return { bch_code::standard("dvbs2", "normal", "1/4"),

@@ -20,8 +20,8 @@ struct constellation {
     std::string name;
     unsigned bits;                            //!< per symbol
     std::vector<std::complex<double>> points; //!< by label; mean energy 1
-    //! Interleaver column of each bit of a label, the first bit first; not used for QPSK,
-    //! which is not interleaved.
+    //! Interleaver column of each bit of a label, the first bit first. QPSK is not
+    //! interleaved and does not use the columns.
     std::vector<unsigned> columns;
 
     //! Returns the mean of the fourth power of magnitudes.
@@ -46,13 +46,13 @@ struct modcod {
 
 //! Returns all MODCODs except those of VL-SNR frames.
 const std::vector<modcod>& modcods();
-//! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4";
+//! Returns the constellation and the rate of a text such as "QPSK 1/2" or "8psk3/4", or
 //! nothing for other texts. The rate is not checked.
 std::optional<std::pair<std::string, std::string>> split_modcod(const std::string& text);
-//! Returns whether a standard has a MODCOD; DVB-S2X includes those of DVB-S2.
+//! Returns whether a standard has a MODCOD. DVB-S2X includes the MODCODs of DVB-S2.
 bool is_of(const modcod& m, const std::string& standard);
 
-//! Reports that there is no such MODCOD. \throws std::invalid_argument
+//! \throws std::invalid_argument that says that there is no such MODCOD
 [[noreturn]] void refuse_constellation(const std::string& name,
                                        const std::string& rate,
                                        const std::string& frame_size);

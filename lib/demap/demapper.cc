@@ -100,7 +100,8 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
     integer_rule rule;
     const auto convert = [&](const auto* from) {
         rule = find_scale(from, count);
-        const auto own = rule; // a copy that stores cannot change, for vectorisation
+        // A local copy of the rule cannot alias the stores, so that the loop vectorises.
+        const auto own = rule;
         auto* const to = d_parts.data();
         for (std::size_t i = 0; i < 2 * std::size_t(count); ++i) {
             to[i] = own(value_of(from[i]));

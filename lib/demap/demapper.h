@@ -18,8 +18,8 @@ namespace gr::gpufec::demap {
 
 //! Result of demapping a frame.
 struct demapped {
-    int level;       //!< Es/N0 used, see level_of()
-    unsigned passes; //!< number of passes
+    int level; //!< Es/N0 used, see level_of()
+    unsigned passes;
 };
 
 /*!
@@ -43,12 +43,12 @@ demapped reference_demap(const model& m,
 
 //! LLRs of all cells of a constellation at a level.
 struct cell_table {
-    std::vector<std::int8_t> line;     //!< if is_line(): by the coordinate of one part
+    std::vector<std::int8_t> line;     //!< if is_line(): by coordinate of a part
     std::vector<std::uint64_t> llr;    //!< else: one byte per bit, the first bit lowest
     std::vector<std::uint16_t> errors; //!< if refines(): cell::error
 };
 
-//! Tables of a constellation for recently used levels; thread-safe.
+//! Tables of a constellation for recently used levels. Threads may share an object.
 class cell_tables
 {
 public:

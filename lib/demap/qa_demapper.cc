@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the fast demapper against the reference, and the reference against the
- * definition. */
+/* Tests the fast demapper against the reference, and the reference against the definition
+ * of LLRs. */
 
 #include "demapper.h"
 #include <gtest/gtest.h>
@@ -331,7 +331,7 @@ TEST(Demapper, AnySymbols_EqualReference)
     for (const auto& m : some) {
         SCOPED_TRACE(std::string(m.name) + " " + m.rate);
         const auto c = make_constellation(m.name, m.rate);
-        const std::size_t count = 700 + c.bits; // a length without round factors
+        const std::size_t count = 700 + c.bits;
         for (const double esn0_db : { -3.0, 6.0, 17.0 }) {
             const auto how = ++seed % 2 ? method::max_log : method::log_map;
             const auto t = transmit(c, count, esn0_db, 0.3, seed);
@@ -415,7 +415,7 @@ TEST(Demapper, NoisyFrame_GivesEsN0)
         demapper d(symbol_format::float32);
         const std::size_t count = tables.points().symbols(64800);
         std::vector<std::int8_t> llr(64800);
-        // Es/N0 from which codes of these constellations are used.
+        // Lowest Es/N0 in dB at which codes of these constellations are used.
         const std::map<std::string, double> first = {
             { "qpsk", -2 },     { "8psk", 5.5 },  { "8apsk", 4.7 },    { "16apsk", 9 },
             { "32apsk", 12.5 }, { "64apsk", 14 }, { "128apsk", 17.5 }, { "256apsk", 17 },
@@ -571,7 +571,7 @@ TEST(Demapper, LowEsN0_IsEstimatedWithoutBias)
 }
 
 // A fading frame has fewer wrong bits than a frame that is constantly as weak as its
-// weakest part, and its Es/N0 lies between the extremes.
+// weakest part. The estimated Es/N0 lies between the extremes.
 TEST(Demapper, FadingFrame_KeepsScaleAndLevelOfItsParts)
 {
     for (const auto& m : { tested{ "qpsk", "1/2" },

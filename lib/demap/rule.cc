@@ -10,8 +10,8 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-// Returns the mean of ratio_of_moments() for points of one magnitude at an Es/N0. It
-// differs from the Es/N0, because the strongest symbols are erased.
+// Returns the mean of ratio_of_moments() for points of one magnitude at an Es/N0. The
+// mean differs from the Es/N0, because the strongest symbols are erased.
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {

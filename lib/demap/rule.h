@@ -58,11 +58,11 @@ constexpr int steps_per_nat = 4;
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
-//! A value for a level that is to be estimated from the frame.
+//! Stands for a level that is to be estimated from the frame.
 constexpr int estimated = last_level + 1;
-//! Returns the level of an Es/N0 in dB; a value that is not finite counts as 0 dB.
+//! Returns the level of an Es/N0 in dB. A value that is not finite counts as 0 dB.
 int level_of(double esn0_db);
-//! Returns the Es/N0 of a level.
+//! Returns the Es/N0 of a level as a ratio.
 double ratio_of(int level);
 
 constexpr unsigned max_bits = 8, max_points = 1u << max_bits;
@@ -83,12 +83,13 @@ struct model {
     GPUFEC_DEMAP_BOTH bool is_line() const { return bits == 2; }
     //! Returns whether passes refine the level, as for constellations with rings.
     GPUFEC_DEMAP_BOTH bool refines() const { return kurtosis > 1.001; }
-    //! Returns the symbols of a frame of \p frame_bits; the last may have unused bits.
+    //! Returns the number of symbols of a frame. The last symbol may have unused bits.
     GPUFEC_DEMAP_BOTH std::uint32_t symbols(std::uint32_t frame_bits) const
     {
         return (frame_bits + bits - 1) / bits;
     }
-    //! Returns the index in the frame of bit \p b of symbol \p s of \p count.
+    //! Returns the index in the frame of bit \p b of symbol \p s. The frame has \p count
+    //! symbols.
     GPUFEC_DEMAP_BOTH std::uint32_t
     place(std::uint32_t s, std::uint32_t b, std::uint32_t count) const
     {
@@ -144,7 +145,7 @@ struct scale_samples {
 
 //! Classes of energies, four per octave; class 0 is energy 0.
 struct energy_classes {
-    // The class of the smallest float's square.
+    // The exponent and two more bits of the square of the smallest float, 2^-298.
     static constexpr std::uint32_t first = (1023 - 298) << 2;
     static constexpr std::uint32_t count = ((1023 + 257) << 2) - first + 1;
 
@@ -154,15 +155,15 @@ struct energy_classes {
         const double energy = double(i) * i + double(q) * q;
         return energy > 0 ? std::uint32_t(detail::bits_of(energy) >> 50) - first + 1 : 0;
     }
-    //! Returns the least energy of a class.
+    //! Returns the lowest energy of a class.
     GPUFEC_DEMAP_BOTH static double begin(std::uint32_t c)
     {
         return detail::with_bits(std::uint64_t(c - 1 + first) << 50);
     }
 };
 
-//! Returns whether the upper quartile of \p all samples is in a class of \p here samples
-//! that has \p before samples below it.
+//! Returns whether a class contains the upper quartile of \p all samples. The class has
+//! \p here samples, and \p before samples are below it.
 GPUFEC_DEMAP_BOTH inline bool
 has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
 {
@@ -175,7 +176,7 @@ struct integer_rule {
     std::uint32_t largest = 0; //!< energy above which a symbol is erased
 
     //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
-    //! \p here samples lie in the class and \p before below it.
+    //! \p here samples lie in the class, and \p before samples lie below it.
     GPUFEC_DEMAP_BOTH static integer_rule
     of(std::uint32_t c, std::uint32_t before, std::uint32_t here, std::uint32_t all)
     {
@@ -246,8 +247,8 @@ struct frame_moments {
         return sum;
     }
 
-    //! Returns the variance of the power over the frame, relative to its square; 0 if the
-    //! variance is not significant.
+    //! Returns the variance of the power over the frame, relative to the square of the
+    //! power, or 0 if the variance is not significant.
     GPUFEC_DEMAP_BOTH double fading() const
     {
         const auto sum = whole();
@@ -265,7 +266,7 @@ struct frame_moments {
         }
         const double square = power * power;
         const double relative = scatter / sum.symbols / square - 1;
-        // Variance that random symbols cause without fading.
+        // The variance of the power that random symbols cause without fading.
         const double spread = double(sum.fourth) * 4096 / sum.symbols / square - 1;
         const double random = (filled - 1) * spread / sum.symbols;
         return relative > 5 * random + 0.03 ? relative - random : 0;
@@ -275,7 +276,8 @@ struct frame_moments {
 //! Returns the level nearest in dB to an Es/N0.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
-    int low = 0, high = levels - 1; // thresholds below and not below
+    // Thresholds before low are below the ratio; those from high on are not.
+    int low = 0, high = levels - 1;
     while (low < high) {
         const int middle = (low + high) / 2;
         if (m.threshold[middle] < ratio) {
@@ -288,13 +290,14 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 }
 
 //! First level (24 dB) of the search for dense constellations, whose moments depend more
-//! on the symbols than on the noise. It is high, because errors are then apparent.
+//! on the symbols than on the noise. It is high, because the errors show a level that is
+//! too high.
 constexpr int dense_start = 4 * 24;
 constexpr unsigned dense_points = 128;
 
 //! Returns the signal-to-noise ratio that the second and fourth moments of magnitudes
-//! imply for a constellation with power variance \p fading in Gaussian noise; negative if
-//! none.
+//! imply for a constellation with power variance \p fading in Gaussian noise. The result
+//! is negative if there is no such ratio.
 GPUFEC_DEMAP_BOTH inline double
 ratio_of_moments(double second, double fourth, double kurtosis, double fading)
 {
@@ -309,7 +312,6 @@ ratio_of_moments(double second, double fourth, double kurtosis, double fading)
     return noise > 0 ? signal / noise : 1e9;
 }
 
-//! Estimates the level of a frame from its moments.
 GPUFEC_DEMAP_BOTH inline int
 estimate_level(const frame_moments& sums, double fading, const model& m)
 {
@@ -327,8 +329,8 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
                           m);
 }
 
-//! The rule that converts integers to cell coordinates; each part of a fading frame has
-//! its own.
+//! The rule that converts integers to cell coordinates. Each part of a fading frame has
+//! its own rule.
 struct cell_rule {
     float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
 
@@ -355,8 +357,8 @@ struct cell_rule {
         if (here < signal / 16) {
             return {};
         }
-        // With one magnitude, LLRs grow with the amplitude; rings must be scaled to their
-        // radii.
+        // If all points have one magnitude, LLRs grow with the amplitude. Otherwise the
+        // symbols must be scaled to the radii of the rings.
         return { float((m.refines() ? 1 / std::sqrt(here) : std::sqrt(here) / signal) /
                        width) };
     }
@@ -369,7 +371,6 @@ struct cell_rule {
     }
 };
 
-//! Returns the index of a cell in the grid.
 GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
 {
     return unsigned(i & 255) * side + unsigned(q & 255);
@@ -445,7 +446,7 @@ GPUFEC_DEMAP_BOTH inline std::int8_t llr_steps(double llr)
 
 } // namespace detail
 
-//! Returns the LLR of the bit of one \p part, for is_line().
+//! Returns the LLR of the bit that one \p part carries if is_line().
 GPUFEC_DEMAP_BOTH inline std::int8_t
 make_line_cell(const model& m, int level, std::int32_t part)
 {
@@ -483,7 +484,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     }
     const bool log_map = how == method::log_map;
     double sum[max_bits][2] = {}, weight = 0, error = 0;
-    // Smaller exponents do not affect errors, and affect LLRs only beyond their limit.
+    // Points with smaller exponents do not affect errors, and they affect only LLRs that
+    // are limited anyway.
     const double least = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);
@@ -530,12 +532,14 @@ struct level_search {
         passes = 1;
     }
 
-    //! Sets the next level after a pass with these errors; returns whether there is one.
+    //! Sets the next level after a pass with these errors. Returns false if the search
+    //! has ended.
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
-        // Levels by which the errors suggest a higher level. It changes by less than the
-        // missing levels, because the expected errors depend on the assumed level.
+        // The number of levels by which the errors suggest that the level is too low. The
+        // right level is further away, because the expected errors depend on the assumed
+        // level.
         const double excess =
             (errors == 0
                  ? double(last_level)

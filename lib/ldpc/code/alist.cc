@@ -16,9 +16,9 @@ namespace gr::gpufec {
 namespace {
 
 /* The format, line by line: N M; the largest bit and check degree; N bit degrees; M
- * check degrees; N lists of checks; M lists of bits, from 1, which may be padded with
- * zeros to the largest degree. Lists grow as they are read, so a wrong size in the file
- * costs no memory. */
+ * check degrees; N lists of checks; M lists of bits. Indices begin at 1, and lists may
+ * be padded with zeros to the largest degree. Lists grow as they are read, so a wrong
+ * size in the file costs no memory. */
 class alist_reader
 {
 public:
@@ -139,7 +139,8 @@ private:
         return text;
     }
 
-    // Reads the next line; returns false at the end.
+    // Reads the next line, unless it has been read ahead. Returns false at the end of the
+    // text.
     bool read()
     {
         if (d_next) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Base matrices of quasi-cyclic codes: their files, and their recognition in a matrix
- * that is given check by check. */
+/* Reads and writes files with base matrices of quasi-cyclic codes, and finds the base
+ * matrix of a matrix that is given check by check. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -79,7 +79,7 @@ private:
         refuse("code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
     }
 
-    // Returns the words of the next line that is not empty; no words at the end of the
+    // Returns the words of the next line that is not empty, or no words at the end of the
     // file.
     std::vector<std::string> next_words()
     {

@@ -16,9 +16,9 @@ using namespace ldpc;
 
 namespace {
 
-constexpr unsigned group = 360; // EN 302 307-1, 5.3.2
-// Largest number of bits that a parity_solver finds from a dense matrix. The matrix
-// then takes 8 MiB.
+constexpr unsigned group = 360; // bits per group: EN 302 307-1, 5.3.2
+// Largest number of bits that a parity_solver may find from a dense matrix. A matrix of
+// this size takes 8 MiB.
 constexpr std::size_t max_put_off = 8192;
 
 bool is_normal(const std::string& frame_size)
@@ -109,8 +109,8 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
     return t;
 }
 
-// Expands circulants to checks. A circulant's bit has the same index in all checks of a
-// row.
+// Expands circulants to checks. In all checks of a row, the bit of a given circulant has
+// the same index within the check.
 void ldpc_code::tables::expand(unsigned columns)
 {
     const unsigned message_bits = columns * lifting;
@@ -263,8 +263,8 @@ ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
     return others;
 }
 
-// Returns the positions that the rule names, even if the other bits do not follow from
-// them.
+// Returns the positions that the rule names. They may be invalid, because the other bits
+// need not follow from them.
 std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 {
     std::vector<std::uint32_t> wanted;

@@ -18,7 +18,7 @@ class parity_solver;
 //! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
     double offset;        //!< nats
-    double normalization; //!< factor
+    double normalization; //!< factor of normalised min-sum
     float int8_scale;     //!< steps per nat
     float int8_limit;     //!< largest message, steps
 };
@@ -33,7 +33,7 @@ enum class encoding_form {
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
 
-//! The rule for the message positions of a code.
+//! The rule for the message positions of a code; see ldpc_code::with_message_positions().
 enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed };
 
 struct ldpc_code::tables {
@@ -62,7 +62,7 @@ struct ldpc_code::tables {
     //! The standard puts the message at the beginning of the codeword, and the message
     //! determines the other bits.
     bool known_systematic = false;
-    //! Checks that a standard's codewords satisfy besides those of its matrix.
+    //! Further checks that a standard's codewords satisfy and that are not in its matrix.
     std::vector<std::vector<std::uint32_t>> extra_checks;
     std::optional<ldpc::code_tuning> tuning;
 
@@ -71,8 +71,9 @@ struct ldpc_code::tables {
 
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
-    bool message_in_front = false; //!< message bit i is bit i
-    //! Message bits in ascending order of their positions; empty if they are in order.
+    bool message_in_front = false; //!< message bit i is bit i of the codeword
+    //! Indices of the message bits in ascending order of their positions; empty if
+    //! message bits ascend already.
     std::vector<std::uint32_t> by_position;
     std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
     std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit
@@ -95,10 +96,10 @@ private:
     void place_message();
     std::vector<std::uint32_t> wanted_positions() const;
     std::vector<std::uint32_t> gr_fec_positions() const;
-    //! Eliminates with pivots from columns in this \p order. Columns without a pivot
+    //! Eliminates, with pivots from columns in this \p order. Columns without a pivot
     //! become the message, in reverse order.
     void eliminate(const std::vector<std::uint32_t>& order);
-    //! Returns all positions except \p some and the shortened ones, in descending
+    //! Returns all positions except \p some and the shortened positions, in descending
     //! order.
     std::vector<std::uint32_t> all_but(const std::vector<std::uint32_t>& some) const;
     void list_sent();
@@ -119,7 +120,7 @@ struct ldpc_code_access {
 
 namespace ldpc {
 
-//! Returns the tables of a DVB code; \p addresses as in tables.h.
+//! Returns the tables of a DVB code. \p addresses have the format of tables.h.
 std::shared_ptr<ldpc_code_access::tables> dvb_tables(const std::string& name,
                                                      unsigned n,
                                                      unsigned k,

@@ -93,7 +93,7 @@ parity_solver::make(unsigned n,
         return {}; // an unknown bit is in no check
     }
 
-    // Express every found bit, and so every remaining check, as a sum of bits put off.
+    // Expresses every found bit, and so every remaining check, as a sum of bits put off.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
@@ -131,8 +131,8 @@ parity_solver::make(unsigned n,
     return s;
 }
 
-// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if a bit that
-// was put off does not follow.
+// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if the checks
+// do not determine a bit that was put off.
 bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
 {
     const std::size_t left = d_left_begin.size() - 1, size = d_put_off.size();

@@ -33,8 +33,9 @@ public:
 
 private:
     struct step {
-        std::uint32_t bit;         //!< the bit that is found
-        std::uint32_t first, last; //!< range in d_others of the bits whose sum this is
+        std::uint32_t bit; //!< the bit that is found
+        //! Range in d_others of the bits whose sum is \c bit.
+        std::uint32_t first, last;
     };
     parity_solver() = default;
     void find(std::uint8_t* word) const;
@@ -42,8 +43,8 @@ private:
 
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
-    std::vector<std::uint32_t> d_put_off;                 //!< bits
-    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< remaining checks
+    std::vector<std::uint32_t> d_put_off; //!< bits that are found from the dense matrix
+    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< checks that no step uses
     std::size_t d_left_words = 0;
     //! For each bit put off, the remaining checks whose sum is this bit, as one flag
     //! per check.

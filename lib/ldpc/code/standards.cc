@@ -45,8 +45,8 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
 }
 
 // Tuning found at error rates of 1 to 3 % and 25 iterations (bench/ldpc/ldpc_kernels
-// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these have the fewest
-// frame errors, or at most 15 % more.
+// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these values have the
+// fewest frame errors, or at most 15 % more than the fewest.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
@@ -158,7 +158,7 @@ ldpc_code wifi_code(const std::string& size, const std::string& rate)
 constexpr unsigned nr_bases[] = { 2, 3, 5, 7, 9, 11, 13, 15 };
 constexpr unsigned nr_largest = 384;
 
-// Returns the set of a lifting size, or 8 if there is no such size.
+// Returns the set of shifts for a lifting size, or 8 if there is no such size.
 unsigned nr_set(unsigned lifting)
 {
     for (unsigned set = 0; set < 8; ++set) {
@@ -190,7 +190,8 @@ std::optional<nr_size> nr_size_of(const std::string& size)
     return {};
 }
 
-// Returns the number of blocks that are sent with \p rows rows of a graph.
+// Returns the number of blocks that are sent if the code has the first \p rows rows of a
+// graph.
 unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
 
 ldpc_code nr_code(const std::string& size, const std::string& rate)
@@ -219,8 +220,8 @@ ldpc_code nr_code(const std::string& size, const std::string& rate)
     return ldpc_code_access::make(std::move(t));
 }
 
-// Makes the code of CCSDS 131.0-B, 7.3: 8176 bits, without 18 zeros that are not sent,
-// and two fill bits that are sent after the others.
+// Returns the C2 code of CCSDS 131.0-B, 7.3: of its 8176 bits, 18 are zeros that are not
+// sent, and two fill bits are sent after the others.
 ldpc_code c2_code()
 {
     constexpr unsigned lifting = 511, rows = 2, columns = 16, message = 14;
@@ -237,7 +238,7 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The checks leave two bits of a codeword open. The generator determines them.
+    // The checks do not determine two bits of a codeword. The generator does.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {
@@ -256,7 +257,7 @@ ldpc_code c2_code()
     return ldpc_code_access::make(std::move(t));
 }
 
-// Makes a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits is
+// Returns a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits is
 // four circulants of M / 4, which are the circulants of the code.
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Transposition of tiles of 16 × 16 bytes. Sources that are compiled for several
- * instruction sets each have a copy. */
+/* Transposition of tiles of 16 × 16 bytes. The functions are in an unnamed namespace, so
+ * that each source that is compiled for several instruction sets has its own copy. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CPU_BYTE_TILES_H
 #define INCLUDED_GPUFEC_LDPC_CPU_BYTE_TILES_H

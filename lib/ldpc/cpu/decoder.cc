@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend: one codeword per SIMD lane, groups of lanes distributed to threads;
- * DVB-S2 codes in int8 one codeword at a time. */
+/* The CPU backend. Each SIMD lane decodes one codeword, and threads take groups of
+ * lanes. DVB-S2 codes in int8 are decoded one codeword at a time. */
 
 #include "common/host_memory.h"
 #include "demap/demapper.h"
@@ -32,7 +32,8 @@ std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
     return kernel.scratch_bytes(v);
 }
 
-// Returns null if another kernel decodes the code.
+// Returns the tables for decoding single codewords, or null if the code is decoded by
+// lanes or by flooding.
 std::unique_ptr<circulant_code> single_codeword_code(
     const dvb_single_codeword::kernel& kernel, const setup& s, const ldpc_code& code)
 {
@@ -73,9 +74,9 @@ public:
                 single_codeword_code(d_single_codeword, d_setup, code);
             bytes = std::max(
                 bytes,
-                single_codeword
-                    ? d_single_codeword.scratch_bytes(single_codeword->view())
-                    : scratch_bound(d_kernel, code)); // enough for narrower kernels
+                single_codeword ? d_single_codeword.scratch_bytes(single_codeword->view())
+                                // enough for kernels with fewer lanes too
+                                : scratch_bound(d_kernel, code));
         }
         for (unsigned i = 0; i < d_pool.threads(); ++i) {
             if (layered()) {
@@ -297,7 +298,8 @@ private:
     std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One of them per thread: scratch memory of layered decoding, or flooding decoders.
+    // One entry per thread: layered decoding needs scratch memory, flooding needs
+    // decoders.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
     // One buffer per thread for quantised input, with one row per lane.

@@ -5,9 +5,10 @@
  * holds successive checks of one layer. The posteriors and messages of one codeword fit
  * in a core's private cache.
  *
- * Magnitudes are bytes. All magnitudes above message_limit + offset, which fits in a
- * byte, give the same message. Posteriors have 16 bits. Messages and posteriors are
- * stored with \c bias added, so that zero extension widens a message to 16 bits.
+ * Magnitudes are bytes. They may saturate: message_limit + offset fits in a byte, and all
+ * magnitudes from there on give the same message. Posteriors have 16 bits. Messages and
+ * posteriors are stored with \c bias added, so that zero extension widens a message to 16
+ * bits.
  *
  * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
  * shift, and stores the results in the order of reading (shifted_group). Writes are
@@ -56,7 +57,7 @@ struct simd {
     static vec smaller(vec a, vec b) { return _mm512_min_epu8(a, b); }
     static vec larger(vec a, vec b) { return _mm512_max_epu8(a, b); }
     static vec magnitude(vec a) { return _mm512_abs_epi8(a); }
-    // Returns b where x equals y, else a; negated where the sign is set.
+    // Returns b where x equals y, else a. The result is negated where the sign is set.
     static vec chosen(vec x, vec y, vec a, vec b, vec sign)
     {
         const vec m = _mm512_mask_mov_epi8(a, _mm512_cmpeq_epi8_mask(x, y), b);
@@ -355,7 +356,8 @@ private:
     }
 
     // Updates a layer. All edges read the posteriors from before the layer. One of the
-    // edges that share a group writes it; the changes by the others are added afterwards.
+    // edges that share a group writes its posteriors. The changes by the other edges are
+    // added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {

@@ -26,13 +26,13 @@ struct edge {
 struct layer {
     std::uint32_t first_edge;
     std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t added;  //!< number of leading edges to groups of later edges
+    std::uint32_t added;  //!< number of leading edges whose groups later edges have too
 };
 
 //! A code. The groups of the message are followed by q groups of parity bits: bit j of
 //! group i is parity bit q·j + i. The layer of checks q·j + i has parity groups i and
-//! i − 1. For i = 0 the latter is the last group, shifted by one place; the code's first
-//! check has no bit there. Layers are in the order of decoding.
+//! i − 1. In the layer of i = 0, the last group, shifted by one place, replaces group
+//! i − 1. The code's first check has no bit in it. Layers are in the order of decoding.
 struct code_view {
     std::uint32_t message_groups;
     std::uint32_t q; //!< layers; at least 2

@@ -38,7 +38,8 @@ private:
                      float soft_factor) const;
 
     const setup& d_setup;
-    // Arrays of messages, posteriors and next posteriors.
+    // Messages, posteriors and next posteriors of a codeword. The precision decides which
+    // of the two is used.
     std::vector<std::int32_t> d_integers;
     std::vector<float> d_floats;
 };

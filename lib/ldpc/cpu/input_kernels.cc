@@ -22,8 +22,8 @@ inline float value_of(std::int8_t x) { return float(x + (x == -128)); }
 inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
 inline void set(float& to, float x) { to = x; }
-// The sum with 1.5 · 2^23 has no fraction, so that x is rounded, and the lowest bits of
-// the sum are those of the integer.
+// Rounds x to an integer: the sum of x and 1.5 · 2^23 has no fraction, and its lowest
+// bits are those of the integer.
 template <class Integer>
 inline void set(Integer& to, float x)
 {

@@ -14,8 +14,8 @@
 namespace gr::gpufec::ldpc {
 namespace input {
 
-//! Multiplies values by a factor, clamps them to ±limit and, except to float, rounds
-//! them, ties to even. NaN and −0 become 0; the byte −128 counts as −127.
+//! Multiplies values by a factor and clamps them to ±limit. Integer results are rounded,
+//! ties to even. NaN and −0 become 0, and the byte −128 counts as −127.
 template <class From, class To>
 using converter =
     void (*)(const From* from, std::size_t count, float factor, float limit, To* to);

@@ -29,7 +29,7 @@ struct vector_of {
     typedef T type __attribute__((vector_size(sizeof(T) * Lanes), may_alias));
 };
 
-// 16-bit posteriors; messages of 8 or 16 bits.
+// Arithmetic with 16-bit posteriors and messages of 8 or 16 bits.
 template <class Message>
 struct integer_arithmetic {
     static constexpr unsigned lanes = GPUFEC_LANES;
@@ -38,7 +38,7 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // to the edge with min1, and to others
+    struct message_magnitudes { // for the edge with min1, and for the others
         vec to_min1, to_all;
     };
 
@@ -167,8 +167,8 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        // No upper clamp is needed: next ≥ m − offset, except where m > 1, and then x > 1
-        // too.
+        // \c near needs no upper clamp: \c next is below m by at most the offset, unless
+        // m > 1. In that case x > 1, and the result is 1 anyway.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});
@@ -241,7 +241,7 @@ private:
 
     vec limited(vec x) const
     {
-        // A variable, because -fsanitize would make the sum an int.
+        // A variable is needed, because -fsanitize would make the sum an int.
         const auto bound = value(d_channel_limit);
         const vec limit = vec{} + bound;
         return Arithmetic::larger(Arithmetic::smaller(x, limit), -limit);
@@ -272,7 +272,7 @@ private:
         }
     }
 
-    // Lanes that are transposed together.
+    // The number of lanes that are transposed together.
     static constexpr unsigned group = lanes < 16 ? lanes : 16;
     static_assert(lanes % group == 0, "");
 
@@ -549,8 +549,8 @@ private:
         }
     }
 
-    // Computes soft_value() of message_rule.h. The sum with 1.5 · 2^23 has no fraction,
-    // so that y is rounded, and the lowest bits of the sum are those of the integer.
+    // Computes soft_value() of message_rule.h. To round y, 1.5 · 2^23 is added: the sum
+    // has no fraction, and its lowest bits are those of the integer.
     void llrs_of(vec x, std::int8_t* row) const
     {
         for (unsigned l = 0; l < lanes; ++l) {

@@ -18,8 +18,9 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * The array of posteriors continues with copies of those of shared bits, made before the
- * layer, and with the differences that the layer's deferred edges add after it. */
+ * The array of posteriors has more than n places. Behind the n posteriors are copies
+ * of the posteriors of shared bits, made before a layer, and the differences that
+ * deferred edges add after the layer. */
 struct edge {
     std::uint32_t from; //!< place of the posterior
     std::uint32_t to;   //!< place for the new posterior or difference
@@ -51,7 +52,7 @@ struct code_view {
     const check* checks; //!< checks in the order of decoding
     std::uint32_t check_count;
     const std::uint32_t* bits; //!< bit of each edge
-    const edge* edge_list;     //!< used instead in layers that add differences
+    const edge* edge_list;     //!< used in place of bits in layers that add differences
     const transfer* copies;
     const transfer* added;
 };
@@ -80,8 +81,8 @@ struct frames {
     std::int8_t* soft[max_lanes]; //!< n LLRs; null: none
     float soft_factor[max_lanes];
     bool extrinsic;                       //!< LLRs minus the channel values
-    std::uint16_t iterations[max_lanes];  //!< written
-    std::uint32_t unsatisfied[max_lanes]; //!< counted up; 0 before decoding
+    std::uint16_t iterations[max_lanes];  //!< result
+    std::uint32_t unsatisfied[max_lanes]; //!< result; must be 0 before decoding
 };
 
 struct kernel {

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of message_rule.h on a device, one value per thread. Products and sums
- * are fused only where that is exact, so that floats are the same as on the CPU. */
+/* The arithmetic of message_rule.h on a device, one value per thread. Products and
+ * sums are fused only where this changes no result, so that floats are the same as on
+ * the CPU. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_ARITHMETIC_H
@@ -12,14 +13,14 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Magnitudes of a check's messages, to the edge with min1 and to all others.
+// Magnitudes of a check's messages, for the edge with min1 and for all others.
 template <class Value>
 struct message_magnitudes {
     Value to_min1, to_all;
 };
 
-// Returns the float magnitudes of a check's messages before they are stored with fewer
-// bits, from the check's three minima and twice its offsets.
+// Returns the float magnitudes of a check's messages, not yet truncated to the bits that
+// are stored. \p min1, \p min2 and \p third are the check's smallest magnitudes.
 __device__ inline message_magnitudes<float>
 check_to_variable_without_stored_floats(float min1,
                                         float min2,
@@ -29,8 +30,8 @@ check_to_variable_without_stored_floats(float min1,
                                         float decline,
                                         float normalization)
 {
-    // Products are exact, or nothing is subtracted from them, so that contraction is
-    // harmless.
+    // Fused multiply-adds give the CPU's results, because their products are exact or
+    // have nothing subtracted from them.
     const auto after = [decline, normalization](float m, float next, float twice) {
         const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
         return __saturatef(fmaf(m, normalization, -__fmul_rn(twice, near)));

@@ -12,7 +12,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 // Returns x in a form that the compiler cannot recompute and so keeps in a register.
-// Reading it again in a loop would wait for all loads in flight.
+// Without it, the compiler may read x again in a loop, which waits for all loads in
+// flight.
 __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -22,8 +23,9 @@ __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 #endif
 }
 
-// Does the same for values that are equal in all threads, and hides that from the
-// compiler: an instruction with a uniform operand cannot encode a constant.
+// Does the same as kept_in_register() for a value that is equal in all threads, and hides
+// from the compiler that it is equal. Otherwise the value is a uniform operand, and an
+// instruction with a uniform operand cannot encode a constant.
 __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -35,11 +37,12 @@ __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 #endif
 }
 
-// Takes a slot that no other block uses; called by one thread of a block.
+// Takes a slot that no other block uses, and returns its index. One thread of a block
+// calls this function.
 __device__ inline unsigned take_slot(const block_arguments& a)
 {
     unsigned i = blockIdx.x;
-    // The slot of the last block on this multiprocessor is probably free.
+    // The slot of the block that ran last on this multiprocessor is probably free.
     if (gridDim.x > a.slots) {
 #ifdef __CUDA_ARCH__
         asm volatile("mov.u32 %0, %%smid;" : "=r"(i));

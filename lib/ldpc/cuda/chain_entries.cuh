@@ -146,8 +146,8 @@ struct chain_entry {
         return __float_as_uint(fmaf(before, 16 * 0x1p-149f, swapped));
     }
 
-    // Returns the number of words of a copy of all layers and of the empty entry after
-    // them, which kernels read ahead.
+    // Returns the number of words of a copy of all layers, including the empty entry
+    // after the last one, because kernels read ahead.
     __host__ __device__ static constexpr unsigned copy_words(unsigned q)
     {
         return (q + 1) * words;
@@ -194,14 +194,14 @@ struct chain_entry {
     }
 };
 
-// Access to a thread's posteriors when those of some groups are in device memory, and the
+// Access to the posteriors of a thread when some groups are in device memory and the
 // others in shared memory. Predicates choose the memory, because a branch for each edge
 // would keep loads from overlapping.
 class placed_posteriors
 {
 public:
-    // \p device: posteriors in device memory. A thread without a check uses the word
-    // \p spare there.
+    // \p device points to the posteriors in device memory. A thread without a check uses
+    // the word \p spare there.
     template <bool SomeSpare>
     __device__ placed_posteriors(std::uint32_t* device,
                                  std::uint32_t* spare,
@@ -286,8 +286,9 @@ private:
     const std::uintptr_t d_base;
 };
 
-// Calls load(i, x) and use(i, x) for each layer from \p first to before \p end. Loads run
-// ahead while earlier layers are used, also past the end.
+// Calls load(i, x) and later use(i, x) for each layer i from \p first to before \p end.
+// The layers ahead are loaded while earlier ones are used. load() is also called for
+// layers past the end.
 template <class Loaded, unsigned Together, class Load, class Use>
 __device__ void each_loaded_ahead(unsigned first, unsigned end, Load&& load, Use&& use)
 {

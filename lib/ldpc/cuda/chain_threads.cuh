@@ -60,7 +60,8 @@ template <unsigned Chains, unsigned PerChain = chain_table::group>
 class chain_threads
 {
 public:
-    //! Threads per chain; with two chains whole warps, which barriers need.
+    //! Threads per chain. With two chains this is a number of whole warps, because
+    //! numbered barriers count whole warps.
     static constexpr unsigned pitch = Chains > 1 ? (PerChain + 31) / 32 * 32 : PerChain;
     static constexpr unsigned count = pitch * Chains;
 
@@ -82,7 +83,7 @@ public:
     //! code on its own memory.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
-    //! Words of shared memory in place of the posteriors of threads without a check.
+    //! Words of shared memory that threads without a check use in place of posteriors.
     static constexpr unsigned spare_words = Chains * (pitch - PerChain);
     //! Returns the index of the thread's spare word, if it has no check.
     __device__ unsigned spare() const
@@ -90,7 +91,6 @@ public:
         return chain * (pitch - PerChain) + j - PerChain;
     }
 
-    //! Waits at the barriers before a layer.
     __device__ void wait_before(const layer_flags& layer)
     {
         if (Chains > 1 && layer.phase) {
@@ -102,8 +102,8 @@ public:
         }
     }
     //! Tells the other chain that the posteriors of a layer's message bits are written.
-    //! Its parity bits may be written later, because the other chain uses them phases
-    //! later.
+    //! The layer's parity bits may be written later, because the other chain does not use
+    //! them until some phases later.
     __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -126,9 +126,9 @@ public:
 private:
     // Numbered barriers: unlike __syncthreads(), threads can wait at one from different
     // places in the program. A chain arrives at the other's barrier at the end of a phase
-    // and waits at its own before the next. Each chain alternates between two,
-    // because the other may arrive for the next phase before all threads of this one have
-    // left the last barrier.
+    // and waits at its own before the next. Each chain alternates between two barriers,
+    // because the other chain may arrive for the next phase before all threads of this
+    // chain have left the barrier of this phase.
     static constexpr std::uint32_t first_phase = 4, next_phase = 2;
 
 #if defined(GPUFEC_EMULATED)

@@ -109,7 +109,8 @@ private:
         mark("copy_out");
     }
 
-    // Converts borrowed input or symbols to the kernels' input.
+    // Converts input in the caller's format, channel values or symbols, to the kernels'
+    // input.
     void convert_input(const caller_frame* frames, std::uint32_t count, ldpc_slot& s)
     {
         const auto stream = s.queue.get();
@@ -140,7 +141,7 @@ private:
     }
 
     // Makes the launch plan of a code when it is first used, and larger scratch memory if
-    // the plan needs it. Called before a batch's first kernel is launched.
+    // the plan needs it. It must be called before a batch's first kernel is launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -164,7 +165,7 @@ private:
             }
             cuda::need_memory(bytes);
             auto larger = std::make_unique<cuda::buffer<std::uint8_t>>(bytes);
-            larger->clear(); // kernels read ahead into words that they have not written
+            larger->clear(); // kernels read ahead, past the words that they write
             if (!unused) {
                 d_outgrown.push_back(std::move(d_scratch));
             }
@@ -196,8 +197,9 @@ private:
 
 } // namespace
 
-// Returns a number of codewords that fits the memory to pin and, if possible, is a
-// multiple of a wave. In a wave, each multiprocessor has one block with two codewords.
+// Returns the number of codewords of a batch. The host memory of all slots should not
+// exceed page_locked_bytes, and the number is a multiple of a wave if possible. In a
+// wave, each multiprocessor has one block with two codewords.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);
@@ -214,9 +216,9 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         return capacity / wave * wave;
     }
     // A batch of half a wave or more takes as long as a whole wave. The batch is
-    // therefore a whole wave, which may take up to twice the memory to pin. Symbols
-    // take more memory than LLRs. They may take up to 224 MiB, because a ring of
-    // borrowed input may have up to 256 MB.
+    // therefore a whole wave, which may take up to twice page_locked_bytes. Symbols take
+    // more memory than LLRs. They may take up to 224 MiB, because a ring of borrowed
+    // input may have up to 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

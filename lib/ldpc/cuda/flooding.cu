@@ -256,7 +256,7 @@ private:
                  d_edges };
     }
 
-    // Returns the arrays in scratch memory, and their bytes.
+    // Returns the arrays in scratch memory, and their size in bytes.
     std::pair<batch<Values>, std::size_t> layout(std::uint8_t* scratch,
                                                  std::size_t codewords) const
     {

@@ -17,7 +17,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one run of a batch, which have the same code, in device memory.
+//! The codewords of one run of a batch, in device memory. All have the same code.
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
@@ -61,10 +61,11 @@ class launch_plan
 {
 public:
     virtual ~launch_plan() = default;
-    //! Returns whether shared memory is large enough for the plan's fastest kernel.
+    //! Returns false if shared memory is too small for the fastest kernel, so that the
+    //! plan uses a slower one.
     virtual bool fits_shared_memory() const { return true; }
-    //! Returns the size in bytes of the scratch memory that a launch of up to \p
-    //! codewords codewords needs.
+    //! Returns how many bytes of scratch memory a launch of up to \p codewords codewords
+    //! needs.
     virtual std::size_t scratch_bytes(std::size_t codewords) const = 0;
     virtual void launch(const device_frames& frames,
                         const stopping& stop,
@@ -72,19 +73,21 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! Returns the first plan below that accepts the code. \p soft: with LLR output.
+//! Returns the first plan in the list of plans.cu that accepts the code. \p soft: with
+//! LLR output.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
                                               bool soft,
                                               ldpc_schedule schedule,
                                               int device);
 
-// These functions return nullptr if their kernels do not support the code or the
-// device. The last two accept every code.
+// These functions return nullptr if their kernels do not support the code or the device.
+// make_layered_plan() and make_flooding_plan() accept every code.
 
-//! Returns a layered plan for DVB-S2 codes. In int8 it puts two checks of a codeword in a
-//! word while each codeword has a multiprocessor, and two codewords for larger batches;
-//! in int16 and float it has one codeword per block.
+//! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
+//! codeword if the batch has at most one codeword per multiprocessor. In larger batches
+//! it holds one check of two codewords, if their posteriors fit in shared memory. In
+//! int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
@@ -107,8 +110,8 @@ std::unique_ptr<launch_plan> make_dvb_float_plan(const ldpc_code& code,
                                                  bool soft,
                                                  int device);
 
-//! Returns the layered int8 plan for quasi-cyclic codes with bits of a single check, with
-//! two codewords per team of threads.
+//! Returns the layered int8 plan for quasi-cyclic codes in which some bits have a single
+//! check (NR, AR4JA). A team of threads decodes two codewords.
 std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
                                                     const message_rule& rule,
                                                     bool soft,

@@ -6,7 +6,7 @@
  * in device memory. The kernel waits for memory most of the time, so that its speed
  * depends on the number of threads that a multiprocessor holds. Codes with checks of few
  * bits and without deferred edges therefore have kernels that need fewer registers, with
- * the thread block size that gives most threads. */
+ * the block size that gives the most threads. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned max_threads = 512;
 // Threads per block of the kernels for checks of any size. A layer with deferred edges
-// has 360 checks, one per thread.
+// has up to 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
 constexpr unsigned any_check = 32; // bits per check that fit in registers
 constexpr std::uint32_t nothing = ~0u;
@@ -33,10 +33,9 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. In a
-   layer
- * the first edges of all checks come first, then the second ones and so on, with \c
- * nothing where a check has fewer edges than others. Messages have the same order. */
+/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. A
+ * layer has the first edges of all checks, then the second ones and so on. Where a check
+ * has fewer edges than others, the word is \c nothing. Messages have the same order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;
@@ -45,7 +44,7 @@ struct code_tables {
     std::uint32_t n;
 };
 
-// Number of posteriors in a block's scratch memory for changes by deferred edges.
+// Returns the number of values in a block's scratch memory for changes by deferred edges.
 template <unsigned MostBits>
 constexpr unsigned changes = MostBits == any_check ? any_check_threads * 32 : 0;
 
@@ -56,8 +55,8 @@ struct scratch_view {
     bool posteriors_in_shared;
 };
 
-// The decoder of a thread block, for checks of at most MostBits bits, or of any number if
-// MostBits is any_check.
+// The decoder of a thread block, for checks of at most MostBits bits. If MostBits is
+// any_check, checks may have any number of bits.
 template <class Values, unsigned MostBits>
 class layered_kernel
 {
@@ -450,8 +449,8 @@ private:
     using posterior = typename Values::posterior;
     using message = typename Values::message;
 
-    // Chooses the block size with the most resident threads per multiprocessor; of
-    // several such sizes, the smallest.
+    // Chooses the block size with the most resident threads per multiprocessor. Among
+    // equal sizes, the smallest is chosen.
     void choose_threads(int multiprocessors)
     {
         int most = 0;

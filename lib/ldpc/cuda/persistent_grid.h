@@ -16,9 +16,9 @@ namespace device {
 struct block_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state;       // memory of the slots
-    std::uint32_t* taken;       // a flag per slot, 1 while a block uses it
-    std::uint32_t slots;        // number of slots
+    std::uint32_t* state; // memory of the slots
+    std::uint32_t* taken; // a flag per slot, 1 while a block uses it
+    std::uint32_t slots;
     std::uint32_t slots_per_sm; // per multiprocessor
 };
 

@@ -55,9 +55,9 @@ constexpr std::uint32_t spare_bit = 1u << 16;
 
 constexpr unsigned banks = 32; // banks of shared memory
 
-// Orders the edges of each check so that, of the bits that the lanes read at the same
-// time, few are in one bank. Edges to bits in device memory, whose index is \p shared
-// or more, come last.
+// Orders the edges of each check so that the lanes rarely read several bits of one bank
+// at the same time. Edges to bits in device memory, whose index is \p shared or more,
+// come last.
 void arrange(unit& u, unsigned shared)
 {
     constexpr unsigned rounds = 6;
@@ -151,8 +151,8 @@ class host_table
 public:
     static constexpr unsigned external_spare_places = 4;
 
-    //! Makes the units for a kernel of up to \p max_degree edges, where the first
-    //! \p shared bits are in shared memory, and with \p external others in device memory.
+    //! Makes the units for a kernel of up to \p max_degree edges. The first \p shared
+    //! bits are in shared memory. If \p external is set, the others are in device memory.
     host_table(const layer_plan& plan,
                unsigned max_degree,
                unsigned shared,
@@ -169,7 +169,7 @@ public:
     unsigned unit_count() const { return unsigned(d_units.size()); }
     unsigned shared() const { return d_shared; }
     unsigned spare_places() const { return d_spare; }
-    unsigned degree() const // the largest
+    unsigned degree() const // largest of all units
     {
         unsigned most = 0;
         for (const auto& u : d_units) {
@@ -268,7 +268,7 @@ private:
             unit u;
             u.degree = padded(order[first]);
             // A spare place that is written belongs to a single lane. The kernel with
-            // posteriors in device memory does not write them.
+            // posteriors in device memory does not write spare places.
             const bool lacks =
                 last - first < lanes || degree_of(order[last - 1]) < degree;
             const auto own = spare_bit + lanes * (lacks ? lacking++ : 0);
@@ -291,11 +291,12 @@ private:
     unsigned d_max_degree, d_shared;
     bool d_external;
     std::vector<unit> d_units;
-    std::vector<unsigned> d_layer_begin; // first units of layers, and the end
-    unsigned d_spare = lanes;            // spare places
+    // First unit of each layer, then the number of units.
+    std::vector<unsigned> d_layer_begin;
+    unsigned d_spare = lanes;
 };
 
-// A launch configuration.
+// A launch configuration; \c first and \c steps are its range in the array of steps.
 struct unstructured_shape {
     unsigned warps;
     unsigned per_sm; // blocks per multiprocessor
@@ -372,9 +373,8 @@ public:
     }
 
 private:
-    // Estimates the time of an iteration of \p blocks blocks: from the number of
-    // instructions, including a few in warps without a unit, or with few warps from the
-    // latency of a step.
+    // Estimates the clock cycles of an iteration of \p blocks blocks. With many warps the
+    // number of instructions determines them; with few warps it is the latency of a step.
     double clocks(const unstructured_shape& s, unsigned blocks) const
     {
         const double per_clock = 3;
@@ -391,7 +391,7 @@ private:
     }
 
     const unsigned d_multiprocessors;
-    const unsigned d_degree; // the largest
+    const unsigned d_degree; // largest of all units
     const cuda::buffer<std::uint32_t> d_places;
     const cuda::buffer<unstructured_table::step> d_steps; // steps of all shapes
     const unstructured_kernel_function d_kernel;
@@ -406,8 +406,8 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                                                            bool,
                                                            int device)
 {
-    // A 16-bit float holds integers up to 2048 exactly, and 1 is added to magnitudes;
-    // violated checks are counted in 16 bits.
+    // Magnitudes plus 1 must be at most 2048, up to which a 16-bit float holds integers
+    // exactly. Violated checks are counted in 16 bits.
     if (rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) > 2047 ||
         code.checks() > 0xffff || code.n() > 0xffff) {

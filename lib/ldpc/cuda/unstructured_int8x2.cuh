@@ -4,13 +4,13 @@
 /* Layered min-sum in int8 for codes without structure. A thread block decodes two
  * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * A layer is divided into units of 32 checks, one for each lane of a warp; a step is as
- * many units as the block has warps. Shared memory holds the posteriors of as many bits
- * as fit. Spare places of infinite magnitude follow, which stand for the edges that a
- * check lacks: no sum changes them, so that no edge needs a test. The posteriors of the
- * other bits, the last ones, are in device memory. Each check reads the places of its
- * bits from a table, whose entries serve both codewords. The table is in the L1 and L2
- * caches, as are the compressed messages; both are fetched a step ahead. */
+ * A layer is divided into units of 32 checks, one for each lane of a warp; a step has one
+ * unit for each warp of the block. Shared memory holds the posteriors of as many bits as
+ * fit. Spare places of infinite magnitude follow, which stand for the edges that a check
+ * lacks: no sum changes them, so that no edge needs a test. The posteriors of the other
+ * bits, the last ones, are in device memory. Each check reads the places of its bits from
+ * a table, whose entries serve both codewords. The table is in the L1 and L2 caches, as
+ * are the compressed messages; both are fetched a step ahead. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
@@ -23,12 +23,13 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct unstructured_table {
-    //! A step; two without units follow the last.
+    //! A step. Two steps without units follow the last one, because kernels read ahead.
     struct alignas(8) step {
-        // From the highest bit: the number of units, which the first warps take; whether
-        // a layer begins; whether the step before has the same degree; the padded degree.
+        // Fields of \c head, from the highest bit: the number of units, which the first
+        // warps take; whether a layer begins; whether the step before has the same
+        // degree; the padded degree.
         static constexpr unsigned units_at = 24, barrier_at = 9, same_at = 8;
-        std::uint32_t first; //!< unit
+        std::uint32_t first; //!< index of the first unit
         std::uint32_t head;
 
         __host__ __device__ unsigned units() const { return head >> units_at; }
@@ -40,7 +41,7 @@ struct unstructured_table {
     const step* steps;
     std::uint32_t step_count;
     std::uint32_t n;           //!< bits
-    std::uint32_t spare_place; //!< the first spare place; those of bits precede it
+    std::uint32_t spare_place; //!< first spare place, behind the bits in shared memory
     std::uint32_t words;       //!< number of places in shared memory
     std::uint32_t unit_count;
     std::uint32_t block_words; //!< device memory of a block: messages, then posteriors
@@ -56,8 +57,8 @@ constexpr unsigned lanes = 32;     // checks of a unit
 constexpr unsigned flag_words = 4; // the first codeword; the count of violated checks
 constexpr std::uint32_t infinite = 0x7c007c00u;
 
-// The number of words of a check's messages, and of the places of its edges, in a
-// kernel for up to \p most edges.
+// These functions return the number of words of a check's messages, and of the places of
+// its edges, in a kernel for up to \p most edges.
 __host__ __device__ constexpr unsigned message_words(unsigned most)
 {
     return (most + 7) / 8 + 1;
@@ -67,7 +68,7 @@ __host__ __device__ constexpr unsigned place_words(unsigned most)
     return (most + 1) / 2;
 }
 // Returns the index of a word of places. The vectors of four words of all lanes come
-// first, then the one or two words that are left of each.
+// first, then the remaining one or two words of each lane.
 __host__ __device__ constexpr unsigned
 place_at(unsigned most, unsigned word, unsigned lane)
 {
@@ -145,8 +146,8 @@ public:
         d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
                                                       table.unit_count * unit_words) -
                      shared_begin() - 4 * table.words;
-        // With one copy for loads and stores the compiler keeps all addresses in between,
-        // and spills registers.
+        // A single copy for loads and stores would make the compiler keep all addresses
+        // in between and spill registers.
         d_external_store = reinterpret_cast<std::uintptr_t>(
             in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
         d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);
@@ -156,7 +157,8 @@ public:
         d_rest = in_registers(places + place_at(MaxDegree, 4 * vectors, lane));
     }
 
-    // Blocks are persistent and take pairs of codewords by a counter.
+    // Decodes pairs of codewords. The resident blocks take them from a common counter
+    // until none is left.
     __device__ void run()
     {
         for (;;) {
@@ -231,7 +233,8 @@ private:
                 llrs.write_four<std::int8_t>(i, four);
             }
         }
-        // If the other codeword is not finished, the posteriors of this one change too.
+        // Waits until all threads have read the posteriors of this codeword. They change
+        // again if the other codeword is not finished.
         __syncthreads();
     }
 
@@ -306,8 +309,8 @@ private:
         return reinterpret_cast<std::uint32_t*>(d_external + address);
     }
     // Returns the posterior at an address. Predicates choose the memory, because branches
-    // would keep loads from overlapping. Only one of the loads happens; the zero tells
-    // the compiler that no earlier value of the register is needed.
+    // would keep loads from overlapping. Only one of the loads happens. Setting x to 0
+    // tells the compiler that no earlier value of the register is needed.
     __device__ std::uint32_t get(std::uint32_t address) const
     {
         if constexpr (!External) {
@@ -332,7 +335,8 @@ private:
 #endif
         }
     }
-    // Sets a posterior; with posteriors in device memory, spare places are left alone.
+    // Sets a posterior. The kernel with posteriors in device memory does not write spare
+    // places.
     __device__ void set(std::uint32_t address, std::uint32_t x) const
     {
         if constexpr (!External) {
@@ -362,7 +366,7 @@ private:
 #endif
         }
     }
-    // Returns the posteriors that begin with that of \p bit. Groups of four bits are in
+    // Returns a pointer to the posteriors from \p bit on. Each group of four bits is in
     // one kind of memory.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {
@@ -581,10 +585,12 @@ private:
     const unstructured_table::step* d_steps;
     std::uint32_t* d_flags;
     std::uint32_t* d_block_state;
-    // Device memory less the end of shared memory.
+    // Distance from an address behind the end of shared memory to its word in device
+    // memory.
     std::uintptr_t d_external, d_external_store;
-    // The lane's data in a step that begins with unit 0: its messages, and the distance
-    // to their third word; the vectors of its places, and its last places.
+    // The lane's data in a step that begins with unit 0: d_state points to its messages,
+    // whose third word is d_after words further; d_vectors and d_rest point to its
+    // places.
     std::uint32_t* d_state;
     unsigned d_after;
     const std::uint32_t *d_vectors, *d_rest;

@@ -11,12 +11,12 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Two chains pay off where a layer has so few edges that its instructions do not hide
-// latency, and where only one codeword fits on a multiprocessor.
+// Two chains are faster only where a layer has too few edges to hide the latency of its
+// instructions, and where only one codeword fits on a multiprocessor.
 constexpr unsigned max_edges = 7; // per check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 
-// Relative costs of a layer and a barrier.
+// Estimated run times of a layer and of a barrier; only their ratio matters.
 constexpr unsigned layer_cost = 10, barrier_cost = 2;
 
 using groups = std::bitset<180>; // set of groups of message bits
@@ -32,14 +32,15 @@ std::vector<layer> layers_of(const ldpc_code& code)
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
         for (const auto x : code.addresses()[g]) {
             auto& l = layers[x % code.q()];
-            l.cost += l.used[g] ? 2 * barrier_cost : 0; // bits occur twice
+            // A group that occurs twice needs two barriers in the layer.
+            l.cost += l.used[g] ? 2 * barrier_cost : 0;
             l.used[g] = true;
         }
     }
     return layers;
 }
 
-// Successive layers of a chain.
+// The cost of successive layers of one chain, with the barriers between them.
 struct run {
     groups used;       // groups of any layer
     groups since_last; // groups since the last barrier
@@ -57,19 +58,19 @@ struct run {
     }
 };
 
-// Phases and their total cost.
 struct plan {
     std::vector<std::array<unsigned, 2>> phases;
     unsigned cost = std::numeric_limits<unsigned>::max();
 };
 
-// Returns the cheapest plan with \p first layers in the first chain; without phases if
-// there is no such plan.
+// Returns the cheapest plan whose first chain has \p first layers, or a plan without
+// phases if there is none.
 plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
     constexpr unsigned most = 12; // layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
-    // The cheapest sequence of phases that finishes a number of layers in each chain.
+    // The cost of the cheapest phases that decode a given number of layers of each chain,
+    // and the numbers of layers in the last of these phases.
     struct way {
         unsigned cost = plan().cost;
         std::array<unsigned, 2> last;

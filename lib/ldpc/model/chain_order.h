@@ -5,10 +5,11 @@
  * has the checks j·q + i. Its bits are groups of message bits and the parity bits of
  * layers i and i − 1.
  *
- * Long codes with checks of few edges are divided into two chains of layers. The second
- * chain begins at about the middle layer, and the two share parity bits only at their
- * ends. Layers are decoded in phases: in a phase, the layers of one chain share no group
- * with those of the other, so that decoders can work on both chains at the same time. */
+ * Long codes with checks of few edges are divided into two chains of layers. The
+ * second chain begins at about the middle layer, and the two chains share parity bits
+ * only at their ends. Layers are decoded in phases: in a phase, the layers of one
+ * chain share no group with those of the other, so that decoders can work on both
+ * chains at the same time. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H
@@ -27,8 +28,10 @@ struct chain_order {
 
     unsigned chains() const { return begins[1] < begins[2] ? 2 : 1; }
 
-    std::array<unsigned, 3> begins; //!< the first layer of each chain, and the end
-    //! The number of layers of each chain in each phase, at least one.
+    //! The first layer of each chain, then the number of layers.
+    std::array<unsigned, 3> begins;
+    //! For each phase, the number of layers of each chain. If there is only one chain,
+    //! the second number is 0.
     std::vector<std::array<unsigned, 2>> phases;
 };
 

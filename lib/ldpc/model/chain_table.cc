@@ -44,8 +44,8 @@ chain_layers::chain_layers(const ldpc_code& code)
     }
 }
 
-// A search for the layers that need a barrier, from the groups in use since the last
-// barrier.
+// Finds the layers that need a barrier: those with a group that has been in use since the
+// last barrier.
 class chain_layers::barriers
 {
 public:
@@ -82,7 +82,7 @@ private:
 
 namespace {
 
-// Returns an edge to the group at \p first, an offset in bytes.
+// Returns an edge to the group whose posteriors begin at byte \p first.
 chain_table::edge to_bytes(unsigned first, unsigned shift)
 {
     const int start = int(first) - 4 * int(shift);
@@ -93,7 +93,7 @@ chain_table::edge to_group(unsigned group, unsigned shift)
     return to_bytes(chain_table::bytes * group, shift);
 }
 
-// Returns the offset of an edge's group in bytes.
+// Returns the byte at which the posteriors of an edge's group begin.
 unsigned first_of(const chain_table::edge& e)
 {
     const int start = int(e.start & 0x7fffffffu);
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> chain_table::entries(unsigned message_edges,
             at[edge_words * message_edges + 1] = shared_edges[i] | early_edges[i] << 8;
         }
     }
-    if (!two_checks_per_word) { // no posterior of the empty layer is read early
+    if (!two_checks_per_word) { // the entry after the last layer reads no posterior early
         all[q * words + edge_words * message_edges + 1] = message_edges << 8;
     }
     return all;
@@ -164,9 +164,10 @@ bool chain_layers::place_groups(chain_table& table, unsigned shared_groups) cons
 std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
                                                           bool two_checks_per_word) const
 {
-    // A chain's first layer stores the parity bits before the chain. The chain that ends
-    // with these bits fetches them this many layers before its last one, so one chain
-    // needs a barrier in between. Two chains have the barriers of phases there.
+    // The first layer of a chain stores the last parity bits of the other chain, or of
+    // the same chain if there is only one. These bits are loaded \c ahead layers before
+    // the last layer of the chain they belong to. A single chain needs a barrier between
+    // the store and the load. With two chains, the barriers of the phases do this.
     constexpr unsigned ahead = 4;
     const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);

@@ -23,38 +23,40 @@ namespace device {
  * Thread j uses bit (j − s) mod 360 of its group in a circulant of shift s. The byte
  * offset of its posterior is that of the group plus 4·(j − s), plus 1440 if j is less
  * than s. Kernels compute these sums in floats, because integer units are busier: an
- * offset n is stored as the denormal float n · 2^-149, whose bits are those of n. Kernels
- * must therefore not flush denormals to 0 (--ftz). The host might flush them, so it does
- * not compute with such floats.
+ * offset n is stored as the denormal float n · 2^-149, which has the same bits as the
+ * integer n. Kernels must therefore not flush denormals to 0 (--ftz). The host might
+ * flush them, so it does not compute with such floats.
  *
- * With two checks per word, bits m and m + 180 of a group share a word, and thread j <
- * 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod 180,
- * whose halves are exchanged if either j < s' or s ≥ 180.
+ * With two checks per word, the bits m and m + 180 of a group share a word, and thread
+ * j < 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod
+ * 180, whose halves are exchanged if either j < s' or s ≥ 180.
  *
  * A layer begins with its deferred edges in the order of their rounds (layer_plan.h). The
- * edges that write the same bits follow. Edges to groups in device memory come last.
+ * edges that write the bits of deferred edges follow. Edges to groups in device memory
+ * come last.
  */
 struct chain_table {
     struct edge {
         float shift; //!< shift s of the circulant
-        //! The bits of the denormal float for the offset of the group minus 4·s.
+        //! The bits of the float n · 2^-149, where n is the byte offset of the group
+        //! minus 4·s. n may be negative.
         std::uint32_t start;
     };
     static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
     static constexpr unsigned max_layers = 144, max_groups = 180;
-    // The head of a layer: degree in the lowest byte, number of deferred edges, flags.
-    // Kernels may compare its halves as 16-bit floats (layer_flags in
-    // ../cuda/chain_threads.cuh); neither is 0 or NaN.
+    // The head of a layer: the number of its message edges in the lowest byte, the number
+    // of its deferred edges, and flags. Kernels may compare its 16-bit halves as floats
+    // (layer_flags in ../cuda/chain_threads.cuh), so neither half may be 0 or NaN. Bit
+    // round_at + e is set if deferred edge e begins round 2 or a later one.
     static constexpr unsigned deferred_at = 8, round_at = 16;
-    //! There are deferred edges of round 2 or later.
+    //! The layer has deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
-    //! There are deferred edges.
+    //! The layer has deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
     //! The chain needs a barrier before the layer: bits of the layer were in use since
-    //! the last one.
+    //! the last barrier.
     static constexpr std::uint32_t barrier = 1u << 15;
-    // Bit round_at + e is set if deferred edge e begins round 2 or a later one.
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
     //! The last layer of a phase; not set in the last phase.
@@ -62,8 +64,8 @@ struct chain_table {
     //! The first layer of a phase, before which all chains need a barrier; not set in
     //! the first phase.
     static constexpr std::uint32_t phase = 1u << 31;
-    //! With two checks per word, the number of layers after which the first layer's
-    //! update of the last layer's parity bits reaches the threads of these bits.
+    //! With two checks per word: layer 0 updates the parity bits of the last layer, and
+    //! after this many layers the new values reach the threads that hold these bits.
     static constexpr unsigned passed_after = 4;
 
     //! Returns the chain_entry of each layer (../cuda/chain_entries.cuh) as words, and
@@ -72,15 +74,16 @@ struct chain_table {
                                        bool two_checks_per_word = false) const;
 
     std::uint32_t q;
-    //! First layers of the chains, and the end; see chain_order.h.
+    //! First layers of the chains, then q; see chain_order.h.
     std::uint32_t begins[3];
     std::uint32_t message_bits;
     std::uint32_t shared_groups; //!< groups whose posteriors are in shared memory
     edge edges[880];
     std::uint32_t layer[max_layers];
-    //! In each layer, the number of edges to groups in shared memory, which come first,
-    //! and the index of the first of those edges to other groups whose posteriors have
-    //! not changed since the barrier before the preceding layer.
+    //! shared_edges is the number of a layer's edges to groups in shared memory; these
+    //! edges come first. early_edges is the index of the first edge to device memory that
+    //! may be read before the preceding layer is complete, because its posteriors have
+    //! not changed since the barrier before that layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
     //! The place of each group. Places below shared_groups are in shared memory, others
     //! in device memory.
@@ -102,8 +105,8 @@ constexpr unsigned chain_entry_words(unsigned message_edges,
     return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
 }
 
-//! Returns the largest number of edges per layer to bits that occur in the layer more
-//! than once, for which the kernels are made. The codes of standards need no more.
+//! Returns how many edges per layer the kernels support to bits that occur in the layer
+//! more than once. No code of a standard needs more.
 constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
@@ -134,15 +137,15 @@ class chain_layers
 public:
     explicit chain_layers(const ldpc_code& code);
 
-    //! The form of table that a kernel supports.
+    //! The form of a table that a kernel supports.
     struct form {
         unsigned message_edges = 0;   //!< per layer
         unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
-        unsigned max_deferred = 0;    //!< those of them that are deferred
+        unsigned max_deferred = 0;    //!< deferred edges per layer
         unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
         unsigned max_external = 0;    //!< edges per layer to groups in device memory
-        unsigned max_early = 0;       //!< edges per layer from early_edges on
-        //! Layers with fewer edges are filled up with edges to a group behind those in
+        unsigned max_early = 0; //!< edges per layer that are read early; see early_edges
+        //! Layers with fewer edges are padded with edges to the group after those in
         //! shared memory.
         bool filled = false;
         bool two_checks_per_word = false;
@@ -151,8 +154,8 @@ public:
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
-    unsigned message_bits() const { return d_message_bits; } //!< including shortened ones
-    //! Returns the largest number of message edges of a layer; 0 if no kernel supports
+    unsigned message_bits() const { return d_message_bits; } //!< including shortened bits
+    //! Returns the largest number of message edges of a layer, or 0 if no kernel supports
     //! the code.
     unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
@@ -172,8 +175,8 @@ private:
     //! layer has twice would be in device memory, or if there are too many groups.
     bool place_groups(chain_table& table, unsigned shared_groups) const;
 
-    // Edges of each layer: deferred ones by round, those that write the same bits,
-    // others.
+    // Edges of each layer: the deferred ones by round, then those that write the same
+    // bits, then all others.
     std::vector<std::vector<edge>> d_layers;
     chain_order d_order;
     unsigned d_message_bits, d_largest = 0;

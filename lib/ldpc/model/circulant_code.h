@@ -18,8 +18,9 @@ namespace gr::gpufec::ldpc {
 class circulant_code
 {
 public:
-    //! Returns the tables of a code. They are null unless it has a parity chain of at
-    //! least two layers, a lifting size of 360 and checks of at most 32 edges.
+    //! Returns the tables of a code. The result is null unless the code has a parity
+    //! chain of at least two layers, a lifting size of 360 and checks of at most 32
+    //! edges.
     static std::unique_ptr<circulant_code> of(const ldpc_code& code);
 
     circulant_code(const circulant_code&) = delete;

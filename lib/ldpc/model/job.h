@@ -27,10 +27,10 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    std::uint32_t from;   //!< bytes from the beginning of the input in this format
-    std::uint32_t to;     //!< bytes from the beginning of the quantised input
-    std::uint32_t values; //!< number of values
-    float factor, limit;
+    std::uint32_t from; //!< bytes from the beginning of the input in this format
+    std::uint32_t to;   //!< bytes from the beginning of the quantised input
+    std::uint32_t values;
+    float factor, limit;         //!< see input_format
     std::uint32_t constellation; //!< for symbols: index in the setup
     std::int32_t level;          //!< for symbols: level of Es/N0, or demap::estimated
 };
@@ -57,7 +57,7 @@ struct job {
     std::size_t input_bytes = 0; //!< bytes in use, including the tables
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
-    //! Size in bytes of all input in the caller's format; 0: none.
+    //! Size in bytes of all input in the caller's format, or 0 if there is none.
     std::size_t caller_item_bytes = 0;
 
     //! Returns the offset of the channel values, which follow both tables of a batch of

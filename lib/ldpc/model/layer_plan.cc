@@ -10,11 +10,12 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Limits of decoders on layers with deferred edges.
+// Limits of the decoders for layers with deferred edges: checks per layer, bits per
+// check.
 constexpr unsigned max_checks = 360, max_degree = 32;
 
-// Returns for each row of circulants the number of parts into which it is divided, so
-// that no part has a bit twice; 0 if the parts would be too small.
+// Returns the number of parts into which each row of circulants is divided, so that no
+// part has a bit twice. The number is 0 if the parts would be too small.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
     constexpr unsigned least = 32; // checks per part
@@ -34,7 +35,8 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
     return parts;
 }
 
-// Returns whether the layers of a code follow its circulants.
+// Returns whether layers are made of rows of circulants. Otherwise first_fit_layers()
+// finds them.
 bool by_circulants(const ldpc_code& code)
 {
     const auto z = code.lifting();
@@ -141,8 +143,8 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
     return layer;
 }
 
-// Sets the rounds of the edges of the layer that begins at \p first, and returns their
-// number.
+// Sets the rounds of the edges of the layer whose first check has index \p first in the
+// order. Returns the number of rounds.
 std::uint8_t
 mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {

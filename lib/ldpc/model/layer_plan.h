@@ -17,13 +17,14 @@
  * j·q + i, in the order of chain_order.h.
  *
  * Other codes of circulants have one layer per row of the base matrix. Rows of more edges
- * come first, so that rows of equal degree are adjacent. The next row is chosen among
- * the first 64 remaining rows of one degree: the first row that has no column in use.
- * If there is no such row, it is the first remaining row; decoders wait before it, and
- * then only its columns are in use. If blocks of a row have several circulants, the row
- * is divided into the smallest number of layers of successive checks in which no bit
- * occurs twice, all of one size but the last. If these layers had fewer than 32 checks,
- * it is divided into layers of up to 360 checks instead.
+ * come first, so that rows of equal degree are adjacent. A column of the base matrix is
+ * in use if a row has had a circulant in it since the decoders last waited. The next row
+ * is the first, of up to 64 remaining rows of one degree, that has no column in use. If
+ * there is no such row, decoders wait, and the first remaining row is next. If blocks of
+ * a row have several circulants, the row is divided into the smallest number of layers of
+ * successive checks in which no bit occurs twice. All of these layers but the last have
+ * one size. If they had fewer than 32 checks, the row is divided into layers of up to 360
+ * checks instead, and edges are deferred.
  *
  * In all other codes, each check in turn goes to the first layer that has none of its
  * bits, so that nothing is deferred. The same holds for codes that would defer edges in

@@ -47,8 +47,8 @@ code_tuning tuning_of(const ldpc_code& code)
         ->tuning;
 }
 
-// Kernels for codes with a parity chain use one offset for all check degrees: that of the
-// largest.
+// Returns twice the offset, in steps. In codes with a parity chain, the offset of the
+// largest check degree applies to all checks, because the kernels support only one.
 declining_offset twice(const declining_offset& nats, const ldpc_code& code, float scale)
 {
     if (code.q() > 0) {
@@ -99,7 +99,7 @@ message_rule make_message_rule(const ldpc_code& code,
         rule.channel_limit = 4096 * rule.scale;
         break;
     }
-    // Posteriors are integers of 16 bits.
+    // Posteriors must fit in 16-bit integers.
     const float capacity = (32767 - rule.channel_limit) / code.largest_bit_degree();
     if (precision != ldpc_precision::float32 && capacity < rule.message_limit) {
         rule.message_limit = std::floor(capacity);

@@ -55,9 +55,9 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Float: an offset that grows with a check's degree, up to degree \c most. Both
-//! numbers are small multiples of one power of two, or the second number is 0, so that
-//! the offset is exact.
+//! Float: an offset that grows with a check's degree, up to degree \c most. The sum is
+//! exact, because both numbers are small multiples of one power of two or the second is
+//! 0.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;
@@ -76,8 +76,8 @@ struct message_rule {
     float offset;        //!< int8 and int16: steps, a whole number
     declining_offset offset_x2_others, offset_x2_min; //!< float: steps
     float decline;       //!< float: 0, or a power of two, so that products are exact
-    float normalization; //!< float: 1 where there is an offset
-    int sixteenths;      //!< int8 and int16: the normalization
+    float normalization; //!< float: factor of normalised min-sum, or 1
+    int sixteenths;      //!< int8 and int16: the normalization in sixteenths
 
     //! Returns the largest magnitude of the posterior of a bit with \p degree checks.
     float posterior_limit(unsigned degree) const
@@ -91,7 +91,7 @@ struct message_rule {
  *
  * A negative \p offset (nats) or \p normalization selects the code's own tuning, or else
  * that of its rate. In float, a negative \p offset selects offsets that decline.
- * \throws std::invalid_argument
+ * \throws std::invalid_argument if \p offset or \p normalization is out of range
  */
 message_rule make_message_rule(const ldpc_code& code,
                                ldpc_algorithm algorithm,
@@ -105,8 +105,8 @@ constexpr float no_message = 3.4e38f;
 //! Float: the bits of a magnitude that are stored.
 constexpr std::uint32_t kept_bits = 0xffffff00u;
 
-//! Float: magnitudes of check-to-variable messages, to the edge that alone has the
-//! smallest |t|, and to all others.
+//! Float: magnitudes of a check's messages, for the edge that alone has the smallest |t|
+//! and for all other edges.
 struct message_magnitudes {
     float to_min1, to_all;
 };
@@ -134,15 +134,15 @@ check_to_variable(const message_rule& rule, unsigned degree, float a, float b, f
 
 constexpr float soft_limit = 127;
 
-//! Returns the factor by which the rule's steps become LLRs of \p soft_scale steps per
-//! nat, whose positive values mean \p positive_bit.
+//! Returns the factor that converts steps of the rule to LLRs of \p soft_scale steps per
+//! nat. Positive LLRs mean \p positive_bit.
 inline float
 soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
 {
     return (positive_bit ? -1 : 1) * soft_scale / rule.scale;
 }
 
-//! Returns the LLR for \p x steps.
+//! Returns \p x, in steps of the rule, as a clamped and rounded LLR.
 inline std::int8_t soft_value(float x, float factor)
 {
     return std::int8_t(std::nearbyint(std::clamp(x * factor, -soft_limit, soft_limit)));

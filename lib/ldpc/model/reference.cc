@@ -139,8 +139,8 @@ std::vector<double> sum_product_check(const std::vector<double>& inputs)
     return messages;
 }
 
-// Returns the new message of each edge. weigh() returns its magnitude from the smallest
-// magnitude of the other edges.
+// Returns the new message of each edge. weigh() maps the smallest magnitude of the other
+// edges to the magnitude of the message.
 template <class Value, class Weigh>
 std::vector<Value> min_sum_check(const std::vector<Value>& inputs, Weigh&& weigh)
 {

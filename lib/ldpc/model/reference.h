@@ -17,15 +17,15 @@ namespace gr::gpufec::ldpc {
 namespace reference {
 
 struct result {
-    std::vector<std::uint8_t> bits; //!< decisions, n of them, one per byte
-    unsigned iterations = 0;        //!< iterations made
+    std::vector<std::uint8_t> bits; //!< n decisions, one per byte
+    unsigned iterations = 0;
     unsigned unsatisfied = 0;       //!< checks that the decisions violate
-    std::vector<double> posteriors; //!< n, in nats or steps like the channel values
+    std::vector<double> posteriors; //!< n posteriors, in the unit of the channel values
 };
 
 /*!
- * \brief Returns the soft output of a decoded codeword, by the rule.
- * \param channel values from which it was decoded, for extrinsic LLRs
+ * \brief Returns the soft output of a decoded codeword, as message_rule.h defines it.
+ * \param channel values from which it was decoded; extrinsic LLRs need them
  * \param factor result of soft_factor()
  */
 std::vector<std::int8_t> soft_output(const result& decoded,
@@ -34,9 +34,9 @@ std::vector<std::int8_t> soft_output(const result& decoded,
                                      float factor);
 
 /*!
- * \brief Belief propagation in double precision.
+ * \brief Decodes by belief propagation in double precision.
  *
- * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager), in flooding or layer by layer.
+ * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager).
  *
  * \param llr n channel values in nats, positive means bit 0
  * \param early_stop stop after the first iteration whose decisions satisfy every check
@@ -48,7 +48,8 @@ result sum_product(const ldpc_code& code,
                    bool early_stop);
 
 /*!
- * \brief The min-sum decoder of Feltrin's thesis: flooding, no offset, in double.
+ * \brief Decodes by min-sum as in Feltrin's thesis: flooding, no offset, in double
+ * precision.
  */
 result min_sum(const ldpc_code& code,
                const std::vector<double>& llr,
@@ -56,8 +57,8 @@ result min_sum(const ldpc_code& code,
                bool early_stop);
 
 /*!
- * \brief The bit-true model of the layered decoders, which message_rule.h and
- * layer_plan.h define.
+ * \brief Decodes as the layered decoders of both backends, to the last bit.
+ * message_rule.h and layer_plan.h define the arithmetic and the order.
  *
  * \param channel n channel values, in steps; in float precision each operation is
  *        rounded to a float
@@ -70,7 +71,7 @@ result layered(const ldpc_code& code,
                bool early_stop);
 
 /*!
- * \brief The bit-true model of the flooding decoders.
+ * \brief Decodes as the flooding decoders of both backends, to the last bit.
  *
  * In each iteration all check nodes update their messages from the posteriors, by the
  * rule; then the posterior of each bit becomes its channel value plus its messages, added

@@ -88,15 +88,16 @@ struct setup {
         return (decision_bytes(code) + 15) / 16 * 16;
     }
 
-    //! Returns the host memory that suffices for \p codewords of any of the codes.
+    //! Returns the host memory needed for \p codewords codewords of any of the codes.
     batch_limits limits(std::size_t codewords) const;
 };
 
-//! Returns the format of symbols; nothing for channel values.
+//! Returns the format of symbols, or nothing if the input is channel values.
 std::optional<demap::symbol_format> make_symbol_format(ldpc_symbols symbols);
 demap::method make_method(ldpc_demapper demapper);
 
-//! Returns the setup for a stream decoder's options. \throws std::invalid_argument
+//! Returns the setup for a stream decoder's options. \throws std::invalid_argument if
+//! options are out of range or do not fit together
 setup make_setup(const ldpc_options& options);
 
 } // namespace gr::gpufec::ldpc

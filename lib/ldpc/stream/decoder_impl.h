@@ -34,10 +34,10 @@ public:
         d_next.level = std::isnan(esn0_db) ? demap::estimated : demap::level_of(esn0_db);
     }
 
-    // Code, constellation and Es/N0 level of a frame.
+    // Code of a frame and, for symbols, its constellation and Es/N0 level.
     struct frame_kind {
         unsigned code = 0;
-        unsigned constellation = 0; // for symbols only, like level
+        unsigned constellation = 0;
         int level = demap::estimated;
     };
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
@@ -96,12 +96,12 @@ private:
 
     bool symbols() const { return d_options.symbols != ldpc_symbols::none; }
 
-    // Returns whether all bits of all codes are sent. The host fills in the values of
-    // punctured and shortened positions.
+    // Returns whether all bits of all codes are sent. Otherwise input cannot be read in
+    // place, because the host fills in the values of punctured and shortened positions.
     bool whole_codewords() const;
 
-    // Returns whether frames of the open batch stay in the caller's format: symbols, and
-    // values that a device quantises.
+    // Returns whether frames of the open batch stay in the caller's format. Symbols do,
+    // and so do channel values that a device quantises.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -151,8 +151,8 @@ private:
 
     void send(slot& to);
 
-    // Returns the rows of a batch's output: a row per frame, or a single one if frames of
-    // several codes differ in size.
+    // Returns the rows of a batch's output: one row per frame, or a single row if the
+    // frames have several codes.
     output_rows rows_of(const std::vector<ldpc::frame_batch::frame>& frames) const;
 
     bool can_borrow_output() const override
@@ -162,9 +162,9 @@ private:
 
     bool borrows_bits() const override { return d_options.bits_in_place && !soft(); }
 
-    // Returns whether a frame's output is in its slot as it is emitted. This holds for a
-    // message at the front, unless parity bits follow in its last byte, where padding is
-    // due.
+    // Returns whether the slot holds a frame's output as it is emitted. Otherwise its
+    // message bits must be gathered, because the message is not at the front or shares
+    // its last byte with parity bits.
     bool stays_in_slot(const ldpc_code& code) const;
 
     std::size_t take_borrowed(std::size_t count) override;
@@ -181,7 +181,7 @@ private:
 
     void restart() override;
 
-    // Pulls from one frame only, because its report belongs to its first item.
+    // Pulls from one frame only, because a report belongs to the first item of its frame.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy);
 
@@ -193,7 +193,7 @@ private:
         return reinterpret_cast<const std::uint8_t*>(s.output + frame.output);
     }
 
-    // Returns the output bytes of the frame that has begun.
+    // Returns the output of the frame that is being pulled.
     const std::uint8_t* output_of(const slot& s,
                                   const ldpc::frame_batch::frame& frame) const;
 
@@ -205,14 +205,15 @@ private:
     // Batches in flight, oldest first.
     std::deque<std::vector<ldpc::frame_batch::frame>> d_batches;
 
-    frame_kind d_next;                       // of the next frames
-    frame_kind d_kind;                       // the frame that is being pushed
-    std::size_t d_have = 0;                  // number of items of this frame so far
-    std::vector<std::byte> d_partial;        // its items in the caller's format
-    std::vector<std::byte> d_quantised;      // its sent values, if bits are not sent
+    frame_kind d_next;                // kind of the next frames
+    frame_kind d_kind;                // kind of the frame that is being pushed
+    std::size_t d_have = 0;           // number of items of this frame so far
+    std::vector<std::byte> d_partial; // items of this frame, in the caller's format
+    // Quantised sent values of a frame, if some bits are not sent.
+    std::vector<std::byte> d_quantised;
     bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
 
-    std::uint64_t d_frame = 0;        // frames whose pulling has begun
+    std::uint64_t d_frame = 0;        // frames of which output has been pulled
     std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
     std::size_t d_emitted = 0;        // items of the next frame already pulled
     std::vector<std::uint8_t> d_message;

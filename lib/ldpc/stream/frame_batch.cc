@@ -14,7 +14,7 @@ job frame_batch::make_job(std::byte* input) const
     const auto before = [this](auto a, auto b) {
         return d_frames[a].code < d_frames[b].code;
     };
-    if (!std::is_sorted(by_code.begin(), by_code.end(), before)) { // rare
+    if (!std::is_sorted(by_code.begin(), by_code.end(), before)) {
         std::stable_sort(by_code.begin(), by_code.end(), before);
     }
 

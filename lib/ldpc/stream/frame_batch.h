@@ -71,7 +71,7 @@ public:
     const std::vector<frame>& frames() const { return d_frames; }
 
     //! Returns the offset at which the next frame in the caller's format begins if it is
-    //! copied to the slot; for symbols, a multiple of 16 bytes.
+    //! copied to the slot. For symbols the offset is a multiple of 16 bytes.
     std::size_t next_caller_frame() const
     {
         return d_setup.symbols ? (d_caller_item_bytes + 15) / 16 * 16

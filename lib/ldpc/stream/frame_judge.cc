@@ -29,7 +29,8 @@ double highest_error_rate(const ldpc_code& code)
     return low;
 }
 
-// Returns the n values of a codeword from the sent ones; \p zero: value of a certain 0.
+// Returns the n values of a codeword from its sent values. \p zero is the value of a bit
+// that is certainly 0.
 std::vector<float> spread(const ldpc_code& code, const float* sent, float zero)
 {
     std::vector<float> all(code.n(), 0.0f);
@@ -266,7 +267,8 @@ bool frame_judge::better(const ldpc_code& code,
                          const std::string& mend)
 {
     const auto frames = std::min(d_tried, nats.size() / code.sent());
-    // Values of one sign are the all-zero or the all-one word.
+    // Values of one sign are the all-zero or the all-one word, which belongs to many
+    // codes.
     const auto positive =
         std::count_if(nats.begin(), nats.end(), [](float x) { return x > 0; });
     const auto negative =
@@ -284,8 +286,8 @@ bool frame_judge::better(const ldpc_code& code,
     return true;
 }
 
-// Judges the scale: values ±a in noise of variance s² become LLRs in nats by a factor of
-// 2a/s².
+// Recommends another scale: values ±a in noise of variance s² become LLRs in nats by a
+// factor of 2a/s².
 void frame_judge::judge_scale(std::vector<float> nats)
 {
     const auto& code = d_options.codes[d_code];

@@ -11,16 +11,16 @@
  *
  * - The frames are said not to belong to the code if z is less than half of its expected
  *   value on the worst channel that the code could correct, and this value is 10 or more:
- *   a codeword in noise as strong is misjudged with a probability below 3e-7. Checks of
+ *   a codeword in such noise is misjudged with a probability below 3e-7. Checks of
  *   degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p is the
  *   error rate at which the capacity of a binary symmetric channel is 0.8 times the
  *   code's rate.
- * - Another sign, format, scale or rate, or another reading of symbols (phase, I and Q,
- *   format, MODCOD, PLFRAMEs) is named only if more frames decode with it than as
- *   declared, the difference being at least half of those tried. A word that does not
- *   belong to a code with M independent checks satisfies all of them with a probability
- *   of 2^−M. Correct input, which decodes as declared or not at all, therefore never
- *   leads to such advice. */
+ * - Another sign, format, scale or rate, or another reading of symbols (phase, I and
+ *   Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
+ *   than as declared. The difference must be at least half of the frames tried. A word
+ *   that does not belong to a code with M independent checks satisfies all of them
+ *   with a probability of 2^−M. Correct input, which decodes as declared or not at
+ *   all, therefore never leads to such advice. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
@@ -47,7 +47,8 @@ public:
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Forgets the items of a frame that is not complete.
     void drop_incomplete();
-    //! Counts a decoded frame.
+    //! Counts a decoded frame, and judges the input once all frames of the sample are
+    //! decoded.
     void count(bool valid);
     void conclude() override;
     void reset() override;

@@ -14,7 +14,7 @@ namespace gr::gpufec::ldpc {
 /*!
  * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *
- * Punctured positions get 0, shortened ones the rule's channel limit.
+ * Punctured positions get 0, shortened positions the rule's channel limit.
  */
 void spread_sent(const ldpc_code& code,
                  const setup& setup,

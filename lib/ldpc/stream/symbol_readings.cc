@@ -31,7 +31,8 @@ std::vector<unsigned> scrambling(std::size_t count)
 {
     constexpr unsigned period = (1u << 18) - 1, offset = 131072;
     std::vector<unsigned char> z(period);
-    std::uint32_t x = 1, y = period; // the next 18 values, the first one lowest
+    // The next 18 bits of two sequences, the first bit lowest.
+    std::uint32_t x = 1, y = period;
     for (auto& bit : z) {
         bit = (x ^ y) & 1u;
         x = x >> 1 | ((x ^ x >> 7) & 1u) << 17;

@@ -32,13 +32,13 @@ struct plframe_parts {
     std::string mend() const;
 };
 
-//! Returns the XFECFRAMEs, of \p frame_symbols symbols each, of PLFRAMEs: removes
-//! \p parts and undoes scrambling sequence 0. The input begins with a PLFRAME.
+//! Removes \p parts of PLFRAMEs and returns their XFECFRAMEs, of \p frame_symbols symbols
+//! each. Scrambling is undone for sequence 0. The input begins with a PLFRAME.
 symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);
 
-//! Demaps whole frames, up to \p most, at an estimated Es/N0; returns LLRs in nats.
+//! Demaps up to \p most whole frames at an estimated Es/N0. Returns LLRs in nats.
 std::vector<float> llrs_of(const demap::constellation& points,
                            demap::method how,
                            const symbol_vector& symbols,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast decoders against the bit-true model, to the last bit: all instruction sets of
- * the CPU, and CUDA if there is a device. */
+/* Compares the fast decoders with the bit-true model, to the last bit: all instruction
+ * sets of the CPU, and CUDA if there is a device. */
 
 #include "cuda/devices.h"
 #include "ldpc/cpu/input_kernels.h"
@@ -24,8 +24,8 @@ setup setup_of(std::vector<ldpc_code> codes, ldpc_precision precision)
     return s;
 }
 
-// Returns \p each frames per code, near the code's threshold, with alternating codes.
-// In float, those of every second code have few distinct values.
+// Returns \p each frames per code, near the code's threshold, with alternating codes. In
+// float, the frames of every second code have few distinct values.
 std::vector<qa::frame>
 noisy_frames(const setup& setup, unsigned each, double es_n0_db, unsigned seed)
 {
@@ -109,7 +109,8 @@ const ldpc_precision precisions[] = { ldpc_precision::int8,
                                       ldpc_precision::int16,
                                       ldpc_precision::float32 };
 
-// Short runs for tools that are a thousand times slower: GPUFEC_TEST_SCALE=small.
+// Returns whether runs should be short, for tools that slow programs down a thousand
+// times.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -303,7 +304,8 @@ TEST(ldpc_cpu, StructuredCodes_EqualModel)
     }
 }
 
-// The largest offset, with clamped channel values and with posteriors that exceed a byte.
+// Tests the largest offset, with clamped channel values and with posteriors that exceed a
+// byte.
 TEST(ldpc_cpu, LargeOffset_EqualsModel)
 {
     for (const char* rate : { "1/4", "3/5" }) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* LDPC codes: those of DVB-S2 against figures of the standard and another encoder, orders
- * of layers, and valid and invalid alist files. */
+/* Tests LDPC codes: the codes of DVB-S2 against figures of the standard and another
+ * encoder, the orders of layers, and valid and invalid alist files. */
 
 #include "ldpc/model/chain_order.h"
 #include "ldpc/model/layer_plan.h"
@@ -159,8 +159,8 @@ TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
                     continue;
                 }
                 ++with_two;
-                // Groups of each layer; its parity bits count as groups behind those of
-                // the message.
+                // Groups of each layer. Parity bits count as groups whose numbers follow
+                // those of the message.
                 const unsigned groups = code.addresses().size(), q = code.q();
                 std::vector<std::set<unsigned>> of_layer(q);
                 for (unsigned g = 0; g < groups; ++g) {
@@ -338,7 +338,7 @@ TEST(ldpc_code, UnprintableFile_GivesPrintableError)
 
 TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
 {
-    // The reader cannot go back in a stream, as in a pipe.
+    // The reader must not go back in the stream, which may be a pipe.
     for (const char* empty : { "\n", "0\n", " \r\n" }) {
         std::istringstream text("3 2\n1 2\n1 1 0\n2 0\n1\n1\n" + std::string(empty) +
                                 "1 2\n" + empty);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: input in chunks of any size, batches, changing codes, messages of
- * any code. */
+/* Tests the stream decoder: input in chunks of any size, batches, changing codes,
+ * messages of any code. */
 
 #include "common/cpu_variant.h"
 #include "stream_runs.h"
@@ -180,7 +180,7 @@ TEST(ldpc_decoder, BorrowedInput_DecodesAsPushed)
     options.where = backend::cpu;
     options.max_latency_ms = 1e9;
     options.max_iterations = 3;
-    // Near the threshold, so that decoding depends on every value.
+    // The frames are near the threshold, so that decoding depends on every value.
     std::mt19937 random(6);
     std::vector<sent_frame> frames;
     for (unsigned i = 0; i < 40; ++i) {

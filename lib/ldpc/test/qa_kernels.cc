@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The layered CUDA kernels, each on every DVB code or on samples of its other codes,
- * against the CPU to the last bit. */
+/* Compares each layered CUDA kernel with the CPU, to the last bit. Kernels for DVB-S2
+ * codes run on all DVB-S2 codes, the others on samples of their codes. */
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
@@ -16,7 +16,6 @@ using namespace gr::gpufec::ldpc;
 
 namespace {
 
-// Decodes frames of one code with one kernel.
 std::vector<qa::decoded> decode(const device::launch_plan& kernel,
                                 const setup& setup,
                                 const std::vector<qa::frame>& frames)
@@ -75,7 +74,8 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     return results;
 }
 
-// Short runs, for emulated kernels and under tools that slow kernels down.
+// Returns whether runs should be short, for emulated kernels and tools that slow kernels
+// down.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -147,7 +147,7 @@ private:
         s.message_only = early_stop;
         s.soft = soft;
         s.precision = GetParam().precision;
-        // With early stop, extrinsic LLRs come with decisions, else alone.
+        // Extrinsic LLRs are written with decisions if early stop is on, else without.
         s.bits = soft != ldpc_soft_output::extrinsic || early_stop;
         s.max_iterations = small_scale() ? 2 : early_stop ? 20 : 4;
         const auto kernel =
@@ -355,7 +355,8 @@ TEST(ldpc_kernels, UnsupportedCode_IsDeclinedByUnstructuredKernel)
     EXPECT_FALSE(declined(code, ldpc_precision::int8));
     EXPECT_TRUE(declined(code, ldpc_precision::int16));
     EXPECT_TRUE(declined(code, ldpc_precision::float32));
-    // The first code has layers with a bit twice, the second one has checks of 36 bits.
+    // The first code has layers that contain a bit twice, the second code has checks of
+    // 36 bits.
     EXPECT_TRUE(declined(ldpc_code::dvbs2("short", "1/2"), ldpc_precision::int8));
     EXPECT_TRUE(declined(qa::regular_code(120, 10, 1), ldpc_precision::int8));
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Message positions of codes from files, and files without a parity-check matrix. */
+/* Tests the message positions of codes from files, and the warning for files that look
+ * like generator matrices. */
 
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
@@ -123,8 +124,8 @@ std::string refusal(const ldpc_code& code, const Rule& rule)
     return "";
 }
 
-// Returns the positions by gr-fec's documentation of cldpc, from a dense matrix with row
-// and column exchanges.
+// Returns the message positions that gr-fec's documentation of cldpc defines, by
+// elimination in a dense matrix with exchanges of rows and columns.
 positions by_moving_columns(matrix h)
 {
     positions columns(h[0].size());
@@ -145,8 +146,8 @@ positions by_moving_columns(matrix h)
         for (std::size_t r = 0; r < h.size(); ++r) {
             for (std::size_t c = 0; r != diagonal && h[r][diagonal] && c < row.size();
                  ++c) {
-                // The column of the diagonal is the last, because the condition depends
-                // on it.
+                // The column of the diagonal comes last, because the condition above
+                // reads it.
                 const auto at = (diagonal + 1 + c) % row.size();
                 h[r][at] ^= h[diagonal][at];
             }
@@ -392,7 +393,7 @@ TEST(ldpc_positions, ParityCheckMatrix_IsNeverSuspected)
     for (const unsigned k : { 20u, 58u, 91u, 324u }) {
         expect_none(alist_of(with_identity(k, 2 * k, false, 0.5)));
     }
-    // Systematic block codes of a dozen checks, dense as they are.
+    // Dense systematic block codes with few checks.
     expect_none(alist_of(with_identity(4, 15, true, 0.5)));
     expect_none(alist_of(with_identity(12, 24, true, 0.6)));
     expect_none(alist_of(with_identity(18, 63, false, 0.5)));
@@ -419,7 +420,7 @@ TEST(ldpc_positions, CommentsPaddingAndLineEnds_DoNotMatter)
         each_line([](unsigned i, const std::string& l) {
             return (i % 40 ? "" : " # part " + std::to_string(i) + "\n") + l + "\n";
         }),
-        // Not padded; at the end, a comment that AFF3CT writes.
+        // A file without padding that ends with a comment, as AFF3CT writes it.
         qa::alist_of(known) +
             "\n# Positions of the information bits in the codewords:\n2\n5 7\n",
     };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The reference decoders against exact inference, hand-computed results and a published
- * curve, and how near the float decoders come to them. */
+/* Tests the reference decoders against exact inference, hand-computed results and a
+ * published curve, and the float decoders against sum-product. */
 
 #include "ldpc/model/reference.h"
 #include "qa_support.h"
@@ -116,16 +116,17 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
             EXPECT_NEAR(got[i], wanted[i], 1e-6) << i;
         }
     };
-    // For a check of five edges, the offset to the edge with the smallest magnitude is
-    // 101/128 nat and that to others 59/128 nat, if the next magnitude is equal. They
-    // fall to half if it is larger by 1 nat, and to 0 at 2 nats, and grow if it is
-    // smaller. The result has 17 significant bits; the last is not stored.
+    // In a check of five edges, the offset is 101/128 nat for the edge with the smallest
+    // magnitude and 59/128 nat for the others, if the next magnitude is equal. If the
+    // next magnitude is larger, offsets fall: to half at 1 nat, and to 0 at 2 nats. If it
+    // is smaller, they grow. The result has 17 significant bits, and the last one is not
+    // stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),
                 { -to_all, 3 - second / 2, -to_all, -to_all, -to_all });
     expect_near(messages({ 3, 8, 9, 5, 7 }, -1), { 5, 3, 3, 3, 3 });
-    // Small magnitudes become 0, and two edges may have the smallest.
+    // Small magnitudes become 0. Two edges may have the smallest magnitude.
     expect_near(messages({ 0.25f, 0.5f, 3, 3, 3 }, -1), { 0.5, 0, 0, 0, 0 });
     expect_near(messages({ 1, -1, 6, 7, 8 }, -1),
                 { first - 1, 1 - first, first - 1, first - 1, first - 1 });
@@ -156,8 +157,9 @@ TEST(ldpc_reference, FloatDecoder_IsNearSumProduct)
 
 TEST(ldpc_reference, FrameErrorRate_AgreesWithPublishedCurve)
 {
-    // The published frame error rate is 3.07e-2 at 2.3 dB, on average 4.6 of 150
-    // frames. Fewer than 1 or more than 12 have a probability of about 1 %.
+    // The published frame error rate is 3.07e-2 at 2.3 dB (docs/performance.md), on
+    // average 4.6 of 150 frames. Fewer than 1 or more than 12 have a probability of about
+    // 1 %.
     const auto errors = frame_errors(2.3, 150, 6);
     EXPECT_GE(errors, 1u);
     EXPECT_LE(errors, 12u);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft output of the stream decoder, against the model. */
+/* Tests the soft output of the stream decoder against the bit-true model. */
 
 #include "ldpc/model/reference.h"
 #include "ldpc/stream/input_format.h"
@@ -14,7 +14,7 @@ using namespace gr::gpufec::ldpc::qa;
 
 namespace {
 
-// Returns the LLRs of frames by the model, from the pushed values.
+// Returns the LLRs that the model gives for the pushed values of frames.
 std::vector<std::int8_t> llrs_by_model(const ldpc_options& o,
                                        const std::vector<sent_frame>& frames,
                                        bool extrinsic)
@@ -58,7 +58,7 @@ std::vector<std::uint8_t> as_items(const std::vector<std::int8_t>& llrs)
 
 } // namespace
 
-// Two of the codes have punctured bits, one has shortened ones. Frames are near the
+// Two of the codes have punctured bits, and one has shortened bits. Frames are near the
 // thresholds of the codes.
 TEST(ldpc_decoder, SoftOutput_EqualsModel)
 {

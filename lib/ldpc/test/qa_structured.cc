@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codes of standards, base matrices, and positions that are not sent. */
+/* Tests codes of standards, base matrices, and positions that are not sent. */
 
 #include "ldpc/model/layer_plan.h"
 #include "ldpc/model/reference.h"
@@ -137,8 +137,8 @@ TEST(ldpc_standards, EveryCode_Encodes)
     }
 }
 
-// Compares the parity bits of messages with a single 1 with the first rows of circulants
-// of the generator in CCSDS 131.0-B, whose digits begin with a padding zero.
+// Encodes messages that have a single 1. Their parity bits are the first rows of
+// circulants of the generator in CCSDS 131.0-B, whose digits begin with a padding zero.
 TEST(ldpc_standards, C2_EncodesByItsGenerator)
 {
     struct {

@@ -29,7 +29,7 @@ struct transmission {
 };
 
 //! Returns a random codeword and the LLRs of its n positions as received over QPSK at an
-//! Es/N0. Punctured positions have an LLR of 0, shortened ones a large one.
+//! Es/N0. Punctured positions have an LLR of 0, shortened positions a large LLR.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;
@@ -54,7 +54,7 @@ inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt1993
     return t;
 }
 
-//! Returns the channel values, quantised by the rule.
+//! Returns the LLRs as channel values, quantised by the rule.
 inline std::vector<float> in_quantised(const std::vector<float>& llr,
                                        const message_rule& rule)
 {
@@ -84,7 +84,7 @@ struct decoded {
     std::vector<std::int8_t> llrs; // if the setup has soft output
 };
 
-//! Returns the soft-output factor of a batch's frame \p i; scales and signs vary.
+//! Returns the soft-output factor of frame \p i of a batch. Scales and signs vary.
 inline float soft_factor_of(std::uint32_t i)
 {
     constexpr float factors[] = { 1, -1, 0.5f, 2.0f / 3, -3.7f };
@@ -237,7 +237,7 @@ inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
     return text.str();
 }
 
-//! Returns the matrix of a code as an alist file, not padded.
+//! Returns the matrix of a code as an alist file whose lists are not padded.
 inline std::string alist_of(const ldpc_code& code)
 {
     std::vector<std::vector<unsigned>> of_bit(code.n());

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Symbols on a device, real or emulated: the same quantised LLRs as from the reference
- * demapper, and the same bytes as from the CPU. */
+/* Tests symbols on a device, real or emulated: quantised LLRs equal those of the
+ * reference demapper, and decoded bytes equal those of the CPU. */
 
 #include "cuda/devices.h"
 #include "demap/demapper.h"
@@ -39,7 +39,7 @@ struct sent_frame {
     unsigned constellation;
     int level;
     std::uint32_t bits;
-    std::vector<std::uint8_t> bytes; // its symbols in the input format
+    std::vector<std::uint8_t> bytes; // the frame's symbols in the input format
 };
 
 complexes transmit(const demap::constellation& c,
@@ -176,8 +176,8 @@ TEST(Symbols, EveryConstellation_EqualsReference)
     SKIP_WITHOUT_CUDA();
     unsigned seed = 0;
     for (const auto format : formats) {
-        // Floats are tested with all constellations. Only one of each name is tested with
-        // integers, on emulated devices, and where demapping is slow.
+        // With integers, on emulated devices, and for QPSK, 128APSK and 256APSK, only one
+        // constellation of each name is tested.
         std::vector<std::pair<std::string, std::string>> all;
         for (const auto& m : demap::modcods()) {
             const bool alike = emulated || m.name == "qpsk" || m.name == "128apsk" ||
@@ -260,8 +260,8 @@ TEST(Symbols, BadSymbols_EqualReference)
     }
 }
 
-// Frames with a single symbol of extreme magnitude, 1 % strong symbols, zeros, or fading,
-// in which each part of a frame has its own scale.
+// The frames have a single symbol of extreme magnitude, 1 % strong symbols, zeros, or
+// fading. With fading, each part of a frame has its own scale.
 TEST(Symbols, ImpairedFrames_EqualReference)
 {
     SKIP_WITHOUT_CUDA();
@@ -275,7 +275,7 @@ TEST(Symbols, ImpairedFrames_EqualReference)
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
             // The first length is a whole number of vectors, and all its symbols set the
-            // scale. The second is not, and one symbol in two sets the scale.
+            // scale. The second length is not, and every second symbol sets the scale.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
                     continue; // for integers, only the conversion differs

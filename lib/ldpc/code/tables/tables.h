@@ -37,22 +37,24 @@ struct wifi_table {
 };
 const std::vector<wifi_table>& wifi_tables();
 
-//! A base graph of NR: rows, columns and message blocks; an entry has row, column and the
-//! shifts for eight sets of lifting sizes.
+//! A base graph of NR: numbers of block rows, block columns and message blocks. Each
+//! entry has ten values: row, column and the shifts for eight sets of lifting sizes.
 struct nr_table {
     unsigned rows, columns, message, entries;
     const std::uint16_t* entry;
 };
 nr_table nr_graph(unsigned graph);
 
-//! Returns an entry of AR4JA's tables (CCSDS 131.0-B, 7.4.2) for permutation \p k, from
-//! 0, quarter 0 to 3 of it, and size 0 (M = 128) to 6 (M = 8192).
+//! These functions return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is the
+//! permutation, counted from 0, \p quarter is 0 to 3, \p size is 0 (M = 128) to 6
+//! (M = 8192).
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
-//! Returns shift i (0 or 1) of a block of C2.
+//! Returns shift i (0 or 1) of a block of the CCSDS C2 code.
 unsigned c2_shift(unsigned row, unsigned column, unsigned i);
-//! Returns whether the generator of C2 adds each message bit of a column block to an odd
+//! Returns whether the generator matrix of C2 adds each message bit of a column block to
+//! an odd
 //! number of parity bits in a parity block.
 bool c2_is_odd(unsigned column, unsigned parity);
 

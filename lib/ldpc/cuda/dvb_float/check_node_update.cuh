@@ -48,7 +48,8 @@ public:
     }
 
 private:
-    // min1 + 1; magnitudes to all other edges and to min1, in low bits.
+    // d_above is min1 + 1. d_first and d_second are the magnitudes for all other edges
+    // and for the edge with min1, in low bits.
     float d_above, d_first, d_second;
     float d_signed_first, d_signed_step;
     float d_place = low_bits;

@@ -76,7 +76,8 @@ dvb_float_variant choose(unsigned edges, unsigned chains)
            : edges <= 16 ? variant<16, Int16, 1>()
            : edges <= 20 ? variant<20, Int16, 1>()
            : edges <= 25 ? variant<25, Int16, 1>()
-           : edges <= 28 ? variant<28, Int16, 1, 1>() // one external group, largest code
+           // One group of the largest code is external.
+           : edges <= 28 ? variant<28, Int16, 1, 1>()
                          : dvb_float_variant{};
 #else
     return {};
@@ -202,7 +203,7 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
         v.form.shared_groups =
             unsigned((capacity - bytes_for(0, 0)) / chain_table::bytes);
         // Parity bits are loaded through the shared memory of the groups, which has to
-        // hold those of eight threads.
+        // hold the parity bits of eight threads.
         if ((v.form.shared_groups < groups && v.form.max_external == 0) ||
             v.form.shared_groups * chain_table::group < 8 * code.q()) {
             continue;

@@ -7,20 +7,20 @@
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
  * message bits. The parity bits form a chain that a thread follows from layer to layer:
  * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. From the last layer to the first, the posterior passes to
- * the neighbouring thread. If a code has two chains of layers (chain_order.h), each is
- * followed by a group of threads. The record of a check has its messages in compressed
- * form: two magnitudes, the edge with min1, and the signs. The records of the first
- * layers are in the free part of shared memory, the others in device memory and, as far
- * as possible, in the L2 cache.
+ * check c + 1 it is stored. From the last layer to the first, the posterior passes to the
+ * neighbouring thread. If a code has two chains of layers (chain_order.h), each chain has
+ * its own group of threads. The record of a check has its messages in compressed form:
+ * two magnitudes, the edge with min1, and the signs. The records of the first layers are
+ * in the free part of shared memory, the others in device memory and, as far as possible,
+ * in the L2 cache.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads them before the preceding layer is
- * written if no thread changes them in it (chain_table.h).
+ * as far as possible (External). A thread reads such a posterior before the preceding
+ * layer is written, unless that layer changes it (chain_table.h).
  *
- * An edge that a layer lacks leads to a posterior so large that no message changes it. A
- * barrier stands only before a layer that uses bits of a group in use since the last
- * barrier. All threads wait at it if the other chain used those bits. */
+ * An edge that a layer lacks leads to a posterior so large that no message changes it.
+ * A barrier stands only before a layer that uses bits of a group in use since the last
+ * barrier. If the other chain used these bits, all threads of the block wait. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -42,7 +42,7 @@ class layered_float_kernel
     using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
     static constexpr unsigned before = 0;             // edge to the preceding parity bit
-    static constexpr unsigned own = MessageEdges + 1; // edge to the check's own
+    static constexpr unsigned own = MessageEdges + 1; // edge to the own parity bit
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned pitch = block_threads::pitch;
     using check_record = record<edges, Int16, pitch>;
@@ -108,7 +108,7 @@ public:
         }
         d_flags = next;
         next += flag_words + block_threads::spare_words;
-        if (d_threads.number == 0) { // takes a slot that no other block uses
+        if (d_threads.number == 0) {
             d_flags[0] = take_slot(a);
         }
         __syncthreads();
@@ -123,7 +123,7 @@ public:
         // the parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
-        // A thread without a check uses the word behind those of its chain.
+        // A thread without a check uses the word behind the words of its chain.
         d_before = bit_at((d_first > 0 ? middle : wrap + !d_threads.has_check()) + d_j);
         d_after = bit_at((d_first + d_layers == q ? wrap + 1 : middle) + d_j);
         next += shared_table ? wrap_words : 0;
@@ -203,12 +203,12 @@ private:
     // Loads the parity bits into the records through shared memory, because threads need
     // them in another order.
     __device__ void load_parity(const channel_value* channel);
-    // Writes the chain's first records: the channel values of its parity bits, and no
-    // messages.
+    // Writes the records for the first iteration, which have the channel values of the
+    // chain's parity bits and no messages.
     template <class Value>
     __device__ void begin_layers(Value&& value);
-    // Loads channel values as floats; place(i) is the destination of value i and those
-    // that follow.
+    // Loads channel values as floats. place(i) returns the destination of value i and of
+    // the values after it.
     template <class Place>
     __device__ void
     load_values(const channel_value* channel, unsigned count, Place&& place) const;
@@ -246,7 +246,7 @@ private:
                  d_own_state + layer * check_record::layer_words,
                  std::forward<Use>(use));
     }
-    // Does the same; \p outside is the place of the record in device memory.
+    // Does the same for a record whose place in device memory is \p outside.
     template <class Use>
     __device__ void at_layer(unsigned layer, std::uint32_t* outside, Use&& use) const
     {
@@ -279,7 +279,6 @@ private:
                  d_threads.has_check(),
                  d_thread };
     }
-    // Reads and writes the posterior of edge e.
     __device__ float get_posterior(std::uint32_t at,
                                    unsigned e,
                                    const edge_places& edges_at,

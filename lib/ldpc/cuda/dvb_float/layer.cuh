@@ -85,7 +85,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
             deferred[e - 1] = r;
         }
     }
-    // The last layer's own bit is the one before a chain's first layer, which stores it.
+    // The own parity bit of the last layer precedes the first layer of a chain, which has
+    // stored it already.
     const float own_posterior =
         i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
     t[own] = __fsub_rn(own_posterior, old.message(own));
@@ -131,7 +132,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
     check_node_update<edges, Int16, pitch>& updated) const
 {
     const unsigned deferred = head >> chain_table::deferred_at & 0xfu;
-    d_threads.wait_for_chain(); // all threads have read their posteriors
+    d_threads.wait_for_chain(); // until all threads have read their posteriors
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         const float r = updated.message(e + 1, t[e + 1]);

@@ -46,8 +46,9 @@ struct record<Edges, true, Pitch> {
     static constexpr float middle = low_bits + 32768; // stands for 0 in a half of a word
 
     struct unpacked {
-        float first, step, place; // place: the edge with min1, in its unit, in low bits
-        std::uint32_t signs;      // that of edge 0 is the highest bit
+        // place: place_unit times the edge with min1, in low bits
+        float first, step, place;
+        std::uint32_t signs; // the sign of edge 0 is the highest bit
 
         __device__ float message(unsigned e) const
         {
@@ -97,8 +98,9 @@ struct record<Edges, true, Pitch> {
         load(own, shared);
         begin(posterior_before());
     }
-    // Takes magnitudes and place in low bits. If several edges have min1, the place is a
-    // sum; any place is valid then, because both magnitudes are equal.
+    // Sets the record. Magnitudes and place are in the low bits of their arguments. If
+    // several edges have min1, \p place is the sum of their places. Any place is valid
+    // then, because both magnitudes are equal.
     __device__ void set(float first,
                         float second,
                         float place,
@@ -121,11 +123,10 @@ private:
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
-    // A layer has one row per word of the record: both magnitudes, whose lowest bits and
-    // sign bit are free; the posterior; and, if there are many edges, their signs. The
-    // signs of few edges are in the free bits: eight in the low bits of the first
-    // magnitude, four in those of the second above the place of min1, and one in the sign
-    // bit of each.
+    // A layer has one row per word of the record: both magnitudes, the posterior, and the
+    // signs if there are many edges. The low bits and the sign bit of a magnitude are
+    // free. They hold the signs of few edges: the first magnitude has eight signs in its
+    // low bits, the second has four above the place of min1, and each sign bit has one.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
     static constexpr unsigned own_words = 1; // words between adjacent threads

@@ -25,7 +25,8 @@ constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
 constexpr float missing = 1500 * unit; // magnitude in place of an edge that a check lacks
-// Posterior in place of such an edge, so large that adding a message does not change it.
+// Posterior for an edge that a layer lacks. It is so large that adding a message does not
+// change it.
 constexpr float unchanged = 32768;
 constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
@@ -63,7 +64,8 @@ struct constants {
     }
 };
 
-// The message rule of int8x2_arguments in registers, for kernels with enough free ones.
+// The message rule of int8x2_arguments in registers, for kernels with enough free
+// registers.
 struct kept_rule {
     std::uint32_t slope, floor, span;
     __device__ explicit kept_rule(const int8x2_arguments& a)
@@ -74,7 +76,7 @@ struct kept_rule {
     }
 };
 
-// Returns the posteriors of four channel values of both codewords, a byte each.
+// Returns the posteriors for four channel values, of a byte each, of both codewords.
 __device__ inline uint4
 four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 {

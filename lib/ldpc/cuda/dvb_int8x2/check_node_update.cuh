@@ -61,7 +61,8 @@ public:
         return { value_of((bits(t) & signs) ^ d_product),
                  __hfma2(is_min1, d_step, d_first) };
     }
-    // Returns t plus the new message to edge e, whose bits it records.
+    // Returns t plus the new message to edge e. Also records the sign and the is_min1 bit
+    // of the edge.
     __device__ half2 posterior(unsigned e, half2 t)
     {
         const half2 is_min1 = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);

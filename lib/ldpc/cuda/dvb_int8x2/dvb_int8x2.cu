@@ -77,7 +77,8 @@ template <class Choose>
 std::unique_ptr<launch_plan>
 make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& choose)
 {
-    // A 16-bit float holds integers exactly up to 2048.
+    // Posteriors must stay below \c missing, and a 16-bit float holds integers exactly up
+    // to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
         rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {

@@ -6,23 +6,23 @@
  * two checks per word it decodes one codeword, and the halves belong to two of its
  * checks.
  *
- * Thread j updates check j·q + i in layer i, and with two checks per word also check
+ * In layer i, thread j updates check j·q + i, and with two checks per word also check
  * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
  * bits form a chain that a thread follows from layer to layer: after check c the
  * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
  * stored. From the last layer to the first, the posterior passes to the neighbouring
- * thread. If a code has two chains of layers (chain_order.h), each is followed by a
+ * thread. If a code has two chains of layers (chain_order.h), each chain has its own
  * group of threads. Messages are kept compressed, in memory that fits in the L2 cache:
  * two magnitudes of each check, for the edge with min1 and for all others, and for each
  * edge its sign and a bit that says whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads them before the preceding layer is
- * written if no thread changes them in it (chain_table.h).
+ * as far as possible (External). A thread reads such a posterior before the preceding
+ * layer is written, unless that layer changes it (chain_table.h).
  *
  * A barrier stands only before a layer that uses bits of a group in use since the last
- * barrier, so that warps can drift apart. All threads wait at it if the other chain used
- * those bits. */
+ * barrier, so that warps can drift apart. If the other chain used these bits, all
+ * threads of the block wait. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
@@ -45,7 +45,7 @@ template <unsigned MessageEdges, // edges of a check to message bits
           bool Soft,       // LLRs are written; messages to own parity bits are stored
           unsigned Blocks, // per multiprocessor
           unsigned Chains, // chains of layers
-          bool TwoChecksPerWord = false> // one codeword in place of two
+          bool TwoChecksPerWord = false> // a word has two checks of one codeword
 struct kernel_shape {
     static constexpr unsigned message_edges = MessageEdges;
     static constexpr bool shared_parity = SharedParity;
@@ -79,8 +79,8 @@ class layered_int8x2_kernel
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
     using parity = std::uint16_t; // two bytes, each with 128 added
-    // Edge 0 leads to the preceding parity bit; with Soft, the last one to the check's
-    // own.
+    // Edge 0 leads to the preceding parity bit. With Soft, the last edge leads to the
+    // check's own parity bit.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
     static constexpr unsigned own_edge = MessageEdges + 1;
     static constexpr unsigned pitch = block_threads::pitch;
@@ -170,7 +170,7 @@ private:
         d_flags = shared_words() + (d_table.shared_groups + Filled) * group_words;
         auto* next = d_flags + flag_words + block_threads::spare_words;
         if (d_threads.number == block_threads::count - 1) {
-            d_flags[0] = take_slot(d_args); // takes a slot that no other block uses
+            d_flags[0] = take_slot(d_args);
         }
         if constexpr (SharedTable) {
             d_entries = next;
@@ -193,7 +193,7 @@ private:
         }
         d_wrap = d_args.wrap_shared ? next : outside;
         auto* const middle = d_wrap + pitch + 4;
-        // A thread without a check uses the word behind those of its chain.
+        // A thread without a check uses the word behind the words of its chain.
         d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
         if (follows_last()) {
             d_before = d_wrap + group_words;
@@ -261,7 +261,8 @@ private:
                 write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
             }
         }
-        // If the other codeword is not finished, the posteriors of this one change too.
+        // Waits until all threads have read the posteriors of this codeword. They change
+        // again if the other codeword is not finished.
         __syncthreads();
     }
 
@@ -282,8 +283,8 @@ private:
         }
     }
 
-    // Returns the index of the i-th four message bits among those in shared memory;
-    // larger indices are in device memory.
+    // Returns the place of the i-th four message bits, counted in fours. Places behind
+    // those in shared memory are in device memory.
     __device__ unsigned place_of_four(unsigned i) const
     {
         constexpr unsigned fours = group / 4;
@@ -347,7 +348,7 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, minus the bias
+        half2 message; // message from its own check to this bit, less the bias
         parity* at;    // place of the bit before
         parity* own;   // place of this layer's parity bit
         unsigned layer;
@@ -410,7 +411,6 @@ private:
                  d_threads.has_check(),
                  d_thread };
     }
-    // Reads and stores the posterior of edge e.
     __device__ std::uint32_t
     get_posterior(const place& p, unsigned e, const edge_places& edges_at) const
     {
@@ -534,8 +534,8 @@ private:
     __device__ void write_decisions(unsigned w, std::uint8_t* output) const;
     __device__ void write_llrs(unsigned w, const soft_writer& llrs) const;
 
-    // Return the halves of words that belong to codeword w, and the thread's check in a
-    // half.
+    // These functions return the halves of words that belong to codeword w, and the
+    // thread's check in a half.
     __device__ static constexpr unsigned first_half(unsigned w) { return w; }
     __device__ static constexpr unsigned end_half(unsigned w)
     {
@@ -551,7 +551,7 @@ private:
         uint4 words;
         unsigned half;
     };
-    // Returns the i-th four of codeword w.
+    // Returns the posteriors of the i-th four message bits of codeword w.
     __device__ four four_of(unsigned i, unsigned w) const
     {
         const auto* const shared = reinterpret_cast<const uint4*>(shared_words());
@@ -582,8 +582,8 @@ private:
     const std::conditional_t<TwoChecksPerWord, kept_rule, const int8x2_arguments&> d_rule;
     std::uint32_t* d_flags; // the block's slot; the count of violated checks
     parity* d_parity;
-    // Posteriors of the last layer's parity bits, that of thread j − 1 at j; behind them
-    // those of the bits between the first chain and the second.
+    // Posteriors of the last layer's parity bits: index j has the bit of thread j − 1.
+    // Behind them are the posteriors of the bits between the first chain and the second.
     std::uint32_t* d_wrap;
     // The places in d_wrap of the bit before the chain and of the chain's last bit.
     std::uint32_t *d_before, *d_after;

@@ -19,9 +19,9 @@ struct int8x2_arguments : block_arguments {
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared;             // bits that pass between threads are in shared memory
     const std::uint32_t* entries; // table of edges of a chain_table
-    // Constants that the compiler must not know, so that it keeps them in registers:
-    // first the high byte of 16-bit floats from 0.5 to 0.625, four times, then 16-bit
-    // floats (1, 2048 and −64) in both halves.
+    // Constants that the compiler must not know, so that they stay in registers.
+    // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
+    // others have a 16-bit float in both halves: 1, 2048 and −64.
     std::uint32_t halves = 0x38383838u;
     std::uint32_t ones = 0x3c003c00u;
     std::uint32_t per_unit = 0x68006800u;   // 2048

@@ -88,7 +88,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            if constexpr (External > 0) { // not a function, which took more registers
+            if constexpr (External > 0) { // a function would take more registers
                 t[e] =
                     value_of(e + External >= MessageEdges
                                  ? placed().get(at[e].address, e, edges_at, now.early[e])
@@ -170,7 +170,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
             t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
         }
     }
-    d_threads.wait_for_chain(); // all threads have read their posteriors
+    d_threads.wait_for_chain(); // until all threads have read their posteriors
 #pragma unroll
     for (unsigned e = 0; e < max_shared; ++e) {
         if ((e >= max_deferred || e >= deferred) && (!Irregular || e < degree)) {

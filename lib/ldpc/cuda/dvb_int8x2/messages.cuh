@@ -19,12 +19,12 @@ template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
     static constexpr unsigned words = parts + 1;
-    // The bytes of the last word are the first magnitudes of both halves, then the
-    // second.
+    // The last word has the first magnitudes of both halves, then the second magnitudes,
+    // a byte each.
     std::uint32_t word[words];
 
     // The bits of up to four edges fit in a byte per codeword. The decisions are then in
-    // the word of the magnitudes, which need six bits each.
+    // the word of the magnitudes, because a magnitude needs only six bits.
     static constexpr bool few = Edges <= 4;
     // 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;

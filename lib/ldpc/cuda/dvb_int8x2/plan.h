@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base of the launch plans with two codewords per word. */
+/* The base of the launch plans whose kernels compute in both halves of a word. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_PLAN_H
@@ -12,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! A launch plan with two codewords per word, and its message rule.
+//! A launch plan whose kernels compute in both halves of a word, and its message rule.
 class int8x2_plan : public persistent_grid
 {
 protected:

@@ -66,7 +66,7 @@ dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers)
             return two_checks_per_word<28>();
         }
     }
-    // These kernels also support layers with fewer edges, and regular layers without a
+    // These kernels also support layers with fewer edges, and regular layers that have no
     // kernel above.
     return edges <= 2    ? two_checks_per_word<2, 1, true>()
            : edges <= 5  ? two_checks_per_word<5, 1, true>()

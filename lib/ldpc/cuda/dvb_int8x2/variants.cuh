@@ -21,15 +21,15 @@ struct dvb_int8x2_variant {
     unsigned threads = 0;
 };
 
-//! Returns the variant for a code's layers, of short frames if \p small; its kernel is
-//! null if there is none.
+//! Returns the variant for a code's layers. \p small is set for short frames. The kernel
+//! is null if no variant supports the layers.
 dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
-//! Returns the variant with LLR output.
+//! Returns the variant with LLR output; see choose_dvb_int8x2().
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
-//! Returns the variant with two checks per word, with or without LLR output.
+//! Returns the variant with two checks per word. Its kernels write decisions and LLRs.
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
-//! Returns the variant for codes whose posteriors do not fit in shared memory, with or
-//! without LLR output.
+//! Returns the variant for codes whose posteriors do not fit in shared memory. \p soft:
+//! with LLR output.
 dvb_int8x2_variant choose_external(const chain_layers& layers, bool soft);
 
 namespace {
@@ -71,7 +71,6 @@ dvb_int8x2_variant variant()
              d::threads };
 }
 
-// Returns the variant for two chains of layers.
 template <bool Soft, unsigned MessageEdges, bool Irregular = false>
 dvb_int8x2_variant two_chains()
 {
@@ -130,7 +129,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // Two blocks of such a code do not fit on a multiprocessor.
+    // The posteriors of such a code leave no shared memory for parity bits and the table.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {
         // Two blocks of short frames fit on a multiprocessor.
@@ -163,7 +162,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     case 25:
         return large ? variant<Soft, 25, false, false>()
                      : variant<Soft, 25, true, true>();
-    case 28: // all groups of the largest code but one fit in 227 KB
+    case 28: // one group of the largest code does not fit in 227 KB
         return variant<Soft, 28, false, false, false, 1>();
     default:
         return choose_irregular<Soft>(edges);

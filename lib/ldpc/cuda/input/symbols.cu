@@ -37,7 +37,7 @@ struct table_store {
     std::uint32_t missing, made;
     std::uint32_t next; // candidate for the next key
     std::int32_t key[max_tables];
-    std::uint32_t needed[max_tables]; // last round in which frames needed it
+    std::uint32_t needed[max_tables]; // last round in which frames needed the table
     std::int32_t wanted[max_tables];  // keys without a table
     std::int32_t to_make[max_tables];
 };
@@ -340,7 +340,7 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Whether the columns begin at whole vectors and end within the frame.
+    // Whether the interleaver's columns begin at whole vectors and end within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;

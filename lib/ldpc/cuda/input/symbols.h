@@ -37,7 +37,8 @@ public:
                 std::uint8_t* input,
                 cudaStream_t stream);
 
-    //! Level and passes of a frame of the last batch, which has finished.
+    //! Es/N0 level of a frame of the last batch, which must have finished, and the number
+    //! of passes over the frame.
     struct outcome {
         int level;
         unsigned passes;

@@ -41,8 +41,9 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the number of threads of a team. It keeps the most threads of a multiprocessor
-// with memory for \p teams busy; among equal choices, layers have the most parts.
+// Returns the number of threads of a team that keeps the most threads of a multiprocessor
+// busy, if its memory suffices for \p teams teams. Among equal choices, the smallest is
+// taken.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;
@@ -87,8 +88,8 @@ public:
         made.table.leaves_from = code.n();
     }
 
-    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits
-    //! of its first check. Returns false if the table is full.
+    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits of
+    //! the layer's first check. Returns false if the table is full.
     bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
     {
         auto& t = d_made.table;
@@ -103,7 +104,7 @@ public:
             t.leaves_from = std::min(t.leaves_from, bits.back());
         }
         const auto kind = quasi_cyclic::kind_of(degree, has_leaf);
-        // Parts of a layer share no bit.
+        // Parts of a layer share no bit, so only the first one can need a barrier.
         const bool barrier = from == 0 && next_shift(bits, checks == d_z);
         auto* run = t.run_count ? &t.runs[t.run_count - 1] : nullptr;
         if (!run || run->kind != kind || run->degree != degree || run->checks != checks ||
@@ -114,7 +115,7 @@ public:
             run = &t.runs[t.run_count++];
             *run = { 1, std::uint16_t(checks), std::uint8_t(degree), std::uint8_t(kind) };
         }
-        // The bit that ends the run moves up.
+        // The bit that follows the last flag moves up.
         auto end = 1u;
         while (run->barriers >= 2 * end) {
             end *= 2;
@@ -164,15 +165,15 @@ private:
     const unsigned d_z;
     host_table& d_made;
     std::vector<unsigned> d_rows; // circulants in each column
-    unsigned d_shift = 0;         // shift of the layer
+    unsigned d_shift = 0;         // check of the layer's first thread
     // Columns in use since the last barrier, and for each column the bit of the first
     // thread.
     std::map<unsigned, unsigned> d_used;
     unsigned d_state_words = 0;
 };
 
-// Makes the table, with layers as in the plan, large ones in parts. Returns false for a
-// code that no kernel supports.
+// Makes the table. Its layers are those of the layer plan, and large layers are divided
+// into parts. Returns false for a code that no kernel supports.
 bool make_table(const ldpc_code& code,
                 const quasi_cyclic_variant& v,
                 std::size_t shared_sm,
@@ -194,7 +195,6 @@ bool make_table(const ldpc_code& code,
     run_maker runs(code, made);
     for (std::size_t l = 0; l < plan.layers(); ++l) {
         const auto first = plan.layer_begin[l], last = plan.layer_begin[l + 1];
-        // The bits of the first check.
         std::vector<std::uint32_t> bits;
         for (auto e = plan.edge_begin[first]; e < plan.edge_begin[first + 1]; ++e) {
             bits.push_back(plan.edges[e].bit);
@@ -269,8 +269,8 @@ private:
 std::unique_ptr<launch_plan>
 make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // A 16-bit float holds integers up to 2048 exactly; violated checks are counted in
-    // 16 bits.
+    // Posteriors must stay below dvb_int8x2::missing, and a 16-bit float holds integers
+    // exactly up to 2048. Violated checks are counted in 16 bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
         code.checks() > 0xffff) {
@@ -292,7 +292,7 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return nullptr;
     }
     const auto threads = [&t](unsigned teams) { return (t.team * teams + 31) / 32 * 32; };
-    // Edges, flags, posteriors, and a word for each thread.
+    // Shared memory has edges, flags, posteriors, and a word for each thread.
     const auto bytes = [&](unsigned teams) {
         return 4 * (t.edge_words + quasi_cyclic::flag_words +
                     std::size_t(teams) * t.team_words + threads(teams));

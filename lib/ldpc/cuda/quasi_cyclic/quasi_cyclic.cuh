@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for quasi-cyclic codes that have bits of a single check, called
- * leaves: those of 5G NR, and AR4JA. Each team of threads decodes two codewords in the
- * halves of a half2, with the arithmetic of dvb_int8x2.
+/* Layered min-sum in int8 for quasi-cyclic codes with \em leaves, which are bits of a
+ * single check. Such codes are those of 5G NR and AR4JA. Each team of threads decodes two
+ * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A team has a thread for each check of a unit, which is a layer, or part of a layer that
  * is too large. Shared memory holds the posteriors of all bits. Messages are kept
@@ -47,7 +47,7 @@ class quasi_cyclic_kernel
         std::uint32_t edges = 0, state = 0;
     };
     // A check's index, and the address of its posterior in column 0 at shift 0, in units
-    // of the smallest float. Factor 0 makes this the address of all its posteriors.
+    // of the smallest float. With factor 0, all edges have this address.
     struct check {
         float j, address, factor;
     };
@@ -73,7 +73,7 @@ public:
         d_address = kept_in_register(shared_address(d_posterior) + 4 * d_j);
         d_spare = kept_in_register(
             shared_address(posteriors + table.teams * table.team_words + threadIdx.x));
-        if (threadIdx.x == 0) { // takes a slot that no other block uses
+        if (threadIdx.x == 0) {
             d_flags[0] = take_slot(a);
         }
         for (unsigned i = threadIdx.x; i < table.edge_words / 4; i += blockDim.x) {
@@ -232,8 +232,8 @@ private:
                  __uint_as_float(there ? d_address : d_spare),
                  there ? 1.0f : 0.0f };
     }
-    // Returns the address of the bit of an edge. \p last: the last check whose index and
-    // the shift sum to less than Z; \p start: the place of check 0's bit.
+    // Returns the address of the bit of an edge. \p last is the last check whose index
+    // plus the shift is less than Z. \p start is the place of check 0's bit.
     __device__ std::uint32_t
     place_of(const check& c, std::uint32_t last, std::uint32_t start) const
     {
@@ -246,8 +246,8 @@ private:
     // Returns the offsets of the first unit, behind the zeros.
     __device__ place beginning() const { return { 0, max_words * d_table.pitch }; }
 
-    // Makes an iteration. \p next has the stored messages of the first unit, before and
-    // after.
+    // Runs an iteration. \p next holds the stored messages of the first unit when the
+    // function begins and when it ends.
     __device__ void iterate(stored& next)
     {
         auto at = beginning();
@@ -317,8 +317,8 @@ private:
         return offset_by(from, bytes, d_later);
     }
 
-    // Processes a run. The next unit's messages are loaded early; past the end of the run
-    // only if the next one has vectors of the same size.
+    // Processes a run. The next unit's messages are loaded early. Past the end of the run
+    // this needs a next run whose vectors have the same size.
     template <class Kind>
     __device__ void units(
         const run_of_units& run, place& at, bool last, unsigned kind_after, stored& next)
@@ -384,7 +384,7 @@ private:
         if (barrier) {
             __syncthreads();
         }
-        // Units of a degree with its own code have all edges.
+        // Units lack edges only if their degree is padded to this one.
         constexpr bool filled =
             !Kind::leaf && padded_degree(Degree - 1) == Degree && Degree != 32;
         half2 t[Degree];
@@ -487,8 +487,8 @@ private:
     // mask \p which.
     __device__ void finish_leaves(unsigned which);
 
-    // Returns a bit mask of codewords that violate a check: all such \p candidates, and
-    // perhaps others.
+    // Returns the bit mask of codewords that violate a check. The mask is complete for
+    // \p candidates only.
     __device__ unsigned violated(unsigned candidates);
 
     // Counts violated checks of both codewords, in the halves of the word.
@@ -500,9 +500,10 @@ private:
     const quasi_cyclic_table& d_table;
     const int8x2_arguments& d_args;
     const dvb_int8x2::constants d_constants;
-    const l2_resident d_cache; // the cache of messages
+    const l2_resident d_cache;
     const unsigned d_team;
-    // Index of the check in a unit; larger than any index for a thread without a team.
+    // Index of the check in a unit. A thread without a team has a larger number than any
+    // index.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
@@ -529,7 +530,7 @@ __global__ void __launch_bounds__(Threads, 1)
 } // namespace device
 } // namespace gr::gpufec::ldpc
 
-// The remaining members.
+// The remaining members: parity checks and output.
 #include "decisions.cuh"
 
 #endif /* INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH */

@@ -27,13 +27,13 @@ struct quasi_cyclic_table {
     };
     run runs[max_runs];
     std::uint32_t run_count;
-    //! In device memory: for each unit two words per edge, for place_of(), padded to
-    //! whole vectors. The words of the leaf are the last.
+    //! In device memory: two words for each edge of each unit, which place_of() takes.
+    //! The words of a unit are padded to whole vectors, and its leaf is the last edge.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< bits
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
-    std::uint32_t leaves_from; //!< the first leaf
+    std::uint32_t leaves_from; //!< index of the first leaf
     std::uint32_t team;        //!< threads per team
     std::uint32_t teams;       //!< teams per block
     std::uint32_t team_words;  //!< posteriors in shared memory
@@ -58,7 +58,7 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // limit for checks with a leaf
+constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf as any bit
 
 // A kind of units that share code: of one padded degree, with a leaf or without.
 template <unsigned Degree, bool Leaf>
@@ -74,8 +74,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// Functions of a kind's number: words of a check's messages, in vectors of four and two;
-// whether there is a leaf; words of a unit in the table.
+// These functions take a kind's number. They return the words of a check's messages,
+// whether there is a leaf, and the words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;
