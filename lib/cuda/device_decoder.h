@@ -171,7 +171,8 @@ public:
     }
 
 protected:
-    //! \p long_batches is true if even a batch of one work item takes milliseconds.
+    //! \param long_batches true if even a batch of one work item takes milliseconds, so
+    //!        that device_admission limits the decoder's batches
     //! \throws std::runtime_error if there is no such usable device
     explicit device_decoder(int device, bool long_batches = false)
         : d_device(device),
@@ -311,7 +312,7 @@ private:
             try {
                 put(s, batch.job, batch.memory);
             } catch (...) {
-                // The function finished(slot) rethrows the exception.
+                // finished() rethrows the exception for this slot.
                 s.failure = std::current_exception();
             }
         }
