@@ -20,8 +20,8 @@ struct carried_frame {
     unsigned symbols; //!< number of symbols to process; indices of the code repeat
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights: (n·symbols + window) × alphabet reals, beginning with the
-    //! item that is received first at boundary 0 and the window's first drift.
+    //! Transmission weights: (n·symbols + window) × alphabet reals. The first are those
+    //! of the item at boundary 0 and the window's first drift.
     const void* transmission;
     //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
     //! other.
