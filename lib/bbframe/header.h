@@ -44,7 +44,8 @@ struct header {
 std::optional<header>
 read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient);
 
-//! Returns the first \p bytes of the scrambling sequence, which is XORed with frames.
+//! Returns the first \p bytes bytes of the scrambling sequence, which is XORed with
+//! frames.
 std::vector<std::uint8_t> scrambling(std::size_t bytes);
 
 } // namespace gr::gpufec::bbframe

@@ -74,7 +74,6 @@ public:
     void restart();
 
 private:
-    // State of an input stream.
     struct stream {
         bool synchronised = false, begun = false;
         std::size_t have = 0; // bits received of the incomplete packet

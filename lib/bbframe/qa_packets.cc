@@ -49,7 +49,7 @@ bytes null_packet()
 
 struct mode {
     bool efficient = false;
-    unsigned issy = 0; // bytes
+    unsigned issy = 0; // size of the ISSY field in bytes
     bool deletion = false;
     int isi = -1;
 };
@@ -248,7 +248,7 @@ TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
         }
         gaps += lost;
         lost = false;
-        if (f % 10 == 6) { // a wrong header
+        if (f % 10 == 6) { // corrupts the header
             frame[4] ^= 1;
             ++broken;
             lose(s.sent - dfl, s.sent);
@@ -282,7 +282,7 @@ TEST(Packets, WrongCrc_SetsErrorIndicator)
         s.put(sent.back());
     }
     s.bits[s.starts[5] + 8 + 1000] ^= 1;
-    s.bits[s.starts[10] + 3] ^= 1; // the CRC-8 of packet 9
+    s.bits[s.starts[10] + 3] ^= 1; // corrupts the CRC-8 of packet 9
     packets receiver(false, -1);
     bytes out;
     std::vector<packets::remark> remarks;

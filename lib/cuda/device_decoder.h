@@ -184,7 +184,8 @@ protected:
         d_name = properties.name;
     }
 
-    //! Enqueues the copies and kernels of a batch.
+    //! Enqueues the copies and kernels of a batch. Must call \p mark before the first
+    //! step and after each step.
     virtual void
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 
@@ -284,7 +285,6 @@ protected:
     std::vector<Slot> d_slots;
 
 private:
-    // Batch that waits for admission.
     struct waiting_batch {
         unsigned slot;
         Job job;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* RAII owners of CUDA streams, events and memory, and errors as exceptions. */
+/* RAII owners of CUDA streams, events and memory, and the conversion of CUDA errors to
+ * exceptions. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_CUDA_RUNTIME_H

@@ -66,7 +66,7 @@ public:
     //! Returns the size of the open batch's items so far, in bytes.
     std::size_t bytes() const { return (d_end - d_first) * d_item_bytes; }
 
-    //! Adds \p items to the open batch.
+    //! Records that \p items further items belong to the open batch.
     void took(std::size_t items) { d_end += items; }
 
     //! Records that the open batch was submitted with input at \p input. The next batch
@@ -148,7 +148,7 @@ public:
 private:
     std::size_t d_item_bytes, d_caller_item_bytes;
     std::uint64_t d_first = 0, d_end = 0;
-    std::deque<std::uint64_t> d_in_flight; // the batches' first items, oldest first
+    std::deque<std::uint64_t> d_in_flight; // first item of each batch, oldest batch first
     // Address of item d_first, if the item is not in the open batch's slot.
     const std::byte* d_carry = nullptr;
     bool d_open = true; // item d_first is in the open batch's slot

@@ -134,7 +134,6 @@ public:
     slot* filling() { return full() ? nullptr : &d_ring[d_fill]->memory; }
     const slot* filling() const { return full() ? nullptr : &d_ring[d_fill]->memory; }
 
-    //! Returns the number of slots in the ring.
     std::size_t slots() const { return d_ring.size(); }
 
     bool full() const { return d_flight.size() == d_ring.size(); }
@@ -401,7 +400,7 @@ private:
                       : clock::time_point::max();
     }
 
-    // Returns how long to wait for a device to become idle.
+    // Returns how long to wait for a device to become idle; days if there is no timeout.
     std::chrono::milliseconds drain_timeout() const
     {
         return d_hooks.timeout.count() > 0 ? d_hooks.timeout

@@ -286,7 +286,8 @@ protected:
     }
 
     //! Copies \p units units of \p bytes bytes each by calls of part(first, count). If a
-    //! device decodes, several threads share the copy; CPU decoders need these threads.
+    //! device decodes, several threads share the copy. A CPU decoder needs these threads
+    //! for decoding.
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
@@ -364,7 +365,7 @@ protected:
         return s.borrowed.to;
     }
 
-    //! Records that \p bytes of output were pulled.
+    //! Records that \p bytes bytes of output were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
     //! Releases the oldest slot, whose output has been pulled.
@@ -503,8 +504,8 @@ private:
     bool d_flushing = false;
     bool d_on_device = false;
     bool d_caller_format = false;    // decoders can convert the caller's format
-    pinned_memory d_locked;          // memory of borrowed input
-    void* d_pinned_output = nullptr; // memory of output in place
+    pinned_memory d_locked;          // pinned memory of borrowed input
+    void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // only if a device decodes

@@ -54,7 +54,6 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     (bits * q).within(1, sync_code::max_codebook, "n * q * frame_symbols");
 }
 
-// Throws because a codebook has too few or too many symbols.
 [[noreturn]] void refuse_size(const std::string& size, std::size_t needed)
 {
     refuse("size of codebook",

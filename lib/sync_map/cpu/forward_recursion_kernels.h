@@ -13,7 +13,8 @@ namespace gr::gpufec::sync_map {
 
 //! Input and result of the forward recursion over one frame. "Real" is float or double.
 struct carried_frame {
-    //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
+    //! Channel symbols of the words, see words_by_lane(): frame_symbols × groups × n ×
+    //! lanes. A group has one word per lane.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
     unsigned index;   //!< index of the first symbol

@@ -254,8 +254,8 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt around the origin that was found, so that the window
-        // contains the frame's window.
+        // Repeats the attempt around the origin that was found. Otherwise d_alpha could
+        // belong to another attempt, or lack drifts at one end of the frame's window.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

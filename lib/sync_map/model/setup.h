@@ -38,14 +38,13 @@ struct start_search {
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
     int first = 0;           //!< first drift of that window, relative to the place
-    //! Largest distance between the place of an attempt and a frame at which the
-    //! attempt finds the frame.
+    //! An attempt finds a frame that begins at most this number of items from its place.
     int reach = 0;
-    //! Largest expected error of a guess. If no attempt within this distance is accepted,
-    //! the best one is taken.
+    //! Largest expected error of a guess, in items. If no attempt is accepted, the best
+    //! one within this distance is taken.
     int radius = 0;
-    //! Largest distance of attempts from the guess while none is accepted; less than half
-    //! a period of the codebook.
+    //! Largest distance of attempts from the guess, in items. It is less than half a
+    //! period of the codebook.
     int most = 0;
     //! Number of frames from one anchor to the next. Anchors are frames whose beginnings
     //! are found in advance, each with a guess from the previous anchor. The guesses of
@@ -89,7 +88,8 @@ struct boundary_match_header {
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
 
-//! Parameters that all frames of a batch share.
+//! Parameters that all frames of a batch share. Boundary i lies before message symbol i.
+//! The metrics at a boundary belong to the consecutive drifts of the frame's window.
 struct setup {
     sync_code code;
     bsid_model channel;
@@ -116,7 +116,7 @@ struct setup {
     //! frame, the factor is 1, because the prior already weighs such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
-    start_search search;   //!< search for the frames of a stream
+    start_search search;   //!< how frames of a stream search for their beginnings
     //! Whether the output also contains the metrics for boundary matches.
     bool boundary_matches = false;
     //! Set if frames differ only in their items, so that a batch may consist of
@@ -170,7 +170,8 @@ struct setup {
 
     //! Returns the largest weight of a transmission, without item_weight.
     double largest_weight() const;
-    //! Returns the unit of lattice weights: the largest weight of a transmission.
+    //! Returns the unit of lattice weights: the largest weight of a transmission,
+    //! including item_weight.
     double unit() const { return largest_weight() * item_weight; }
     //! Returns the weight of one particular item being inserted.
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }

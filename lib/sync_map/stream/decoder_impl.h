@@ -79,7 +79,6 @@ public:
 private:
     static constexpr std::size_t beyond_limits = INT32_MAX;
 
-    // A frame in flight.
     struct in_flight {
         std::uint64_t number;
         std::int64_t origin; // origin that was found, or a guess if the frame searches
@@ -152,7 +151,8 @@ private:
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();
-    // Returns whether a frame can be written now.
+    // Releases pulled frames, switches to a waiting channel if possible, and returns
+    // whether a frame can be written to the open slot.
     bool capacity_for_frame();
     std::byte* next_input();
     void added(stream_cutter::place place);

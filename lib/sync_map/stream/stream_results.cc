@@ -88,7 +88,7 @@ void stream_results::settle()
     for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
         auto& e = d_frames[i];
         if (i == 0 && !d_any) {
-            e.holds = true; // the first frame of the stream
+            e.holds = true; // no frame precedes the first frame of the stream
         } else {
             const auto& before = i == 0 ? d_before : d_frames[i - 1];
             const bool stays = i <= d_proven || before.holds;

@@ -15,7 +15,6 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoded frame of a stream.
 struct stream_frame {
     std::uint64_t number = 0;
     const std::byte* output = nullptr;

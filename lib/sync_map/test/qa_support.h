@@ -22,8 +22,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Function that makes the decoder under test. Its argument is the number of frames in
-//! a batch.
+//! Function that makes the decoder under test. Its second argument is the number of
+//! frames in a batch.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
@@ -36,7 +36,6 @@ struct test_frames {
     std::vector<std::vector<float>> priors; // used if options.priors is set
 };
 
-//! Output of one frame.
 struct decoded_frame {
     std::vector<double> values; // posteriors, extrinsics, LLRs or symbols
     std::vector<double> first_drifts, last_drifts;
@@ -273,7 +272,7 @@ inline double difference_to_reference(const test_frames& data,
         largest = std::max(largest, largest_difference(decoded[f].values, r.posteriors));
         const std::vector<double> first(r.drifts.begin(), r.drifts.begin() + M);
         const std::vector<double> last(r.drifts.end() - M, r.drifts.end());
-        // Drift posteriors are floats.
+        // Drift posteriors are floats in any precision, so their tolerance is larger.
         EXPECT_LE(largest_difference(decoded[f].first_drifts, first),
                   std::max(1e-6, largest * 4));
         EXPECT_LE(largest_difference(decoded[f].last_drifts, last),
