@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* BBFRAMEs from LDPC messages: BCH decoding, descrambling, output in chunks. */
+/* Turns LDPC messages into BBFRAMEs: BCH decoding, descrambling, output in chunks. */
 
 #ifndef INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
 #define INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H

@@ -363,7 +363,7 @@ private:
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission
-    device_admission::place d_admission; // last: any thread may call wake()
+    device_admission::place d_admission; // declared last: its callback uses other members
 };
 
 } // namespace cuda

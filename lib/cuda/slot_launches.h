@@ -69,9 +69,9 @@ public:
     using job = typename Traits::job;
     using setup = typename Traits::setup;
 
-    //! The batch size is run.batch. If that is 0, the batch size is \p times
-    //! Traits::cuda_batch(), which suits input from the host, but at most run.most. The
-    //! device memory may reduce the size further. If \p caller_format is true, the
+    //! The batch size is run.batch. If run.batch is 0, the size is \p times the batch
+    //! that Traits::cuda_batch() chooses for input from the host, and run.most limits it.
+    //! The device memory may reduce the size further. If \p caller_format is true, the
     //! decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,

@@ -228,7 +228,7 @@ public:
     }
 
     //! Pins memory of borrowed input for all devices and returns whether it succeeded. If
-    //! so, the slots' own input buffers are unpinned, except batch_limits::table_bytes.
+    //! so, unpins the slots' own input buffers except their batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {

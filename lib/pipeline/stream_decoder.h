@@ -380,7 +380,7 @@ protected:
 
     const decoder_hooks d_hooks;
     std::optional<setup> d_setup;
-    std::size_t d_batch = 0; // work items
+    std::size_t d_batch = 0; // size of a full batch in work items
     const run_options d_run;
     batch_deadline d_deadline;
     input_window d_input;

@@ -146,7 +146,7 @@ private:
                   c_last = vec{} + last;
         const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
         const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
-        mask is_sent[2][Rows]; // lanes whose symbol is bit 0, and bit 1
+        mask is_sent[2][Rows]; // [b][r]: lanes whose symbol in row r is the bit b
         for (unsigned r = 0; r < Rows; ++r) {
             is_sent[1][r] = symbols[r] > 0;
             is_sent[0][r] = ~is_sent[1][r];
@@ -266,7 +266,7 @@ private:
     vec* d_alpha;
     Real d_total = 0; // sum of α
     double d_log = 0; // natural logarithm of the product of all divisors of α
-    vec* d_sum;       // sums over the groups of words, padded to whole vectors
+    vec* d_sum;       // for each drift, the sum over all groups of words; padded
     vec* d_rows;      // input and output of sweeps
 };
 

@@ -78,8 +78,8 @@ void start_finder::carry(const item_span& items,
     d_kernel.carry(d_frame);
 }
 
-// Returns the mean position according to the values of α within a frame's window around
-// the largest. The first drift of α lies at item `begin`.
+// Returns the mean position, weighted by α, in a window around the peak of α that is as
+// wide as a frame's window. The first value of α belongs to item `begin`.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {

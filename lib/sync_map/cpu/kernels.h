@@ -25,7 +25,7 @@ struct lane_frames {
     //! Number of symbols including the look-ahead. It may exceed the code's
     //! frame_symbols; the code's symbol indices then repeat.
     unsigned symbols;
-    unsigned outputs; //!< number of symbols (the first ones) that get posteriors
+    unsigned outputs; //!< number of symbols, from the first on, that get posteriors
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
@@ -39,8 +39,9 @@ struct lane_frames {
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window drift posteriors λ at boundary 0, as metrics
     void* last_drifts;  //!< result: the same at boundary `outputs`
-    void* first_beta;   //!< result, unless nullptr: window row values of β at boundary 0
-    void* last_beta;    //!< result, unless nullptr: window row values of β at `outputs`
+    //! Result, unless nullptr: β at boundary 0, `window` values of row type.
+    void* first_beta;
+    void* last_beta; //!< result, unless nullptr: the same at boundary `outputs`
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };

@@ -32,7 +32,8 @@ compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 //! a batch. Writes the result to the boundary_match_header in \p next.
 void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
-//! Returns the largest boundary_match::difference that counts as a match.
+//! Returns the largest boundary_match::difference that counts as a match. The start_bound
+//! may be ten times as large.
 double boundary_match_tolerance(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

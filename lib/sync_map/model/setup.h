@@ -234,7 +234,7 @@ double worth_of_following(const sync_options& options);
 //! Checks the options. \throws std::invalid_argument that names the refused option
 void check_options(const sync_options& options);
 
-//! Returns the number of look-ahead symbols of a stream.
+//! Returns the number of look-ahead symbols of a stream; 0 in framed mode.
 unsigned chosen_lookahead(const sync_options& options);
 
 //! Returns the drifts that the decoder considers for a frame; in a stream, relative to

@@ -16,7 +16,7 @@ namespace gr::gpufec::sync_map {
 struct read_beliefs {
     std::vector<float> known;  //!< prior of the frame; empty: uniform
     std::vector<double> total; //!< product of all reads' extrinsics
-    //! Extrinsics per read, if they are stored.
+    //! Extrinsics of each read; empty if each read is decoded only once.
     std::vector<std::vector<float>> extrinsics;
 };
 

@@ -154,7 +154,7 @@ void stream_cutter::advance(const std::byte* frame)
            2 * s.window - d_setup.window);
 }
 
-// Returns the beginning of the next frame; its window is centred on the mean of α.
+// Returns the beginning of the next frame, whose window is centred on the mean of α.
 stream_cutter::beginning stream_cutter::after(std::int64_t origin,
                                               const double* carried) const
 {

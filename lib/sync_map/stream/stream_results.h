@@ -76,7 +76,7 @@ public:
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
-    //! Returns the number of failed matches after locked frames.
+    //! Returns how many matches failed although the frame before the boundary was locked.
     std::uint64_t unproven() const { return d_unproven; }
 
 private:
