@@ -136,7 +136,6 @@ public:
         d_open = d_borrowing = false;
     }
 
-    //! Begins another stream.
     void reset() { *this = input_window(d_item_bytes, d_caller_item_bytes); }
 
     //! Returns the address at which the open batch's borrowed input begins.

@@ -309,7 +309,6 @@ protected:
         }
     }
 
-    //! Returns whether a device decodes.
     bool on_device() const { return d_on_device; }
 
     //! Reserves device memory to convert the caller's format, if that differs from the
@@ -365,7 +364,6 @@ protected:
         return s.borrowed.to;
     }
 
-    //! Records that \p bytes bytes of output were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
     //! Releases the oldest slot, whose output has been pulled.

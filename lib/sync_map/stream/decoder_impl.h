@@ -160,8 +160,8 @@ private:
     // Releases a slot once all its frames have been pulled and checked.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame fits the code better than random items would. \p items is
-    // its number of items, without those after the end of the stream.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). \p
+    // items is its number of items, without those after the end of the stream.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----

@@ -47,7 +47,6 @@ public:
     //! Returns whether no further frame will become ready.
     bool done() const { return d_finished && !ready(); }
 
-    //! The place of a frame in the stream.
     struct place {
         std::int64_t origin; //!< received item at boundary 0 and drift 0
         //! Number of received items of the frame and its look-ahead at drift 0.
@@ -57,7 +56,6 @@ public:
     //! Writes the input of the next frame to \p frame and returns the frame's place.
     place write(std::byte* frame);
 
-    //! Returns the number of items held.
     std::size_t held() const { return d_items.end() - d_items.first(); }
 
     // The following functions serve searching frames and frames that are decoded again.

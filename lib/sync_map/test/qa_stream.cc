@@ -161,7 +161,6 @@ struct stream_case {
     unsigned frames;
 };
 
-// Returns the received items of all frames.
 std::vector<std::uint8_t> received(const stream_case& c, std::uint64_t seed = 3)
 {
     sync_options o(c.code, c.channel);
