@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* BBFRAMEs from LDPC messages: BCH decoding, descrambling, output in chunks. */
+/* Turns LDPC messages into BBFRAMEs: BCH decoding, descrambling, output in chunks. */
 
 #ifndef INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
 #define INCLUDED_GPUFEC_BBFRAME_BBFRAME_OUTPUT_H
@@ -22,25 +22,30 @@ bool has_bch(const std::string& standard, const std::string& frame_size);
 class bbframe_output
 {
 public:
-    //! \param names of codes of \p standard, such as "normal 1/2"
+    //! \param standard name of a standard, see bch_code::standards()
+    //! \param names codes of the standard: frame size and rate, such as "normal 1/2"
+    //! \param packed whether pull() writes packed bits instead of one bit per byte
+    //! \param descramble whether decode() also descrambles the frame
     bbframe_output(const std::string& standard,
                    const std::vector<std::string>& names,
                    bool packed,
                    bool descramble);
 
-    //! Returns the buffer for the packed message of an LDPC codeword, as long as that of
-    //! the longest code.
+    //! Returns the buffer for the packed message of an LDPC codeword. Its size is that
+    //! of the longest code's message.
     std::vector<std::uint8_t>& message() { return d_message; }
-    //! Decodes message(), a codeword of the BCH code with index \p code.
+    //! Decodes the contents of message(), a codeword of the BCH code with index \p code.
     void decode(unsigned code);
-    //! Returns the bits corrected in that message; a negative value if decoding failed.
+    //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }
-    //! Returns the bits of a BBFRAME of a code.
+    //! Returns the size in bits of a BBFRAME of the code with index \p code.
     std::size_t bits(unsigned code) const { return d_codes[code].k(); }
 
+    //! Copies up to \p capacity further bytes of the decoded frame to \p out and returns
+    //! how many were copied.
     std::size_t pull(std::uint8_t* out, std::size_t capacity);
     bool all_emitted() const { return d_emitted == d_items; }
-    //! Discards the frame, before another stream.
+    //! Discards the rest of the frame; called before another stream begins.
     void restart() { d_emitted = d_items = 0; }
 
 private:
@@ -48,11 +53,11 @@ private:
 
     std::vector<bch_code> d_codes;
     bool d_packed;
-    std::vector<std::uint8_t> d_scrambling;            // empty: none
-    std::map<unsigned, bch_decoder_kernel> d_decoders; // of the codes used so far
+    std::vector<std::uint8_t> d_scrambling;            // empty: no descrambling
+    std::map<unsigned, bch_decoder_kernel> d_decoders; // made when a code is first used
     std::vector<std::uint8_t> d_message;
     int d_errors = 0;
-    std::size_t d_items = 0, d_emitted = 0; // output items of the frame
+    std::size_t d_items = 0, d_emitted = 0; // bytes of the frame: all, already pulled
 };
 
 } // namespace gr::gpufec

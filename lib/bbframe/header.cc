@@ -62,7 +62,8 @@ read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient)
 std::vector<std::uint8_t> scrambling(std::size_t bytes)
 {
     std::vector<std::uint8_t> sequence(bytes);
-    unsigned state = 0x00a9; // 100101010000000, first bit least significant
+    // Initial state 100101010000000 of the standard, its first bit least significant.
+    unsigned state = 0x00a9;
     for (auto& byte : sequence) {
         for (int i = 0; i < 8; ++i) {
             const auto bit = (state >> 13 ^ state >> 14) & 1u;

@@ -21,7 +21,7 @@ public:
     std::uint8_t operator()(const std::uint8_t* bytes, std::size_t count) const;
 
 private:
-    std::uint8_t d_after[8][256]; // [i][b]: CRC of byte b and i zero bytes
+    std::uint8_t d_after[8][256]; // [i][b]: CRC of byte b followed by i zero bytes
 };
 
 constexpr std::size_t header_bytes = 10;
@@ -31,20 +31,21 @@ struct header {
     enum class stream { generic_packets, generic_continuous, gse, transport };
 
     stream kind;
-    bool single_input;    //!< otherwise isi identifies the input stream
-    bool issy, deleted;   //!< has ISSY fields; null packets were deleted
+    bool single_input;    //!< false: isi identifies the input stream
+    bool issy, deleted;   //!< packets have ISSY fields; null packets were deleted
     bool high_efficiency; //!< DVB-T2's mode without CRC-8 and sync bytes
     std::uint8_t isi;
-    std::uint16_t upl, dfl, syncd; //!< bits
+    std::uint16_t upl, dfl, syncd; //!< the fields UPL, DFL and SYNCD, in bits
 };
 
-//! Reads a BBHEADER; returns nothing if its CRC-8 is wrong.
+//! Reads a BBHEADER of header_bytes bytes; returns nothing if its CRC-8 is wrong.
 //! \param may_be_efficient whether to accept the CRC-8 that marks DVB-T2's high
 //!        efficiency mode
 std::optional<header>
 read_header(const std::uint8_t* bytes, const crc8& crc, bool may_be_efficient);
 
-//! Returns the first \p bytes of the scrambling sequence, which is XORed with frames.
+//! Returns the first \p bytes bytes of the scrambling sequence, which is XORed with
+//! frames.
 std::vector<std::uint8_t> scrambling(std::size_t bytes);
 
 } // namespace gr::gpufec::bbframe

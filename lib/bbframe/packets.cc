@@ -9,7 +9,7 @@ namespace gr::gpufec::bbframe {
 
 namespace {
 
-constexpr unsigned none_begins = 65535; // SYNCD: no packet begins in the frame
+constexpr unsigned none_begins = 65535; // value of SYNCD if no packet begins in the frame
 
 // Returns the bits of a packet with its CRC-8 and other fields, without the sync byte.
 std::size_t unit_of(const header& h)
@@ -67,7 +67,7 @@ void packets::push(const std::uint8_t* frame,
     const auto h = bits < header_bits ? std::optional<header>()
                                       : read_header(frame, d_crc, d_efficient);
     if (!h || !supported(*h, bits)) {
-        // The frame may belong to any input stream.
+        // The frame may belong to any input stream, so none continues without a gap.
         for (auto& s : d_streams) {
             lose(s.second);
         }
@@ -92,7 +92,8 @@ void packets::push(const std::uint8_t* frame,
     const auto unit = unit_of(*h), dfl = std::size_t(h->dfl);
     const std::size_t check = h->high_efficiency ? 0 : 8;
     if (s.synchronised) {
-        // SYNCD points to the CRC-8 of the packet before.
+        // SYNCD gives the position of the previous packet's CRC-8, which is sent
+        // directly before the first packet that begins in the frame.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

@@ -20,10 +20,10 @@ constexpr std::size_t packet_bytes = 188;
 /*!
  * \brief Assembles packets of transport streams, which may span BBFRAMEs.
  *
- * A packet whose CRC-8 is wrong gets its transport error indicator set. If the first
- * packet of a frame does not begin where the packet before it ends, that incomplete
- * packet is dropped. Input streams are independent. Deleted null packets are inserted
- * again; ISSY fields are dropped.
+ * The transport error indicator is set in packets with a wrong CRC-8. If a frame does
+ * not continue the incomplete packet of the previous frame, that packet is dropped. The
+ * packets of each input stream are assembled separately. Deleted null packets are
+ * inserted again; ISSY fields are dropped.
  */
 class packets
 {
@@ -42,22 +42,24 @@ public:
     struct remark {
         std::size_t at; //!< index of its first byte in the output
         bool error;     //!< its CRC-8 is wrong
-        bool first;     //!< it is the first of its stream, or the first after a gap
-        int isi;        //!< its input stream, −1 for a single one
+        bool first;     //!< it is the first packet of its stream or after a gap
+        int isi;        //!< its input stream; −1 if there is only one
     };
-    //! Called with a frame of a generic stream, including its header, without padding.
+    //! Called with the header, the bytes and the size in bytes of a frame of a generic
+    //! stream. The bytes include the header but no padding.
     using generic_hook =
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 
     /*!
      * \param efficient frames may be of DVB-T2's high efficiency mode
      * \param isi input stream to extract; −1 for all
+     * \param generic called for frames of generic streams; may be empty
      */
     packets(bool efficient, int isi, generic_hook generic = {});
 
     /*!
-     * \brief Takes a descrambled frame of \p bits and appends the packets that it
-     * completes to \p out, and their remarks to \p remarks.
+     * \brief Takes a descrambled frame of \p bits bits. Appends the packets that the
+     * frame completes to \p out, and remarks on these packets to \p remarks.
      */
     void push(const std::uint8_t* frame,
               std::size_t bits,
@@ -65,17 +67,16 @@ public:
               std::vector<remark>& remarks);
 
     const counts& count() const { return d_count; }
-    //! Returns whether the stream of the last frame is synchronised. Generic frames and
-    //! those of other input streams do not count.
+    //! Returns whether packets can be extracted from the latest frame's input stream.
+    //! Frames of generic streams and of input streams that are not extracted are ignored.
     bool synchronised() const { return d_synchronised; }
     //! Forgets the stream and the counts.
     void restart();
 
 private:
-    // State of an input stream.
     struct stream {
         bool synchronised = false, begun = false;
-        std::size_t have = 0; // bits of the incomplete packet
+        std::size_t have = 0; // bits received of the incomplete packet
         std::size_t unit = 0; // bits of a packet as sent, see unit_of()
         std::uint8_t
             bytes[packet_bytes + 4]; // the incomplete packet: CRC-8 last, no sync byte

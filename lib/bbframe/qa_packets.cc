@@ -49,13 +49,13 @@ bytes null_packet()
 
 struct mode {
     bool efficient = false;
-    unsigned issy = 0; // bytes
+    unsigned issy = 0; // size of the ISSY field in bytes
     bool deletion = false;
     int isi = -1;
 };
 
-// A transmitter of packets. It has the bits of their stream, one per byte, and the index
-// at which each packet begins.
+// Transmitter of packets. It stores the transmitted bits, one per byte, and the index of
+// the first bit of each packet.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -230,7 +230,8 @@ TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
         whole.insert(i);
     }
     const auto lose = [&](std::size_t first, std::size_t end) {
-        for (unsigned i = 0; i < 300; ++i) { // includes the CRC-8 after the packet
+        // A packet needs 1512 bits: its own and the CRC-8 that is sent after it.
+        for (unsigned i = 0; i < 300; ++i) {
             if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
                 whole.erase(i);
             }
@@ -247,7 +248,7 @@ TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
         }
         gaps += lost;
         lost = false;
-        if (f % 10 == 6) { // a wrong header
+        if (f % 10 == 6) { // corrupts the header
             frame[4] ^= 1;
             ++broken;
             lose(s.sent - dfl, s.sent);
@@ -281,7 +282,7 @@ TEST(Packets, WrongCrc_SetsErrorIndicator)
         s.put(sent.back());
     }
     s.bits[s.starts[5] + 8 + 1000] ^= 1;
-    s.bits[s.starts[10] + 3] ^= 1; // the CRC-8 of packet 9
+    s.bits[s.starts[10] + 3] ^= 1; // corrupts the CRC-8 of packet 9
     packets receiver(false, -1);
     bytes out;
     std::vector<packets::remark> remarks;
@@ -368,7 +369,8 @@ TEST(Packets, BeginningWhereNoPacketBegins_IsAGap)
         sent.push_back(random_packet(random));
         s.put(sent.back());
     }
-    // The second frame lies within the first packet; syncd claims a beginning in it.
+    // The second frame lies entirely within the first packet, but its SYNCD may claim
+    // that a packet begins in it.
     for (const unsigned syncd : { 65535u, 0u, 100u, 399u, 400u }) {
         s.sent = 0;
         packets receiver(false, -1);
@@ -401,7 +403,7 @@ TEST(Packets, OtherPacketLength_IsAGap)
     packets receiver(false, -1);
     bytes out;
     std::vector<packets::remark> remarks;
-    // Packets change their length after 600 bits of an incomplete packet.
+    // The packet length changes after 600 bits of an incomplete packet.
     receiver.push(one.frame(2192, 8 + 1504 + 600).data(), 2192, out, remarks);
     longer.sent = 608;
     const auto dfl = unsigned(longer.bits.size() - longer.sent);
@@ -508,9 +510,9 @@ TEST(Packets, ImpossibleHeader_IsDropped)
     EXPECT_EQ(push(1504, 6952, 0), dropped);
     EXPECT_EQ(push(1504, 6960, 0), ++dropped); // longer than the frame
     EXPECT_EQ(push(1504, 65535, 0), ++dropped);
-    EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // begins after its end
-    EXPECT_EQ(push(1496, 6952, 0), ++dropped);    // no transport packet
-    EXPECT_EQ(push(1512, 6952, 0), ++dropped);    // one byte more, but no flag for it
+    EXPECT_EQ(push(1504, 3000, 3001), ++dropped); // SYNCD exceeds the data field
+    EXPECT_EQ(push(1496, 6952, 0), ++dropped);    // shorter than a transport packet
+    EXPECT_EQ(push(1512, 6952, 0), ++dropped);    // no flag explains the extra byte
     EXPECT_EQ(push(1512, 6952, 0, 0xe4), dropped);
     EXPECT_EQ(push(0, 6952, 0), ++dropped);
     EXPECT_EQ(push(65535, 6952, 0, 0xec), ++dropped);

@@ -16,12 +16,12 @@ struct device_admission::place::state {
     const bool is_long;
     unsigned running = 0; // admitted batches that have not ended
     clock::time_point last_begin = {};
-    // Time of the first call of begin() for the waiting batch, and of the latest
+    // Times of the first call of begin() for the waiting batch and of the latest
     // wake-up.
     clock::time_point asked = {}, woken = {};
     bool waits = false; // the decoder is in d_waiting
 
-    std::mutex waking; // held while wake is called, so that the destructor can clear wake
+    std::mutex waking; // held while wake is called: the destructor waits for the call
     std::function<void()> wake;
 };
 
@@ -71,7 +71,8 @@ bool device_admission::place::begin(clock::time_point now)
     std::lock_guard<std::mutex> lock(d_admission->d_mutex);
     m.last_begin = now;
     const auto running = d_admission->d_long_running;
-    // Without a running long batch, no later end() would wake a refused decoder.
+    // A decoder is refused only while a long batch runs, because end() of that batch
+    // wakes the decoder.
     const bool no_place =
         running >= long_batches || (running > 0 && d_admission->kept_for_others(m, now));
     if (m.is_long && no_place && d_admission->others_at_work(m, now)) {

@@ -21,9 +21,10 @@ namespace cuda {
  * that short batches can run.
  *
  * A device takes kernels from its streams in rotation, without regard to their duration.
- * Without a limit, a decoder with batches of 0.3 ms would wait for every batch of 6 ms
- * that other decoders have in flight. While at least two decoders are active, the device
- * therefore runs at most \c long_batches long batches; further ones wait on the host.
+ * Without a limit, a decoder with short batches (0.3 ms, for example) would wait for all
+ * long batches (6 ms) that other decoders have in flight. While at least two decoders are
+ * active, the device therefore runs at most \c long_batches long batches; further long
+ * batches wait on the host.
  */
 class device_admission
 {
@@ -40,7 +41,7 @@ public:
     //! Returns the object that all decoders on \p device share in this process.
     static std::shared_ptr<device_admission> of(int device);
 
-    //! Membership of one decoder. One thread begins batches; any thread may end them.
+    //! Registration of one decoder. One thread begins batches; any thread may end them.
     class place
     {
     public:

@@ -171,7 +171,8 @@ public:
     }
 
 protected:
-    //! \p long_batches is true if even a batch of one work item takes milliseconds.
+    //! \param long_batches true if even a batch of one work item takes milliseconds, so
+    //!        that device_admission limits the decoder's batches
     //! \throws std::runtime_error if there is no such usable device
     explicit device_decoder(int device, bool long_batches = false)
         : d_device(device),
@@ -183,7 +184,8 @@ protected:
         d_name = properties.name;
     }
 
-    //! Enqueues the copies and kernels of a batch.
+    //! Enqueues the copies and kernels of a batch. Must call \p mark before the first
+    //! step and after each step.
     virtual void
     enqueue(Slot& s, const Job& job, const batch_memory& memory, const marker& mark) = 0;
 
@@ -283,7 +285,6 @@ protected:
     std::vector<Slot> d_slots;
 
 private:
-    // Batch that waits for admission.
     struct waiting_batch {
         unsigned slot;
         Job job;
@@ -311,7 +312,7 @@ private:
             try {
                 put(s, batch.job, batch.memory);
             } catch (...) {
-                // The function finished(slot) rethrows the exception.
+                // finished() rethrows the exception for this slot.
                 s.failure = std::current_exception();
             }
         }
@@ -362,7 +363,7 @@ private:
     std::mutex d_notifying;
     std::function<void()> d_notify;
     std::deque<waiting_batch> d_waiting; // in the order of submission
-    device_admission::place d_admission; // last: any thread may call wake()
+    device_admission::place d_admission; // declared last: its callback uses other members
 };
 
 } // namespace cuda

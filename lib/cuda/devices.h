@@ -19,7 +19,7 @@ struct cuda_device {
     int major, minor; //!< compute capability
     int multiprocessors;
     std::size_t memory_bytes, free_bytes;
-    std::size_t shared_bytes_per_block; //!< maximum with cudaFuncSetAttribute()
+    std::size_t shared_bytes_per_block; //!< maximum that a kernel can opt in to
     std::size_t l2_bytes;
 };
 
@@ -36,7 +36,8 @@ struct cuda_bandwidth {
     double to_device, to_host;
 };
 
-//! Measures the bandwidth between host and device. \throws device_error
+//! Measures the bandwidth between host and device. \throws std::runtime_error if the
+//! device cannot be used
 cuda_bandwidth measure_cuda_bandwidth(int device);
 
 } // namespace gr::gpufec

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* RAII owners of CUDA streams, events and memory, and errors as exceptions. */
+/* RAII owners of CUDA streams, events and memory, and the conversion of CUDA errors to
+ * exceptions. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_RUNTIME_H
 #define INCLUDED_GPUFEC_CUDA_RUNTIME_H
@@ -40,7 +41,7 @@ inline void check(cudaError_t error, const char* what)
     }
 }
 
-//! Throws device_memory_error unless \p bytes bytes of device memory are free. Call it
+//! Throws device_memory_error unless \p bytes bytes of device memory are free. Called
 //! before cudaMalloc(), because the CUDA runtime would record a failed allocation as an
 //! error.
 inline void need_memory(std::size_t bytes)
@@ -144,8 +145,8 @@ private:
  *
  * cudaMemcpy() from pageable memory may return before the data are in device memory,
  * and a kernel on a non-blocking stream does not wait for them (CUDA Runtime API, "API
- * synchronization behavior"). So the function waits for the default stream, on which
- * the copy runs.
+ * synchronization behavior"). The copy runs on the default stream, so the function waits
+ * for that stream.
  *
  * \p what names the data in an error.
  */

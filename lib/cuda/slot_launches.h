@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device whose caller fills and empties the slots with kernels
- * of its own. These kernels run on the slots' streams, so the host need not wait for
- * them. */
+/* A batch decoder on one device whose slots are filled and emptied by kernels of the
+ * caller. These kernels run on the slots' streams, so the host does not wait for them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
@@ -56,7 +55,7 @@ private:
     std::uint64_t d_count = 0;
 };
 
-//! Base class of slots.
+//! Base class of the caller's slots.
 struct round_slot {
     bool busy = false;            //!< the slot's batch is in flight
     cudaStream_t queue = nullptr; //!< for batches and the caller's kernels
@@ -70,9 +69,10 @@ public:
     using job = typename Traits::job;
     using setup = typename Traits::setup;
 
-    //! The batch size is run.batch. If run.batch is 0, it is \p times the size that is
-    //! chosen for input from the host, at most run.most and what device memory allows. If
-    //! \p caller_format is true, the decoder also accepts input in the caller's format.
+    //! The batch size is run.batch. If run.batch is 0, the size is \p times the batch
+    //! that Traits::cuda_batch() chooses for input from the host, and run.most limits it.
+    //! The device memory may reduce the size further. If \p caller_format is true, the
+    //! decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
@@ -112,9 +112,9 @@ public:
 protected:
     ~slot_rounds() { wait_idle(); }
 
-    // Decodes \p batches batches, using the slots in rotation. \p fill(slot, number,
-    // batch) submits a batch. \p empty(slot) collects the output before the slot is
-    // filled again; it returns false to stop decoding.
+    // Decodes \p batches batches, using the slots in rotation. fill(slot, number, batch)
+    // submits a batch. empty(slot) collects the output before the slot is filled again;
+    // it returns false to stop decoding.
     template <class Fill, class Empty>
     void run(std::size_t batches, Fill&& fill, Empty&& empty)
     {
@@ -168,7 +168,7 @@ protected:
     const setup d_setup;
     std::vector<Slot> d_slots;
     std::size_t d_work_items = 0; // the largest batch size
-    std::size_t d_chosen = 0;     // the batch size without the factor \p times
+    std::size_t d_chosen = 0;     // the batch size if \p times were 1
 
 private:
     // Waits until all slots' batches have ended or failed.

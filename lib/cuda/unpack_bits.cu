@@ -19,7 +19,7 @@ __global__ void unpack(const std::uint8_t* from, output_rows rows, std::uint8_t*
         const auto* const in = from + row * rows.pitch;
         auto* const out = to + row * rows.bits;
         for (auto i = first; i < (rows.bits + 7) / 8; i += step) {
-            // Same method as unpack_bits() in packed_bits.h, for four bits per word.
+            // Uses the method of unpack_bits() in packed_bits.h with words of four bytes.
             constexpr std::uint32_t each = 0x01010101;
             const auto copies = in[i] * each;
             const uint2 bits{ (((copies & 0x10204080u) + 0x7f * each) >> 7) & each,

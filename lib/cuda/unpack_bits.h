@@ -11,8 +11,8 @@
 
 namespace gr::gpufec::cuda {
 
-//! Launches the kernel that unpacks the bits of \p rows in \p output, one per byte, to
-//! device memory \p to, which must be aligned to 8 bytes.
+//! Launches the kernel that unpacks the rows \p rows of \p output to one bit per byte in
+//! device memory at \p to. The address \p to must be aligned to 8 bytes.
 void launch_unpack(const void* output,
                    const output_rows& rows,
                    std::uint8_t* to,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Creates the batch decoders of a code: on the CUDA devices selected, or on the CPU. */
+/* Creates the batch decoders of a setup on the selected CUDA devices or on the CPU. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 #define INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
@@ -35,7 +35,7 @@ using batch_decoder_of = std::unique_ptr<batch_decoder<typename Traits::job>>;
 template <class Traits>
 struct made_decoders {
     std::vector<batch_decoder_of<Traits>> decoders; //!< all with the same limits
-    std::string missing; //!< reason why CUDA was tried but is not used, or ""
+    std::string missing; //!< reason why CUDA is not used although it was tried, or ""
     bool failed = false; //!< a device exists but failed
 };
 

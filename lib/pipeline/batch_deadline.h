@@ -32,8 +32,8 @@ public:
         set_latency_ms(latency_ms);
     }
 
-    //! Sets the limit, which also applies to a batch that is already waiting.
-    //! \throws std::invalid_argument
+    //! Sets the limit in ms; it also applies to a batch that is already waiting.
+    //! \throws std::invalid_argument if it is negative or not finite
     void set_latency_ms(double ms)
     {
         require(
@@ -61,10 +61,9 @@ public:
         d_timer.clear();
     }
 
-    //! Returns whether the deadline has expired. The timer's flag is checked first,
-    //! because this function is called for every frame and reading the clock is slow.
-    //! The flag alone does not suffice, because an earlier deadline may have set the
-    //! flag.
+    //! Returns whether the deadline has expired. This function is called for every frame
+    //! and reading the clock is slow, so it checks the timer's flag first. It still
+    //! reads the clock, because an earlier deadline may have set the flag.
     bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:

@@ -36,16 +36,17 @@ struct batch_limits {
     std::size_t input_bytes = 0;  //!< host memory of the input of a full batch
     std::size_t output_bytes = 0; //!< host memory of the output of a full batch
     std::size_t status_bytes = 0; //!< host memory of the statuses of all work items
-    std::size_t device_bytes = 0; //!< memory of the device
-    //! Part of the slot's input buffer that is in use even if the items are borrowed.
+    std::size_t device_bytes = 0; //!< device memory of a slot
+    //! Size of the first part of the slot's input buffer, in bytes. The decoder reads
+    //! this part even if the items are borrowed.
     std::size_t table_bytes = 0;
-    //! Input of a full batch in the caller's format; 0 if slots have the same format.
+    //! Bytes of a full batch's input in the caller's format; 0 if slots have that format.
     std::size_t caller_item_bytes = 0;
 };
 
 //! Layout of the part of a batch's output that users pull: \p rows rows of \p bytes
-//! bytes, at the offsets first, first + pitch, …. If the output has no such layout, the
-//! pitch is 0.
+//! bytes, at the byte offsets first, first + pitch, …. If the output has no such layout,
+//! the pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
     std::size_t bits = 0; //!< bits per row if pulled one per byte; 0 if pulled as stored
@@ -129,10 +130,10 @@ public:
     //! Sets the callback, called from any thread, for batches that may have finished.
     virtual void on_completion(std::function<void()> notify) = 0;
 
-    //! Starts decoding. Batches may finish in any order. Throws device_error.
+    //! Starts decoding. Batches may finish in any order. \throws device_error
     virtual void submit(unsigned slot, const Job& job, const batch_memory& memory) = 0;
 
-    //! Returns whether the slot's output is complete. Never blocks. Throws device_error.
+    //! Returns whether the slot's output is complete. Never blocks. \throws device_error
     virtual bool finished(unsigned slot) = 0;
 
     //! Cancels queued batches; running batches may finish.

@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // On no machine measured did more threads copy faster.
+    // On the machines measured, more threads did not copy faster.
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 
@@ -71,7 +71,7 @@ private:
     std::mutex d_mutex;
     std::condition_variable d_wake;
     bool d_done = false;
-    std::optional<worker_pool> d_helpers; // last: threads use the other members
+    std::optional<worker_pool> d_helpers; // declared last: threads use other members
 };
 
 } // namespace gr::gpufec

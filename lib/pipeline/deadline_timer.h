@@ -20,10 +20,11 @@ class deadline_timer
 public:
     using clock = std::chrono::steady_clock;
 
+    //! \p ring is the callback; it runs on the timer's own thread.
     explicit deadline_timer(std::function<void()> ring);
     ~deadline_timer();
 
-    //! Sets the time of the next callback, which replaces an earlier setting.
+    //! Sets the time of the next callback and cancels an earlier setting.
     void set(clock::time_point when);
     void clear();
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface that the class decoder calls; decoder.h documents the functions. */
+/* Interface between the class decoder and its implementations; decoder.h documents the
+ * functions. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_ENGINE_H
 #define INCLUDED_GPUFEC_PIPELINE_ENGINE_H
@@ -12,7 +13,8 @@
 
 namespace gr::gpufec {
 
-//! Returns the number of fork() calls between the first process and this one. Unlike the
+//! Returns a number that differs between a process and its forked children: the number of
+//! fork() calls in their common history since this function was first called. Unlike the
 //! system call getpid(), it is fast enough to be called per frame. \throws std::bad_alloc
 unsigned forks_so_far();
 
@@ -59,7 +61,7 @@ public:
     virtual void release_output() {}
     virtual void unpin_output(void* /*memory*/) {}
 
-    std::unique_ptr<input_judge> judge; //!< checks the input, unless watch is false
+    std::unique_ptr<input_judge> judge; //!< checks the input; may be nullptr
 
 private:
     const unsigned d_forks = forks_so_far();

@@ -19,10 +19,10 @@ namespace gr::gpufec {
  * \brief Base class of checks that sample a decoder's input and report once what seems
  * wrong with the input.
  *
- * The class decodes a sample in the declared format and in formats that users confuse
- * with the declared one. It reports another format only if the sample decodes as a signal
- * of the code in that format, and fails or is much worse in the declared one. So it never
- * reports correct input, whatever the amplitudes are.
+ * A judge decodes a sample in the declared format and in formats that users confuse with
+ * the declared one. It reports another format only if the sample decodes as a signal of
+ * the code in that format, and fails or is much worse in the declared one. The amplitude
+ * alone is never a reason. docs/limits.md gives the rules and false-alarm probabilities.
  */
 class input_judge
 {
@@ -30,7 +30,7 @@ public:
     explicit input_judge(decoder_hooks hooks) : d_hooks(std::move(hooks)) {}
     virtual ~input_judge() = default;
 
-    //! Samples the items first … first + count − 1 of the array \p items.
+    //! Takes samples from the items first … first + count − 1 of the array \p items.
     virtual void look_at(const void* items, std::size_t first, std::size_t count) = 0;
     //! Sets the verdict after the end of the input; may be called again.
     virtual void conclude() = 0;
@@ -39,8 +39,8 @@ public:
 
     //! Returns the verdict on the stream; "" if nothing seems wrong.
     const std::string& verdict() const { return d_verdict; }
-    //! Returns the sign error rate that decoding noise without a signal gives; NaN if
-    //! unknown.
+    //! Returns the share of input signs that differ from the re-encoded output if the
+    //! input is noise without a signal; NaN if unknown.
     virtual double chance_error_rate() const;
 
 protected:
@@ -79,8 +79,10 @@ struct sample_facts {
     std::size_t zeros = 0, ones = 0;
     double mean = 0;   //!< mean magnitude of the nonzero items
     double spread = 0; //!< standard deviation of these magnitudes, relative to the mean
-    double amplitude = 0; //!< level a of ±a in Gaussian noise, estimated from moments
-    double noise = 0;     //!< standard deviation of the noise, estimated likewise
+    //! Level a of the model ±a plus Gaussian noise, and the standard deviation of that
+    //! noise; both are estimated from the moments.
+    double amplitude = 0;
+    double noise = 0;
 
     //! Returns whether all items are 0 or 1, and more than an eighth have each value.
     bool only_bits() const

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of consecutive batches of a stream, copied into slots or read in place. */
+/* Tracks the input of consecutive batches of a stream, which is copied into slots or read
+ * in place. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_INPUT_WINDOW_H
 #define INCLUDED_GPUFEC_PIPELINE_INPUT_WINDOW_H
@@ -65,7 +66,7 @@ public:
     //! Returns the size of the open batch's items so far, in bytes.
     std::size_t bytes() const { return (d_end - d_first) * d_item_bytes; }
 
-    //! Adds \p items to the open batch.
+    //! Records that \p items further items belong to the open batch.
     void took(std::size_t items) { d_end += items; }
 
     //! Records that the open batch was submitted with input at \p input. The next batch
@@ -92,8 +93,8 @@ public:
     //! Discards the open batch's items so far.
     void skip() { d_first = d_end; }
 
-    //! Borrows input from now on. \p items is the address of the oldest borrowed item
-    //! that is not released or, in the first call, of item first().
+    //! Borrows input from now on. In the first call, \p items is the address of item
+    //! first(); later, of the oldest borrowed item that is not released.
     void borrow(const std::byte* items)
     {
         if (!std::exchange(d_borrowing, true)) {
@@ -135,7 +136,6 @@ public:
         d_open = d_borrowing = false;
     }
 
-    //! Begins another stream.
     void reset() { *this = input_window(d_item_bytes, d_caller_item_bytes); }
 
     //! Returns the address at which the open batch's borrowed input begins.
@@ -147,9 +147,10 @@ public:
 private:
     std::size_t d_item_bytes, d_caller_item_bytes;
     std::uint64_t d_first = 0, d_end = 0;
-    std::deque<std::uint64_t> d_in_flight; // the batches' first items, oldest first
-    const std::byte* d_carry = nullptr;    // address of item d_first, unless d_open
-    bool d_open = true;                    // item d_first is in the open batch's slot
+    std::deque<std::uint64_t> d_in_flight; // first item of each batch, oldest batch first
+    // Address of item d_first, if the item is not in the open batch's slot.
+    const std::byte* d_carry = nullptr;
+    bool d_open = true; // item d_first is in the open batch's slot
 
     // Members for borrowed input.
     bool d_borrowing = false;

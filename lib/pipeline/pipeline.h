@@ -60,14 +60,14 @@ public:
     struct hooks {
         //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes the decoder that replaces a failed one; empty: failures are thrown.
+        //! Makes the decoder that replaces a failed one. If empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
         //! Called with the error and the number of devices left when the fallback has
         //! replaced a failed device. The destructor may call it.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
         //! Called with the reason when a device is abandoned while the pipeline is
-        //! drained or destroyed.
+        //! drained or destroyed, and no fallback replaces the device.
         std::function<void(const std::string&)> abandoned = [](const std::string&) {};
         //! Timeout of one batch, counted from the end of the previous one; 0: no timeout.
         std::chrono::milliseconds timeout{ 0 };
@@ -75,7 +75,7 @@ public:
 
     /*!
      * \param decoders at least one, all with the same limits
-     * \param slots for each decoder, at least 1
+     * \param slots number of slots per decoder, at least 1
      * \param h callbacks and the timeout
      */
     pipeline(std::vector<std::unique_ptr<decoder>> decoders, unsigned slots, hooks h)
@@ -94,7 +94,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Pages are locked last, because a later exception would leave them locked.
+        // Pages are locked last. An exception after this would leave them locked.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -127,14 +127,13 @@ public:
     //! Returns the decoder that takes the next batch.
     const decoder& active() const { return *d_ring[d_fill]->user; }
 
-    //! Returns the number of decoders that have not failed, without the fallback.
+    //! Returns the number of decoders that have not failed, not counting the fallback.
     std::size_t devices() const { return d_decoders.size() - d_failed; }
 
     //! Returns the slot to fill, or nullptr while every slot is in flight.
     slot* filling() { return full() ? nullptr : &d_ring[d_fill]->memory; }
     const slot* filling() const { return full() ? nullptr : &d_ring[d_fill]->memory; }
 
-    //! Returns the number of slots in the ring.
     std::size_t slots() const { return d_ring.size(); }
 
     bool full() const { return d_flight.size() == d_ring.size(); }
@@ -143,9 +142,9 @@ public:
     //! Submits the slot that filling() returns.
     void submit(const Job& job) { submit(job, d_ring[d_fill]->memory.input); }
 
-    //! Submits the slot with input at \p from and output to the memory \p borrowed. The
-    //! caller must not change the memory of either before release(). \p borrowed is
-    //! ignored unless pin_output() has pinned the memory.
+    //! Submits the slot that filling() returns, with input at \p from. Output is written
+    //! to the memory \p borrowed, if pin_output() has pinned it. The caller must not
+    //! change the memory of input or output before release().
     void
     submit(const Job& job, const std::byte* from, const borrowed_output& borrowed = {})
     {
@@ -228,8 +227,8 @@ public:
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Pins memory of borrowed input for all devices, and unpins the slots' own inputs
-    //! except their tables. Returns whether it succeeded.
+    //! Pins memory of borrowed input for all devices and returns whether it succeeded. If
+    //! so, unpins the slots' own input buffers except their batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -255,10 +254,10 @@ public:
         }
     }
 
-    /*! Pins memory for output in place, for all devices; returns whether it succeeded.
-     * \p replace is called if an abandoned device may still write the memory. It must map
-     * other pages with the same contents at the same addresses and return whether it
-     * succeeded; otherwise decoding ends with an error. */
+    /*! Pins memory to which all devices may write output in place; returns whether it
+     * succeeded. \p replace is called if an abandoned device may still write the memory.
+     * \p replace must map other pages with the same contents at the same addresses and
+     * return whether it succeeded. If it fails, decoding ends with an error. */
     bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -269,8 +268,8 @@ public:
         d_replace_output = std::move(replace);
         return true;
     }
-    //! Waits until every slot in flight has finished and moves output in place to the
-    //! slots' own memory.
+    //! Waits until every slot in flight has finished and copies output from borrowed
+    //! memory to the slots' own memory.
     void keep_output()
     {
         wait_idle([](const slot&) {});
@@ -355,8 +354,8 @@ private:
         clock::time_point since = {}; // time of the submission
         bool finished = true;         // the slot's latest batch is finished
         bool must_redecode = false;   // the batch was not finished when its device failed
-        // The slot leaves the ring when released: its device failed while others run,
-        // and the slower fallback would delay the batches of those devices.
+        // The slot leaves the ring when it is released. Its device has failed while other
+        // devices still run, and the slower fallback would delay their batches.
         bool retiring = false;
     };
 
@@ -371,7 +370,7 @@ private:
             try {
                 d_hooks.completion();
             } catch (const std::exception&) {
-                // The decoder's threads, which call the hook, do not expect exceptions.
+                // The decoder's thread that calls the hook cannot handle exceptions.
             }
         });
     }
@@ -401,7 +400,7 @@ private:
                       : clock::time_point::max();
     }
 
-    // Returns how long to wait for a device to become idle.
+    // Returns how long to wait for a device to become idle; days if there is no timeout.
     std::chrono::milliseconds drain_timeout() const
     {
         return d_hooks.timeout.count() > 0 ? d_hooks.timeout
@@ -458,8 +457,8 @@ private:
         }
     }
 
-    //! Runs \p action on the slot's decoder; on an exception the fallback takes over all
-    //! slots of that decoder.
+    // Runs an action on the slot's decoder. On an exception, the fallback takes over all
+    // slots of that decoder; without a fallback, the exception is thrown to the caller.
     template <class Action>
     void guarded(entry& s, Action&& action)
     {
@@ -566,7 +565,7 @@ private:
     }
 
     // Gives the slots of a failed device to the fallback, which decodes the unfinished
-    // batches again. The device is abandoned if it is not idle within \p limit.
+    // batches again. The device is abandoned if it is not idle within the time limit.
     void fail_over(decoder& failed, std::string reason, clock::duration limit)
     {
         if (!d_fallback) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The host memory of a slot. */
+/* The host memory of a slot: buffers that a device may access directly. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_SLOT_BUFFERS_H
 #define INCLUDED_GPUFEC_PIPELINE_SLOT_BUFFERS_H

@@ -25,7 +25,8 @@ namespace gr::gpufec {
 
 constexpr unsigned max_slots = 16;
 
-//! Checks the options that all decoders share. \throws std::invalid_argument
+//! Checks the options that all decoders share. \throws std::invalid_argument if one is
+//! out of range
 inline void check_run_options(const run_options& run, std::size_t max_work_items)
 {
     const auto from = [](std::size_t least, std::size_t most) {
@@ -192,6 +193,7 @@ protected:
     }
 
     //! Replaces the pipeline by one for setup \p s. No batch may be in flight.
+    //! \throws std::invalid_argument if the memory does not suffice
     void open(const setup& s)
     {
         try {
@@ -238,9 +240,10 @@ protected:
                                      std::size_t n,
                                      std::byte* to) { store(from, n, to); });
     }
-    //! Returns whether users pull the output rows of batches without post-processing.
+    //! Returns whether users pull the output of batches without post-processing, so that
+    //! a device can write it in place.
     virtual bool can_borrow_output() const { return false; }
-    //! Returns whether output in place has one bit per byte.
+    //! Returns whether output that is written in place has one bit per byte.
     virtual bool borrows_bits() const { return false; }
     //! Resets the derived class to the beginning of a stream.
     virtual void restart() = 0;
@@ -282,8 +285,9 @@ protected:
         return taken;
     }
 
-    //! Copies \p units units of \p bytes bytes each by calls of part(first, count), on
-    //! several threads if a device decodes.
+    //! Copies \p units units of \p bytes bytes each by calls of part(first, count). If a
+    //! device decodes, several threads share the copy. A CPU decoder needs these threads
+    //! for decoding.
     template <class Part>
     void copy(std::size_t units, std::size_t bytes, const Part& part)
     {
@@ -294,7 +298,8 @@ protected:
         }
     }
 
-    //! Copies pushed data into the slot; uses non-temporal stores if a device decodes.
+    //! Copies pushed data into the slot. If a device decodes, non-temporal stores keep
+    //! the data out of the caches, because the CPU does not read them again.
     void copy_to_slot(std::byte* to, const std::byte* from, std::size_t bytes) const
     {
         if (d_on_device) {
@@ -304,7 +309,6 @@ protected:
         }
     }
 
-    //! Returns whether a device decodes.
     bool on_device() const { return d_on_device; }
 
     //! Reserves device memory to convert the caller's format, if that differs from the
@@ -360,7 +364,6 @@ protected:
         return s.borrowed.to;
     }
 
-    //! Records that \p bytes of output were pulled.
     void pulled(std::size_t bytes) { d_output.pulled(bytes); }
 
     //! Releases the oldest slot, whose output has been pulled.
@@ -375,12 +378,12 @@ protected:
 
     const decoder_hooks d_hooks;
     std::optional<setup> d_setup;
-    std::size_t d_batch = 0; // work items
+    std::size_t d_batch = 0; // size of a full batch in work items
     const run_options d_run;
     batch_deadline d_deadline;
     input_window d_input;
     output_window d_output;
-    // After d_hooks, because its threads call the hooks.
+    // Declared after d_hooks, because the pipeline's threads call the hooks.
     std::optional<pipeline<job>> d_pipeline;
 
 private:
@@ -407,7 +410,8 @@ private:
     }
 
     // Wakes the caller when the timeout of a batch expires, so that the caller detects a
-    // device that hangs. The timer is set once per timeout, not for each batch.
+    // device that hangs. The timer is set once per timeout, not for each batch, because
+    // batches are frequent.
     void watch()
     {
         const auto when = d_pipeline->overdue();
@@ -498,8 +502,8 @@ private:
     bool d_flushing = false;
     bool d_on_device = false;
     bool d_caller_format = false;    // decoders can convert the caller's format
-    pinned_memory d_locked;          // memory of borrowed input
-    void* d_pinned_output = nullptr; // memory of output in place
+    pinned_memory d_locked;          // pinned memory of borrowed input
+    void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
     std::function<bool()> d_pin_output;
     std::atomic<bool> d_watching{ false };
     std::optional<deadline_timer> d_watchdog; // only if a device decodes

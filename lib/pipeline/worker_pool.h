@@ -23,7 +23,7 @@ public:
     //! worker (0 … threads() − 1). Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
-    //! Starts the threads, or fewer if the system refuses some.
+    //! Starts \p threads threads, or fewer if the system refuses some.
     //! \throws std::runtime_error if no thread starts
     explicit worker_pool(unsigned threads);
     ~worker_pool() { stop(); }
@@ -33,12 +33,14 @@ public:
 
     unsigned threads() const { return d_threads.size(); }
 
+    //! Sets the callback that a pool thread calls after the last chunk of each batch.
     void on_completion(std::function<void()> notify);
 
     //! Drops the chunks that have not begun. Dropped chunks count as done.
     void drop();
 
-    //! Queues a batch of \p chunks (at least 1) under the number \p slot.
+    //! Queues a batch of \p chunks chunks (at least 1). \p slot identifies the batch in
+    //! finished().
     void submit(unsigned slot, std::size_t chunks, work w);
 
     bool finished(unsigned slot);

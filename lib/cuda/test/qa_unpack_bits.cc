@@ -21,9 +21,8 @@ TEST(unpack_bits, AnyLayout_EqualsHost)
     cuda::select(found.devices.front().index);
     const cuda::stream stream;
     std::mt19937 random(1);
-    // Rows with and without an incomplete last byte, and with and without gaps between
-    // them; one row, more rows than the grid has blocks, and a row with more bytes than
-    // the grid has threads.
+    // The layouts include rows with an incomplete last byte, gaps between rows, more rows
+    // than the grid has blocks, and a row with more bytes than the grid has threads.
     for (const output_rows rows : { output_rows{ 0, 1, 4050, 4050, 32400 },
                                     output_rows{ 0, 3, 4050, 4052, 32400 },
                                     output_rows{ 16, 70, 8, 12, 61 },

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Weights of the BSID channel (bit substitution, insertion, deletion) for the decoders.
- */
+/* Weights of the BSID channel (substitution, insertion, deletion) for the decoders. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CODE_CHANNEL_H
@@ -11,8 +10,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Returns the exclusion probability per symbol that corresponds to the probability
-//! \p exclusion over \p symbols symbols.
+//! Returns the probability p per symbol for which 1 − (1 − p)^symbols is \p exclusion.
 double exclusion_per_symbol(double exclusion, unsigned symbols);
 
 //! Weights of the steps of a lattice path.

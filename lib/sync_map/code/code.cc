@@ -54,7 +54,6 @@ void check_shape(unsigned n, unsigned q, unsigned frame_symbols, unsigned alphab
     (bits * q).within(1, sync_code::max_codebook, "n * q * frame_symbols");
 }
 
-// Throws because a codebook has too few or too many symbols.
 [[noreturn]] void refuse_size(const std::string& size, std::size_t needed)
 {
     refuse("size of codebook",
@@ -165,7 +164,8 @@ sync_code
 codebook_davey_mackay(unsigned n, unsigned q, unsigned frame_symbols, std::uint64_t seed)
 {
     check_shape(n, q, frame_symbols, 2);
-    // Lists the words of each weight in rising order (next number with as many bits set).
+    // Lists the words in ascending order of weight (number of ones) and value. The inner
+    // loop steps from a number to the next larger one of the same weight.
     const unsigned width = std::min(n, 63u);
     std::vector<std::uint64_t> sparse = { 0 };
     for (unsigned weight = 1; weight <= width && sparse.size() < q; ++weight) {

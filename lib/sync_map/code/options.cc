@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Converts names of options. */
+/* Converts the names of option values to enumerators. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/sync_map.h>

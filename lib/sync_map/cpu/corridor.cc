@@ -26,8 +26,9 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// The corridor form. Lattices have type Lattice, all other metrics type Metric. The
-// innermost loops run over start drifts.
+// Decoder of the corridor form. Lattices have type Lattice, all other metrics type
+// Metric. The innermost loops run over start drifts, so that compilers can vectorise
+// them.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
@@ -147,7 +148,8 @@ private:
         }
     }
 
-    // Drops lattice values that are far below the largest value of the same start drift.
+    // Sets lattice values to 0 if they are below lattice_threshold times the largest
+    // value of the same start drift.
     void prune(unsigned first, unsigned last)
     {
         for (unsigned m = first; m < last; ++m) {
@@ -323,7 +325,7 @@ private:
         drifts(0, d_scratch.first);
     }
 
-    // Computes α(m)·β(m + change), which all words at a symbol index share.
+    // Computes the products α(m)·β(m + change), which all words at a symbol index share.
     void weigh(unsigned i)
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder of Briffa (2014) on the CPU, the corridor form: explicit branch metrics for
- * limited drift changes, stored for a whole frame or computed twice. */
+/* The corridor form on the CPU, which is the decoder of Briffa (2014). It computes branch
+ * metrics for a limited range of drift changes. They are stored for a whole frame or
+ * computed twice, once per direction. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
@@ -12,7 +13,7 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoder for one frame at a time. Each thread has its own.
+//! A decoder for one frame at a time. It is not thread-safe; each thread has its own.
 class corridor_decoder
 {
 public:

@@ -128,7 +128,7 @@ private:
         return to.memory.data();
     }
 
-    // Finds the frames of a chunk and decodes them.
+    // Searches the beginnings of a chunk's frames, then decodes the frames.
     void decode_found(unsigned worker,
                       const job& job,
                       const batch_memory& memory,
@@ -164,8 +164,8 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // Compares the boundaries inside this chunk. The caller compares the boundaries
-        // between the chunks of different workers.
+        // Compares the frames inside this chunk. stream_results compares frames of
+        // different chunks, because different workers decode them.
         for (unsigned k = 1; k < count; ++k) {
             if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();
@@ -259,7 +259,7 @@ void lane_group::load(const std::byte* input, unsigned lane)
         end[m * lanes] = items.valid() ? items.end(m) : 0;
     }
     if (!items.valid()) {
-        return; // All paths have weight 0, so the kernels read nothing else.
+        return; // The metrics of this lane are 0, so its other values have no effect.
     }
     load_transmission<Row>(items, lane);
     auto* prior = reinterpret_cast<Row*>(d_priors.data()) + lane;

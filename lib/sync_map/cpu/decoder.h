@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU decoder: one frame per SIMD lane. */
+/* The CPU decoder of the linear form, with one frame per SIMD lane, and the forward
+ * recursion of a single frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_DECODER_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_DECODER_H
@@ -19,8 +20,8 @@ namespace gr::gpufec::sync_map {
 //! Returns the kernels of a \p variant of cpu_variants(); "" means the best.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
-//! A decoder for groups of up to lanes() frames, in the linear form. Each thread has
-//! its own.
+//! A decoder of the linear form for groups of up to lanes() frames. It is not
+//! thread-safe; each thread has its own.
 class lane_group
 {
 public:
@@ -58,8 +59,8 @@ private:
     frame_scratch d_scratch;
 };
 
-//! The forward recursion of the linear form over the frames of a stream, one after the
-//! other.
+//! The forward recursion of the linear form, without posteriors. A stream needs it to
+//! find where each frame ends, one frame after the other.
 class alpha_carrier
 {
 public:
@@ -70,8 +71,8 @@ public:
     /*!
      * Runs the forward recursion over one frame.
      * \param frame input of the frame; its start metrics are α at boundary 0
-     * \param carried result: α at boundary outputs, with sum 1, or all 0 if no path is
-     *        left
+     * \param carried result: α at boundary setup::outputs, with sum 1; all 0 if no path
+     *        explains the items
      */
     void carry(const std::byte* frame, double* carried);
 

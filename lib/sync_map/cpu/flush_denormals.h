@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flushes denormals to 0, because an operation on a denormal takes about a hundred
- * cycles, and such small values are negligible in the recursions.
+/* Flushes denormals to 0. Operations on denormals are very slow on x86 processors, and
+ * values that small are negligible in the recursions.
  */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_FLUSH_DENORMALS_H

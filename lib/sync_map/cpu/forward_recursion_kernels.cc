@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The forward recursion of the linear form with one word per SIMD lane, because a stream
- * has only one frame at a time. Compiled per instruction set (namespace GPUFEC_ISA,
- * vectors of GPUFEC_LANES floats).
+/* The forward recursion of the linear form with one word per SIMD lane, because only one
+ * frame at a time is available. The file is compiled once per instruction set (namespace
+ * GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
  * A sweep over the drifts computes a few lattice rows in registers. Row t lags t steps
  * behind, so that in step k all rows use the same received item. */
@@ -68,8 +68,8 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        // Scales only when necessary, because each index would otherwise wait for the
-        // sum.
+        // Scales α only if its sum leaves a wide range, because otherwise every index
+        // would have to wait for the sum of the previous one.
         d_total = sum_of_lanes(total);
         if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
             scale_to_1();
@@ -108,10 +108,11 @@ private:
         }
     }
 
-    /* Advances the lattices by `rows` rows. Each row is a D step followed by
-     * insertions; in the last row the insertions have the weight `last`. Q begins with
-     * the item that the first symbol of the sweep has at the window's first drift. If
-     * First is true, the sweep starts from I·α, otherwise from d_rows. */
+    /* Advances the lattices by `rows` rows. Each row applies the transmission or deletion
+     * of a symbol and then insertions; in the last row the insertions have the weight
+     * `last`. Q begins with the item at the first symbol of the sweep and the window's
+     * first drift. If First is true, the sweep starts from α with insertions, otherwise
+     * from d_rows. */
     template <bool First>
     void sweep(unsigned rows, const Real* Q, const vec* symbols, Real last)
     {
@@ -134,8 +135,8 @@ private:
         }
     }
 
-    // Kinds of items. With clean_bits, an item weighs 1 for the bit that it equals and
-    // 0 for the other bit.
+    // Kinds of items. An item of clean_bits has the transmission weight 1 for one bit and
+    // 0 for the other, which saves multiplications.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>
@@ -145,7 +146,7 @@ private:
                   c_last = vec{} + last;
         const std::size_t M = d_M, s = Items == items::any ? d_f.alphabet : 2;
         const auto* const alpha = reinterpret_cast<const Real*>(d_alpha);
-        mask is_sent[2][Rows]; // lanes whose symbol is bit 0, and bit 1
+        mask is_sent[2][Rows]; // [b][r]: lanes whose symbol in row r is the bit b
         for (unsigned r = 0; r < Rows; ++r) {
             is_sent[1][r] = symbols[r] > 0;
             is_sent[0][r] = ~is_sent[1][r];
@@ -208,8 +209,8 @@ private:
     }
     static vec lane_numbers() { return __builtin_convertvector(mask_of(0, 1), vec); }
 
-    // Selects lanes of a and b: index k in `from` selects lane k of a or, from k =
-    // `lanes` on, lane k − `lanes` of b.
+    // Selects lanes of a and b: index k in `from` selects lane k of a if k < `lanes`, and
+    // lane k − `lanes` of b otherwise.
     static vec picked(vec a, vec b, mask from)
     {
 #ifdef __clang__
@@ -264,8 +265,8 @@ private:
     const unsigned d_M, d_groups;
     vec* d_alpha;
     Real d_total = 0; // sum of α
-    double d_log = 0; // logarithm of the product of all divisors of α
-    vec* d_sum;       // sums over the groups of words, padded to whole vectors
+    double d_log = 0; // natural logarithm of the product of all divisors of α
+    vec* d_sum;       // for each drift, the sum over all groups of words; padded
     vec* d_rows;      // input and output of sweeps
 };
 

@@ -13,15 +13,16 @@ namespace gr::gpufec::sync_map {
 
 //! Input and result of the forward recursion over one frame. "Real" is float or double.
 struct carried_frame {
-    //! Channel symbols of the words, lane by lane: frame_symbols × groups × n × lanes.
+    //! Channel symbols of the words, see words_by_lane(): frame_symbols × groups × n ×
+    //! lanes. A group has one word per lane.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
     unsigned index;   //!< index of the first symbol
     unsigned symbols; //!< number of symbols to process; indices of the code repeat
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights: (n·symbols + window) × alphabet reals, beginning with the
-    //! item that is received first at boundary 0 and the window's first drift.
+    //! Transmission weights: (n·symbols + window) × alphabet reals. The first are those
+    //! of the item at boundary 0 and the window's first drift.
     const void* transmission;
     //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
     //! other.

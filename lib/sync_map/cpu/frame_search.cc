@@ -46,8 +46,8 @@ start_finder::start_finder(const setup& setup, const lane_kernels& kernels)
 {
 }
 
-// Runs the forward recursion of d_alpha over `symbols` symbols, beginning with symbol
-// index `index`. The window's first drift lies at item `base`.
+// Runs the forward recursion over `symbols` symbols, beginning with symbol index `index`
+// and the metrics in d_alpha. The window's first drift lies at item `base`.
 template <class Real>
 void start_finder::carry(const item_span& items,
                          std::int64_t base,
@@ -78,8 +78,8 @@ void start_finder::carry(const item_span& items,
     d_kernel.carry(d_frame);
 }
 
-// Returns the mean position according to α; the window's first drift lies at item
-// `begin`.
+// Returns the mean position, weighted by α, in a window around the peak of α that is as
+// wide as a frame's window. The first value of α belongs to item `begin`.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {
@@ -116,9 +116,8 @@ start_finder::run_in_full(const item_span& items, std::int64_t place, unsigned w
                         d_log_sum + warmup * d_log_symbol - std::log(double(s.window)));
 }
 
-// Attempts to find the boundary with a window that narrows. Once the evidence is
-// accepted, the remaining symbols up to the boundary are assumed to have their mean
-// length.
+// Makes an attempt with a window that narrows. If the evidence is accepted before the
+// boundary is reached, the remaining symbols are assumed to have their mean length.
 template <class Real>
 start_finder::found_at start_finder::run_narrowing(const item_span& items,
                                                    std::int64_t place,
@@ -255,7 +254,8 @@ boundary_match_header start_finder::find(const item_span& items,
         }
     }
     if (std::abs(best.origin - best_place) > s.reach || best_place != place) {
-        // Repeats the attempt with the window centred on the place that was found.
+        // Repeats the attempt around the origin that was found. Otherwise d_alpha could
+        // belong to another attempt, or lack drifts at one end of the frame's window.
         const auto again = run(items, best.origin, warmup, false, to_the_end);
         best = again.evidence > -INFINITY ? again : best;
     }

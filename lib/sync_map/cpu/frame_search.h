@@ -32,8 +32,7 @@ public:
      *        begins, up to search.max_warmup
      * \param radius distance from the guess, in items; if no attempt is accepted, the
      *        best one within this distance is taken
-     * \param accepted threshold for the logarithm of the likelihood ratio to random
-     *        items
+     * \param accepted evidence at which an attempt is accepted, see start_search
      * \param start result: the frame's start metrics, scaled to sum 1; may be nullptr
      * \returns a header whose origin is relative to the guess
      */
@@ -45,20 +44,21 @@ public:
                                double* start);
 
     /*!
-     * \brief Searches boundary 0 at lower cost, for guesses of other frames.
+     * \brief Searches boundary 0 at lower cost and accuracy than find(). The result
+     * serves to guess where other frames begin.
      *
      * Once the first symbols have shown roughly where the frame begins, the recursion
      * continues only with drifts near that place, and stops when the evidence is
-     * accepted. The origin may differ from that of find() by a few items. The result is
-     * empty if no attempt is accepted.
+     * accepted. The origin may differ from that of find() by a few items. If no attempt
+     * is accepted, boundary_match_header::found is 0.
      */
     boundary_match_header find_soon(const item_span& items,
                                     std::int64_t guess,
                                     unsigned warmup,
                                     double accepted);
 
-    //! Searches the beginning of a frame and writes the frame's input. Returns the
-    //! place found.
+    //! Searches the beginning of a frame around item \p guess and writes the frame's
+    //! input. Returns a header whose origin counts from the first item of \p items.
     boundary_match_header
     write(const item_span& items, std::int64_t guess, unsigned warmup, std::byte* frame);
 
@@ -96,7 +96,8 @@ private:
     const drift_range d_window;
     const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    // Logarithm of the constant factor that the recursion leaves out, per symbol.
+    // Natural logarithm of the factor per symbol that the recursion leaves out: the unit
+    // of lattice weights and the prior 1/q.
     const double d_log_symbol;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;

@@ -4,13 +4,17 @@
 /* The linear form with one frame per SIMD lane, compiled once per instruction set
  * (namespace GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
- * A word's lattice is a product of D_x·I, one for each channel symbol x sent: I lets any
- * number of items be inserted, D_x transmits or deletes. Ascending rows (from α):
+ * A lattice row r has one weight per drift m. For each channel symbol x of a word, two
+ * operators act on the row. I inserts any number of items; D_x transmits or deletes x:
  *   (I r)(m) = r(m) + Pi/s·(I r)(m − 1),   (D_x r)(m) = Q_x(m)·r(m) + Pd·r(m + 1).
- * Descending rows (from β) take the transposes. Prefix rows are computed from α down the
- * prefix trie, I included, suffix rows from β down the suffix trie. Products of both at
- * the leaves give the posteriors; sums over words are merged up a trie to the next α or
- * β. */
+ * Pi and Pd are the probabilities of insertion and deletion, s is the size of the
+ * alphabet, and Q_x(m) is the transmission weight. The backward recursion applies the
+ * transposed operators.
+ *
+ * Prefix rows are computed from α down the prefix trie; rows at its leaves include the
+ * insertions before the next symbol. Suffix rows are computed from β down the suffix
+ * trie. The products of both at the leaves give the posteriors. Sums over words are
+ * merged up a trie and give the next α or β. */
 
 #include "flush_denormals.h"
 #include "kernels.h"
@@ -108,8 +112,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children by the transposed steps. Unless the
-    // node is the root (Root is true), insertions precede the node's row.
+    // Computes the rows of a suffix node's children by the transposed steps. If the node
+    // is not the root (Root is false), insertions are first applied to its row.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -202,7 +206,8 @@ private:
         }
     }
 
-    // Handles children in pairs, and a last single child alone.
+    // Handles children in pairs, because the steps take up to two branches at once, and a
+    // last single child alone.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -380,8 +385,8 @@ private:
             [&](unsigned b) { (this->*one)(d_children + b, Q, child + b, out); });
     }
 
-    // For each leaf of trie `to`, sums the rows of trie `from` over the words of the
-    // leaf.
+    // For each leaf of trie `to`, adds the rows that the leaf's words have in trie
+    // `from`, weighted by the priors.
     void
     sum_words(const word_trie& to, const word_trie& from, const vec* rows, unsigned i)
     {
@@ -429,7 +434,7 @@ private:
             sum_words(t.suffix, t.prefix, d_prefix, i);
             merge_suffix(t.suffix, t.suffix.nodes[0], i, 0, d_boundary, d_stack);
             scale_by(normalise(d_boundary, d_alpha + std::size_t(i + 1) * d_M));
-            // A product of a few floats stays within the range of a double.
+            // Saves logarithms: the product of four float sums fits in a double.
             if (sizeof(Metric) == 8 || i % 4 == 3) {
                 take_log();
             }
@@ -561,7 +566,7 @@ private:
         }
     }
 
-    // Four partial sums hide the latency of an addition.
+    // Returns the scalar product; four partial sums hide the latency of an addition.
     mvec dot(const vec* a, const vec* b) const
     {
         mvec sum[4] = {};

@@ -14,7 +14,7 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief One frame per lane, all of the same code and size.
+ * \brief Input and results of one frame per lane. All frames have the same code and size.
  *
  * The innermost dimension of every array is the lane. A "row" value has the type of
  * lattice rows, and a "metric" has the type of boundary metrics. The two types differ
@@ -25,12 +25,11 @@ struct lane_frames {
     //! Number of symbols including the look-ahead. It may exceed the code's
     //! frame_symbols; the code's symbol indices then repeat.
     unsigned symbols;
-    unsigned outputs; //!< number of symbols (the first ones) that get posteriors
+    unsigned outputs; //!< number of symbols, from the first on, that get posteriors
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights of row type: (n·symbols + window) × alphabet values,
-    //! beginning with the item that is received first at boundary 0 and the window's
-    //! first drift.
+    //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
+    //! first are those of the item at boundary 0 and the window's first drift.
     const void* transmission;
     const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
     const void* start;  //!< window metrics at boundary 0
@@ -38,10 +37,11 @@ struct lane_frames {
     void* alpha;        //!< result: (symbols + 1) × window metrics of α
     void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
-    void* first_drifts; //!< result: window metrics of λ at boundary 0
-    void* last_drifts;  //!< result: window metrics of λ at boundary outputs
-    void* first_beta;   //!< result, unless nullptr: window rows of β at boundary 0
-    void* last_beta;    //!< result, unless nullptr: window rows of β at boundary outputs
+    void* first_drifts; //!< result: window drift posteriors λ at boundary 0, as metrics
+    void* last_drifts;  //!< result: the same at boundary `outputs`
+    //! Result, unless nullptr: β at boundary 0, `window` values of row type.
+    void* first_beta;
+    void* last_beta; //!< result, unless nullptr: the same at boundary `outputs`
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };

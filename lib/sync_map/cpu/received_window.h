@@ -25,8 +25,8 @@ struct item_span {
  * \brief Received items, addressed by their number in the stream. They are stored in
  * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
- * Chunks avoid moving items, and new pages are touched only when more items are held than
- * ever before.
+ * Items never move from chunk to chunk. Memory pages are touched for the first time,
+ * which is slow, only when more items are held than ever before.
  */
 class received_window
 {
@@ -40,8 +40,8 @@ public:
     //! Drops items before number \p item.
     void forget(std::int64_t item);
 
-    //! Borrows \p count items, beginning with the oldest that has not been released. The
-    //! first call comes before any push().
+    //! Borrows the \p count items at \p items, beginning with the oldest that has not
+    //! been released. The first call must precede any push().
     void borrow(const std::byte* items, std::size_t count);
     bool borrowing() const { return d_borrowed; }
     std::size_t borrowed() const { return d_borrowed ? d_end - d_borrowed_from : 0; }
@@ -49,7 +49,7 @@ public:
     std::size_t release_borrowed();
     //! Copies the borrowed items that are still needed and stops borrowing.
     void copy_borrowed();
-    //! Returns the address of a borrowed item.
+    //! Returns the address of a borrowed item in the caller's memory.
     const std::byte* where(std::int64_t item) const
     {
         return d_borrowed + (item - d_borrowed_from) * std::int64_t(d_item_bytes);

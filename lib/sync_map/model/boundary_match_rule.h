@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of boundary matches. The results of both backends are bit-identical,
- * so that both choose the same frames to be decoded again. */
+/* The arithmetic of boundary matches: comparisons of the metrics of two consecutive
+ * frames of a stream at their common boundary. The CPU and the GPU get bit-identical
+ * results, so that both choose the same frames to be decoded again. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
@@ -18,23 +19,24 @@
 namespace gr::gpufec::sync_map {
 
 struct boundary_match {
-    //! Total variation distance between the final α of a frame and the initial α of the
-    //! next.
+    //! Total variation distance between the forward metrics α at the end of a frame and
+    //! at the beginning of the next frame.
     float difference = 0;
     //! Upper bound on the error that this difference causes in the next frame's
     //! posteriors.
     float start_bound = 0;
-    //! Upper bound on the error that the limited look-ahead causes in this frame's
-    //! posteriors.
+    //! Upper bound on the error that the limited look-ahead causes in the posteriors of
+    //! the frame before the boundary.
     float end_bound = 0;
 };
 
 //! Number of partial sums per sum. Several partial sums hide the latency of an
-//! addition. Part k sums the terms whose index modulo this number is k. The parts are
+//! addition. Part k adds the terms k, k + boundary_match_parts, and so on. The parts are
 //! then added in order, in double.
 constexpr int boundary_match_parts = 8;
 
-//! Returns the rounded product; the compiler must not fuse it with an addition.
+//! Returns the rounded product. A multiplication that nvcc fuses with an addition would
+//! not round it, and the result would differ from that of the CPU.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -53,17 +55,20 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
 }
 
 /*!
- * \brief Compares the metrics at the boundary between two frames.
+ * \brief Compares the metrics of two frames at their common boundary.
  *
- * With β of boundary 0, a posterior is A(D) / Σ α·β with A(D) at most Σ α·β. With both
- * α scaled to Σ α·β = 1, the posterior therefore changes by at most Σ |α − α'|·β. The
- * same holds with α and β exchanged. β at boundary 0 is at most 1, and counts as 1
- * where it is unknown.
+ * The posterior of a symbol D is A(D) / Σ α·β. The sum runs over the drifts at the
+ * boundary, and A(D) is the part of it due to paths on which D was sent, so it is at most
+ * Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
+ * therefore differs by at most Σ |α − α'|·β. The same holds with α and β exchanged. β is
+ * scaled to sum 1, so it is at most 1; where it is unknown, 1 is used.
  *
- * \param carried, looked final α and β of the frame, window values each
- * \param began, ahead initial α and β of the next frame
- * \param shift drift number m of the next frame is number m + shift of this one
- * \param sum sum(first, last, term, all) sums the arrays that term(m, to) writes
+ * \param carried, looked α and β at the end of the frame, \p window values each
+ * \param began, ahead α and β at the beginning of the next frame, \p window values each
+ * \param window number of drifts
+ * \param shift drift number m of the next frame is drift number m + shift of this frame
+ * \param sum function sum(first, last, term, all) that adds the arrays that term(m, to)
+ *        writes for m = first … last − 1 and stores the sum in \c all
  */
 template <class Real, class Sum>
 GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,

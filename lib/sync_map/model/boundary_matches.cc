@@ -9,7 +9,7 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Function object that computes the partial sums of each sum side by side.
+// The function object \c sum of boundary_match_of() on the CPU.
 template <class Real>
 struct sum_of_parts {
     template <class Term, unsigned Sums>

@@ -204,8 +204,9 @@ void write_symbol(const setup& setup,
     switch (setup.output) {
     case sync_output::symbols: {
         const std::uint16_t D = most_likely(L, q);
-        std::memcpy(
-            out, &D, setup.symbol_bytes()); // Every supported host is little-endian.
+        // Copying one byte of D is correct, because all supported hosts are
+        // little-endian.
+        std::memcpy(out, &D, setup.symbol_bytes());
         return;
     }
     case sync_output::posteriors:

@@ -22,13 +22,14 @@ struct frame_scratch {
 };
 
 //! Converter of received items to transmission weights, in units of
-//! setup::largest_weight().
+//! setup::largest_weight(). A transmission weight is the probability that the item was
+//! received for a channel symbol that was sent.
 class item_weigher
 {
 public:
     explicit item_weigher(const setup& setup);
 
-    //! Writes the weight of receiving the item for each symbol sent, \p stride apart.
+    //! Writes one weight per channel symbol. The weights are \p stride elements apart.
     template <class Real>
     void operator()(const std::byte* item, Real* weights, std::size_t stride = 1) const;
 
@@ -38,7 +39,8 @@ private:
     double d_match, d_mismatch, d_erased;
 };
 
-//! The items of a frame as transmission weights, for the CPU's decoders.
+//! Input of a frame in the form that the CPU decoders need: transmission weights, end
+//! metrics and normalised priors.
 class frame_items
 {
 public:
@@ -48,17 +50,19 @@ public:
     //! Returns false if the length in the header is out of range.
     bool valid() const { return d_valid; }
 
-    //! Writes the weight of receiving item \p position for each symbol sent, \p stride
-    //! apart; 0 outside the received items.
+    //! Writes the transmission weight of item number \p position for each channel symbol;
+    //! 0 outside the received items. The weights are \p stride elements apart.
     template <class Real>
     void weigh(std::int64_t position, Real* weights, std::size_t stride = 1) const;
 
-    //! Returns the metric of the window's drift number \p m at the first or the last
-    //! boundary; 0 if the drift lies outside the received items.
+    //! Returns the metric of drift number \p m of the window at the first boundary; 0 if
+    //! this drift leads to a position outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
+    //! Returns the same for the last boundary.
     double end(unsigned m) const;
 
-    //! Returns the normalised prior; 1 for symbols without priors.
+    //! Returns the prior of symbol \p D at index \p i, normalised to sum 1 over D; 1 if
+    //! the index has no priors.
     double prior(unsigned i, unsigned D) const;
 
 private:
@@ -73,8 +77,8 @@ private:
     const double* d_prior_scale;
 };
 
-//! Writes a message symbol's output. \p L are posteriors of sum 1, \p prior is a prior
-//! of sum 1 or nullptr, and \p weights is a buffer for q values.
+//! Writes the output of one message symbol. \p L holds q posteriors of sum 1, \p prior q
+//! priors of sum 1 or nullptr, and \p weights is a buffer for q values.
 void write_symbol(const setup& setup,
                   const double* L,
                   const double* prior,
@@ -87,13 +91,16 @@ void write_unknown(const setup& setup,
                    std::byte* out,
                    sync_status& status);
 
-//! Writes α and β at boundary 0 and at boundary outputs, for boundary matches.
+//! Writes the boundary_match_header and \p metrics: α and β at boundary 0, then α and β
+//! at boundary setup::outputs, setup::window values each.
 void write_boundary_matches(const setup& setup,
                             const frame_header& header,
                             const double* const (&metrics)[4],
                             std::byte* out);
 
-//! Writes the drift posteriors and the status of a frame.
+//! Writes the status of a frame and, if the setup has drifts, the drift posteriors.
+//! \p first and \p last are the drift posteriors at both ends of the frame, and
+//! \p log_weight is the natural logarithm of its lattice weight.
 void write_drifts(const setup& setup,
                   const frame_header& header,
                   const double* first,
@@ -114,12 +121,13 @@ void write_frame(const setup& setup,
                  const float* priors,
                  std::byte* frame);
 
-//! Returns \p count, the number of items of a framed decoder's frame, or −1 if its drift
-//! lies outside the window and the frame cannot be decoded.
+//! Returns \p count, the number of received items of a frame in framed mode; −1 if the
+//! frame cannot be decoded because it is too long or its final drift lies outside the
+//! window.
 std::int32_t length_of_frame(const setup& setup, std::size_t count);
 
-//! Writes a placed frame of a batch, its items included. \param end buffer for window
-//! metrics
+//! Writes the complete input of a placed frame to \p frame. \p items are the items of all
+//! frames of the batch. \param end buffer for setup::window values
 void write_placed(const setup& setup,
                   const placed_frame& place,
                   const std::byte* items,
@@ -127,8 +135,8 @@ void write_placed(const setup& setup,
                   std::vector<double>& end,
                   std::byte* frame);
 
-//! Writes a frame of a framed decoder, its items included. Marks a frame whose drift lies
-//! outside the window as one that cannot be decoded.
+//! Writes the complete input of a frame of \p count items in framed mode. A frame that
+//! cannot be decoded, see length_of_frame(), gets a negative length.
 void write_framed(const setup& setup,
                   const void* items,
                   std::size_t count,

@@ -16,7 +16,7 @@ namespace {
 
 using exact = boost::multiprecision::cpp_bin_float_50;
 
-// Access to a problem's weights in the number type of a decoder.
+// The weights of a problem in the number type Real.
 template <class Real>
 class lattice_weights
 {
@@ -184,7 +184,8 @@ map_result forward_backward(const map_problem& p, const Step& step)
     return r;
 }
 
-// The corridor form's step: branch metrics R(ẏ|x) for each start drift and drift change.
+// Step of the corridor form. It uses branch metrics R(ẏ|x), the weight of receiving ẏ for
+// the word x, for each start drift and drift change.
 template <class Real>
 class corridor_step
 {
@@ -223,8 +224,10 @@ private:
         return out;
     }
 
-    // F(t, j) is the weight of the paths with t symbols sent and j received whose last
-    // event is not an insertion. The corridor is change.first ≤ j − t ≤ change.last.
+    // Returns the branch metrics of a word for all drift changes. F(t, j) is the weight
+    // of the paths on which t symbols were sent and j items received. Insertions belong
+    // to the symbol that follows them, so there are none at t = n. Only the cells of the
+    // corridor are computed: change.first ≤ j − t ≤ change.last.
     std::vector<Real> receiver(unsigned i, unsigned D, int from) const
     {
         const int n = d_problem.code.n();
@@ -263,7 +266,7 @@ private:
     drift_range d_change;
 };
 
-// The linear form's step: one lattice for all start drifts.
+// Step of the linear form. It runs one lattice per word for all start drifts together.
 class linear_step
 {
 public:
@@ -317,7 +320,8 @@ private:
     lattice_weights<double> d_weights;
 };
 
-// Weights of all channel paths of one message through the points (t sent, j received).
+// Forward and backward weights of all channel paths of one message, for each pair of t
+// symbols sent and j items received.
 class message_lattice
 {
 public:
@@ -353,8 +357,8 @@ public:
     }
 
 private:
-    // Computes forward(t, j), the weight of the paths that have just sent symbol t and
-    // received j items, without later insertions.
+    // Computes the weight of the paths on which t symbols were sent and j items received,
+    // without insertions after symbol t. The backward weights include these insertions.
     void run_forward()
     {
         const auto start = d_weights.boundary(d_problem.start, 0);
@@ -528,7 +532,7 @@ void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0
     }
 }
 
-// Returns the priors divided by the largest of each row, rounded to float.
+// Returns the priors with each row divided by its largest value and rounded to float.
 std::vector<double> known_before(const map_problem& p)
 {
     if (p.priors.empty()) {

@@ -25,9 +25,9 @@ struct map_problem {
     //! Number of symbols; may exceed the code's frame_symbols, because indices repeat.
     unsigned symbols;
     int origin = 0; //!< received position of boundary 0 at drift 0
-    //! Probability of each received item given each channel symbol sent without
-    //! substitution: positions × alphabet, each row of sum 1. For hard items they are 1
-    //! and 0.
+    //! Probability of each received item for each channel symbol, if that symbol was
+    //! transmitted without substitution: positions × alphabet, rows of sum 1. The values
+    //! of hard items are 1 and 0.
     std::vector<double> likelihood;
     std::vector<double> start; //!< weights of the drifts in the window at boundary 0
     std::vector<double> end; //!< weights of the drifts in the window at the last boundary
@@ -63,13 +63,14 @@ map_result corridor_exact(const map_problem& p, drift_range change);
 //! Runs the linear form, which computes each word's lattice once for the whole window.
 map_result linear(const map_problem& p);
 
-//! Returns the posteriors of one message given several reads of it, by enumeration of all
-//! q^symbols messages, for very small problems. Symbols × q, rows of sum 1.
+//! Enumerates all q^symbols messages, for very small problems, and returns the posteriors
+//! of one message given several reads (received copies) of it: symbols × q, rows of
+//! sum 1.
 std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
 
 /*!
- * \brief Decodes by the rule of sync_reads_decoder: decodes the reads in turn,
- * \p passes times. The priors of each read come from the other reads' extrinsics.
+ * \brief Decodes the reads in turn, \p passes times, by the rule of sync_reads_decoder.
+ * The priors of each read come from the other reads' extrinsics.
  *
  * A read's extrinsics are its posteriors divided by its priors. Each row of the
  * extrinsics, and of the product of the other reads' extrinsics, is divided by its

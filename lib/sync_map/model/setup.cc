@@ -61,12 +61,13 @@ unsigned bits_of(const sync_options& o)
         .within(1, 2 * sync_code::max_frame_bits, "(frame_symbols + lookahead) * n");
 }
 
-// Largest number of boundary metrics, and of drifts times drift changes.
+// Limit of two sizes, so that a frame fits in memory: the number of boundary metrics of a
+// frame, and the number of branch metrics of a word (drifts × drift changes).
 constexpr std::uint64_t max_metrics = std::uint64_t(1) << 26;
 
-/* Returns the number of symbols after which a recursion has forgotten its start: as
- * many as carry 55 bits of evidence, or more on bad channels, according to measurements
- * with n = 10. */
+/* Returns the number of symbols after which the initial metrics of a recursion no longer
+ * influence it. This is the number of symbols that carry 55 bits of evidence. Bad
+ * channels need more symbols; the formula for them fits measurements with n = 10. */
 double symbols_to_forget(const sync_options& o)
 {
     const auto& c = o.channel;
@@ -100,8 +101,9 @@ unsigned period(const sync_code& code)
     return N;
 }
 
-// Returns the search parameters for streams whose frames can find their own place;
-// otherwise an empty search.
+// Returns the parameters of the search for the beginnings of frames. The search is empty
+// in framed mode and if the frames of the code cannot find their beginnings by
+// themselves.
 start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;
@@ -119,8 +121,8 @@ start_search make_search(const sync_options& o)
         // Number of items in a period of the codebook.
         double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
-    // If the recursion forgets its start slowly, the number of symbols needed varies.
-    // The warm-up is then short at first and can be lengthened.
+    // If the recursion forgets its start slowly, the number of symbols that it needs
+    // varies between streams. The warm-up is then short at first and can be lengthened.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
     s.max_warmup = 2 * s.warmup;
     s.anchors = max_anchors;
@@ -144,8 +146,7 @@ start_search make_search(const sync_options& o)
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
     // The warm-up gives at least 55 bits of evidence. Identifying one of `window`
-    // drifts takes log2(window) bits, and certainty takes 10 more. The drift is then
-    // known up to the spread over 32 symbols.
+    // drifts takes log2(window) bits, and certainty takes 10 more.
     s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.told + 1) / 2;
     s.next_look = (s.told + 3) / 4;
@@ -154,6 +155,7 @@ start_search make_search(const sync_options& o)
         return int(std::ceil(spread.most + std::abs(spread.mean)));
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
+    // A narrowed window must hold the spread of the drift over 32 symbols.
     s.nearest = 2 * within(2 * s.step_symbols);
     // The window must be shorter than the period; a longer window could contain two
     // places that are equally likely.
@@ -246,7 +248,8 @@ unsigned chosen_lookahead(const sync_options& o)
     if (o.lookahead) {
         return o.lookahead;
     }
-    // The backward recursion need not find the drift, so fewer symbols are enough.
+    // The backward recursion does not have to find the drift, so fewer symbols suffice
+    // than for the warm-up of a forward recursion.
     return unsigned(std::clamp(
         std::ceil(0.6 * symbols_to_forget(o)), 4.0, double(sync_options::max_lookahead)));
 }
@@ -347,7 +350,7 @@ batch_limits setup::limits(std::size_t frames) const
 
 setup::placed_batch setup::placed_input(std::size_t frames) const
 {
-    constexpr std::size_t most = 1 << 30; // Item numbers have 32 bits.
+    constexpr std::size_t most = 1 << 30; // item numbers are 32-bit integers
     return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
              round_up(frames * sizeof(placed_frame)) };
 }
@@ -362,7 +365,7 @@ drift_spread::drift_spread(const bsid_model& channel, double symbols)
 
 setup::stream_batch setup::stream_input(std::size_t frames) const
 {
-    constexpr double most = 1 << 30; // Item numbers have 32 bits.
+    constexpr double most = 1 << 30; // item numbers are 32-bit integers
     const double bits = code.frame_bits();
     const drift_spread spread(channel, bits * frames);
     const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +

@@ -26,30 +26,31 @@ struct frame_header {
 /*!
  * \brief Parameters of the search by which a frame of a stream finds its beginning.
  *
- * An attempt starts the forward recursion some symbols before the frame, with α = 1 over
- * a window of drifts around an assumed place. When the recursion reaches the frame, this
- * start no longer has any influence. Attempts cover adjacent places, from a guess
- * outwards, until one explains the received items. */
+ * An attempt assumes that the frame begins at some received item, the attempt's place. It
+ * starts the forward recursion some symbols earlier (the warm-up), with α = 1 over a
+ * window of drifts around the place. When the recursion reaches the frame, this start no
+ * longer has any influence. Attempts cover adjacent places, from a guess outwards, until
+ * the evidence of one is accepted. Evidence is the natural logarithm of the likelihood
+ * ratio of the received items, given the code, to random items. */
 struct start_search {
     unsigned warmup = 0; //!< number of symbols before a frame; 0: frames do not search
     unsigned max_warmup = 0; //!< largest warm-up of a job
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
-    int first = 0;           //!< the first of these drifts, relative to the place
-    //! Largest distance between the place of an attempt and a frame at which the
-    //! attempt finds the frame.
+    int first = 0;           //!< first drift of that window, relative to the place
+    //! An attempt finds a frame that begins at most this number of items from its place.
     int reach = 0;
-    //! Largest expected error of a guess. If no attempt within this distance is accepted,
-    //! the best one is taken.
+    //! Largest expected error of a guess, in items. If no attempt is accepted, the best
+    //! one within this distance is taken.
     int radius = 0;
-    //! Largest distance of attempts from the guess while none is accepted; less than half
-    //! a period.
+    //! Largest distance of attempts from the guess, in items. It is less than half a
+    //! period of the codebook.
     int most = 0;
-    //! Distance between anchors in frames. Each anchor is searched from the one before,
-    //! and the frames after an anchor are guessed from it.
+    //! Number of frames from one anchor to the next. Anchors are frames whose beginnings
+    //! are found in advance, each with a guess from the previous anchor. The guesses of
+    //! the frames in between also come from the anchor before them.
     unsigned anchors = 1;
-    //! Logarithm of the likelihood ratio to random items that an attempt must reach.
-    double accepted = 12;
+    double accepted = 12; //!< evidence that an attempt must reach
     //! A narrowing attempt begins with near_guess drifts to either side of its place.
     //! It tests the evidence after first_look symbols and then every next_look symbols.
     //! Once the evidence reaches `enough`, the attempt keeps only the `nearest` drifts
@@ -67,17 +68,18 @@ struct start_search {
     {
         return told < symbols && symbols <= warmup;
     }
-    //! Returns whether searches for frames narrow their windows. Small windows would save
-    //! next to nothing.
+    //! Returns whether searches with this warm-up narrow their windows. Narrowing a small
+    //! window would save little time.
     bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
     //! Returns the place of attempt number \p k relative to the guess.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! Header of the output for boundary matches: the place where the frame was found.
+//! Header of the data for boundary matches in a frame's output. It says where the frame
+//! was found and whether it matches the previous frame.
 struct boundary_match_header {
     std::int32_t origin; //!< received item at boundary 0 and drift 0
-    float evidence; //!< logarithm of the likelihood ratio to random items; 0: no search
+    float evidence;      //!< evidence of the attempt, see start_search; 0: no search
     std::uint32_t found; //!< whether the evidence was accepted
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
@@ -96,7 +98,8 @@ enum class ten_bit_kernels {
     banded_lattice_alone //!< frames that need more drifts become invalid
 };
 
-//! Parameters that all frames of a batch share.
+//! Parameters that all frames of a batch share. Boundary i lies before message symbol i.
+//! The metrics at a boundary belong to the consecutive drifts of the frame's window.
 struct setup {
     sync_code code;
     bsid_model channel;
@@ -116,15 +119,15 @@ struct setup {
     sync_receiver receiver;
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
-    //! Factor on the weight of every received item. The alphabet size s makes an item
-    //! that is independent of the code weigh 1. Paths that explain different numbers of
-    //! items can then be compared. Metrics also differ less between drifts, which keeps
-    //! floats in range if there are many drifts. The factor is 1 if the priors of both
-    //! ends of a frame already weigh such paths.
+    //! Factor on the weight of every received item. If it is the alphabet size, an item
+    //! that is independent of the code has weight 1. Paths that explain different numbers
+    //! of items are then comparable, and metrics differ less between drifts, which keeps
+    //! floats in range. If the options give a prior of the drift at either end of a
+    //! frame, the factor is 1, because the prior already weighs such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
-    start_search search;   //!< search for the frames of a stream
-    //! Also outputs the metrics that prove where frames begin.
+    start_search search;   //!< how frames of a stream search for their beginnings
+    //! Whether the output also contains the metrics for boundary matches.
     bool boundary_matches = false;
     //! Set if frames differ only in their items, so that a batch may consist of
     //! placed_frames.
@@ -136,9 +139,9 @@ struct setup {
     std::vector<double> end;
     ten_bit_kernels kernels = ten_bit_kernels::by_batch;
 
-    // The input of a frame consists of a header, start and end metrics (window doubles
-    // each), priors (outputs × q floats) and items. The output consists of symbols,
-    // then drift posteriors of boundary 0 and of boundary outputs (window floats each).
+    // The input of a frame consists of a header, start and end metrics (`window` doubles
+    // each), priors (outputs × q floats) and items. The output consists of symbols, then
+    // drift posteriors at boundary 0 and at boundary `outputs` (`window` floats each).
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }
@@ -155,9 +158,9 @@ struct setup {
     //! Returns the size in bytes of one message symbol's output.
     std::size_t symbol_bytes() const;
     std::size_t drifts_at() const { return round_up(outputs * symbol_bytes()); }
-    //! Returns the offset of the data for boundary matches, which follow in the output:
-    //! a boundary_match_header, then window metrics each of α and β at boundary 0 and
-    //! of α and β at boundary outputs. Their sums are arbitrary.
+    //! Returns the offset of the data for boundary matches in the output: first a
+    //! boundary_match_header, then α and β at boundary 0 and α and β at boundary
+    //! `outputs`, `window` metrics each. The metrics are not normalised.
     std::size_t boundary_matches_at() const
     {
         return round_up(drifts_at() + (drifts ? 2 * window * sizeof(float) : 0));
@@ -178,18 +181,19 @@ struct setup {
 
     //! Returns the largest weight of a transmission, without item_weight.
     double largest_weight() const;
-    //! Returns the unit of lattice weights.
+    //! Returns the unit of lattice weights: the largest weight of a transmission,
+    //! including item_weight.
     double unit() const { return largest_weight() * item_weight; }
     //! Returns the weight of one particular item being inserted.
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }
-    //! Returns the weight of a deletion, in units of lattice weights.
+    //! Returns the weight of a deletion, in units of unit().
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
-    //! Returns the difference of two logarithms: that of a frame's probability times
-    //! item_weight per item, minus that of the frame's lattice weight. The lattice
-    //! weight is in units of unit(), and symbols without priors have weight 1 in it.
+    //! Returns the summand that turns the natural logarithm of a frame's lattice weight
+    //! into that of its probability times item_weight per item. The summand accounts for
+    //! unit() and for the uniform priors 1/q, which a lattice weight leaves out.
     double log_scale() const;
 
-    //! Returns the memory needed for a batch of \p frames.
+    //! Returns the memory needed for a batch of \p frames frames.
     batch_limits limits(std::size_t frames) const;
 
     /*! Input layout of a batch of a stream whose frames search: a stream_piece per
@@ -238,10 +242,10 @@ struct drift_spread {
  */
 double worth_of_following(const sync_options& options);
 
-//! Checks the options. \throws std::invalid_argument
+//! Checks the options. \throws std::invalid_argument that names the refused option
 void check_options(const sync_options& options);
 
-//! Returns the number of look-ahead symbols of a stream.
+//! Returns the number of look-ahead symbols of a stream; 0 in framed mode.
 unsigned chosen_lookahead(const sync_options& options);
 
 //! Returns the drifts that the decoder considers for a frame; in a stream, relative to

@@ -94,8 +94,8 @@ word_tries::word_tries(const sync_code& code)
 
 unsigned row_vectors(const word_tries& tries)
 {
-    // These are one row for a boundary, three rows per leaf (one for each trie and one
-    // for sums), and the rows of a path down one trie.
+    // The rows are one for a boundary, three per leaf (one for each trie and one for
+    // sums), and those of all children along a path down one trie.
     const unsigned branches = std::min(tries.alphabet(), tries.q());
     return 1 + 3 * tries.max_leaves() + branches * (tries.n() - tries.split());
 }

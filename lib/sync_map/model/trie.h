@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of each index as two tries that meet in the middle. A prefix that several
- * words share in their first halves is decoded only once, and so is a shared suffix of
- * their second halves. */
+/* The words of each symbol index as two tries that meet in the middle of a word. A prefix
+ * that several words share in their first halves is decoded only once, and so is a shared
+ * suffix of their second halves. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
@@ -18,14 +18,14 @@ namespace gr::gpufec::sync_map {
 struct word_trie {
     struct node {
         std::uint32_t child;   //!< first child; the other children follow
-        std::uint32_t leaf;    //!< index of a leaf
+        std::uint32_t leaf;    //!< index of the leaf, if the node is one
         std::uint8_t symbol;   //!< channel symbol on the branch to this node
         std::uint8_t children; //!< number of children; 0 for a leaf
     };
     std::vector<node> nodes;
-    std::vector<std::uint32_t> leaf; //!< leaf of each message symbol
-    //! Message symbols by leaf: those of leaf l are order[begin[l]] to order[begin[l +
-    //! 1]].
+    std::vector<std::uint32_t> leaf; //!< index of the leaf of each message symbol
+    //! Message symbols sorted by leaf: leaf l has the symbols order[begin[l]] to
+    //! order[begin[l + 1] − 1].
     std::vector<std::uint32_t> order, begin;
 
     unsigned leaves() const { return begin.size() - 1; }

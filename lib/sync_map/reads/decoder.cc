@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes the reads of each frame one after the other, each with priors from the reads
- * before it. A batch may contain one read each of several frames, not necessarily the
- * same read. Frames stay in order because all need the same number of steps.
+/* Decodes several reads (received copies) of each frame, one read per step. The priors of
+ * a read come from the reads that were decoded before. A batch contains one read of each
+ * of its frames; the frames may be at different steps. Frames finish in order, because
+ * all need the same number of steps.
  */
 
 #include "common/checked_size.h"

@@ -10,7 +10,8 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Lower limit of products: smaller than every prior and larger than denormal doubles.
+// Lower limit of the products of extrinsics, relative to the largest of a row. It is
+// smaller than every positive float, and larger than denormal doubles, which are slow.
 constexpr double least_total = 1e-280;
 
 // Returns the largest value; separate lanes let compilers use vector instructions.
@@ -83,8 +84,8 @@ void read_rule::begin(read_beliefs& b, const float* weights) const
     }
 }
 
-// Computes the product of the other reads' extrinsics (d_others) and the priors of a
-// symbol.
+// Computes two rows for the symbol at index i: the product of the other reads'
+// extrinsics, in d_others, and the priors for decoding read r.
 void read_rule::weigh_others(const read_beliefs& b, unsigned r, unsigned i, float* priors)
 {
     const auto at = std::size_t(i) * d_q;
@@ -128,7 +129,7 @@ void read_rule::take(read_beliefs& b, unsigned r, const Value* L)
         const auto at = std::size_t(i) * d_q;
         weigh_others(b, r, i, d_priors.data());
         for (unsigned D = 0; D < d_q; ++D) {
-            // A word whose prior is 0 also has posterior 0.
+            // FLT_MIN avoids a division 0 / 0: a prior of 0 also gives a posterior of 0.
             row[D] = L[at + D] / std::max<double>(priors[D], FLT_MIN);
         }
         scale(row, d_q, min_extrinsic);

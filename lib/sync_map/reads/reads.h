@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Combines the extrinsics of several reads of a frame. */
+/* Combines the extrinsics of several reads (received copies) of a frame. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_READS_READS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_READS_READS_H
@@ -16,7 +16,7 @@ namespace gr::gpufec::sync_map {
 struct read_beliefs {
     std::vector<float> known;  //!< prior of the frame; empty: uniform
     std::vector<double> total; //!< product of all reads' extrinsics
-    //! Extrinsics per read, if they are stored.
+    //! Extrinsics of each read; empty if each read is decoded only once.
     std::vector<std::vector<float>> extrinsics;
 };
 
@@ -24,8 +24,9 @@ struct read_beliefs {
  * \brief The rule that combines the extrinsics of reads.
  *
  * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
- * Values below min_extrinsic times the row's maximum are raised to it: products of
- * smaller ones would underflow in float, and no single read may exclude a symbol.
+ * The smallest extrinsic is min_extrinsic times the row's maximum; smaller values are
+ * raised to this limit. Their products would otherwise underflow in float, and a single
+ * read could exclude a symbol.
  */
 class read_rule
 {

@@ -12,30 +12,31 @@
 namespace gr::gpufec::sync_map {
 
 /*!
- * \brief Predictor of the beginnings of frames from the last anchor. It searches each
- * anchor around the predicted place.
+ * \brief Predictor of the beginnings of frames from the beginning of an earlier frame,
+ * the anchor. It searches each anchor around the place that the previous anchor predicts.
  *
- * Anchors are the frames whose number is a multiple of search.anchors, so that a guess
- * does not depend on the progress of decoding.
+ * Anchors are the frames whose number is a multiple of search.anchors. They are fixed, so
+ * that a guess does not depend on the progress of decoding.
  */
 class boundary_predictor
 {
 public:
     explicit boundary_predictor(const setup& setup);
 
-    //! Restarts the prediction at a frame with known origin.
+    //! Restarts the prediction at a frame with known origin (received item at boundary 0
+    //! and drift 0).
     void begin(std::uint64_t frame, std::int64_t origin);
-    //! Predicts a frame from the last anchor found.
+    //! Returns the origin of a frame that the last anchor found predicts.
     std::int64_t expected(std::uint64_t frame) const;
-    //! Searches the anchors up to the frame as far as items have been received, then
-    //! predicts the frame. Frames must be passed in order.
+    //! Searches the anchors up to the frame, then returns expected(). Frames must be
+    //! passed in ascending order.
     std::int64_t guess(std::uint64_t frame, const stream_cutter& stream);
-    //! Searches a frame in the same way as a decoder will.
+    //! Searches a frame around \p guess as a batch decoder does, and returns its origin.
     std::int64_t find(std::int64_t guess, const stream_cutter& stream);
 
-    //! Returns how many items before boundary 0 of a guess a search may read.
-    //! items_behind() returns how many items after this boundary a search may read.
+    //! Returns how many items before the guessed origin a search may read.
     std::int64_t items_before() const;
+    //! Returns how many items after the guessed origin a search may read.
     std::int64_t items_behind() const;
 
 private:

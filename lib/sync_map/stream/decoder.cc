@@ -102,7 +102,7 @@ bool sync_decoder::impl::pull(frame& f)
     release_emitted();
     if (!d_search) {
         if (d_emitted == 0) {
-            advance(); // advance() reads the clock, so it is called only once per slot
+            advance(); // called once per slot only, because it reads the clock
         }
     } else if (d_search->results.proven() == 0) {
         advance();

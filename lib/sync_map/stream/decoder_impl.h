@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The engine behind sync_decoder. It has three modes: frames that are pushed one by one,
- * a stream that is cut sequentially, and a stream whose frames search their beginnings.
+/* The implementation of sync_decoder. It has three modes: frames that are pushed one by
+ * one, a stream that is cut into frames sequentially, and a stream whose frames search
+ * for their beginnings.
  *
  * decoder.cc contains the code that the modes share, pushed_frames.cc the first mode,
  * and searching_stream.cc the last mode. */
@@ -58,8 +59,8 @@ public:
     std::size_t borrowed() const override;
     std::size_t release_borrowed() override;
     void copy_borrowed() override;
-    // Returns the input size of all slots, in bytes. If frames search, the size
-    // includes one more batch, whose items unproven frames and the next cut need.
+    // Returns the input size of all slots, in bytes. If frames search, the size includes
+    // one more batch: the items of unproven frames and of frames that are not yet cut.
     std::size_t input_bytes() const override;
 
     // Returns whether no frame can be pushed now. A new channel takes effect once no
@@ -78,16 +79,15 @@ public:
 private:
     static constexpr std::size_t beyond_limits = INT32_MAX;
 
-    // A frame in flight.
     struct in_flight {
         std::uint64_t number;
         std::int64_t origin; // origin that was found, or a guess if the frame searches
-        bool whole, again;
+        bool whole, again;   // has a complete input; is decoded for the second time
     };
     struct batch_in_flight {
         std::vector<in_flight> frames;
         std::size_t whole = 0;
-        // Range of the items of frames that search.
+        // Range of the items that searching frames need: first to last − 1.
         std::int64_t first = INT64_MAX, last = 0;
         std::int64_t oldest = INT64_MAX; // smallest origin of a frame
         std::int64_t copied = 0;         // items first to copied − 1 are in the slot
@@ -122,11 +122,11 @@ private:
         unsigned warmup;
         std::uint64_t next;      // number of the next frame to be cut
         std::uint64_t searching; // number of the first frame that searches
-        bool carried = false;    // frames no longer search
+        bool carried = false;    // frames no longer search; see carry_frames_forward()
         bool in_place = false;   // results point into the memory of the oldest slot
         bool no_more = false;    // the stream ended and its last frame is cut
-        // Counts at the beginning of the current judgement; failed_before counts the
-        // failures with earlier channels.
+        // Counts when judge_boundary_matches() last began a new period, and number of
+        // failed matches with earlier channels.
         std::uint64_t boundary_matches = 0, failed = 0, failed_before = 0;
         batch_in_flight open;
         ring<batch_in_flight> flight;
@@ -146,13 +146,13 @@ private:
     std::size_t waiting() const override;
     bool can_borrow_output() const override { return !d_cutter && !d_setup->drifts; }
 
-    // Returns the number of items that a stream takes now. The limit depends on the
-    // next frames, so that the number of items taken in advance does not depend on the
-    // caller's chunk size.
+    // Returns the number of items that a stream takes now. It is a limit minus the items
+    // that are not yet cut into frames, so large chunks of the caller do not fill memory.
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();
-    // Returns whether a frame can be written now.
+    // Releases pulled frames, switches to a waiting channel if possible, and returns
+    // whether a frame can be written to the open slot.
     bool capacity_for_frame();
     std::byte* next_input();
     void added(stream_cutter::place place);
@@ -160,8 +160,8 @@ private:
     // Releases a slot once all its frames have been pulled and checked.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame follows the code. Items after the end of the stream do not
-    // count.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). \p
+    // items is its number of items, without those after the end of the stream.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -171,29 +171,32 @@ private:
     void add_placed(const placed_frame& place, std::size_t count);
     // Returns the number of borrowed items of the open frame that will be decoded.
     std::size_t kept_of_open() const { return d_too_long ? 0 : d_have; }
-    // Returns the number of items that can still be borrowed. The limit in all is one
-    // item more than a batch holds, so that a frame that is too long is detected.
+    // Returns the number of items that the open batch can still borrow. The limit is one
+    // item more than a batch may have, so that a frame that is too long is detected.
     std::size_t borrowed_capacity() const;
     std::size_t take_borrowed(std::size_t count) override
     {
         return take_borrowed(count, true);
     }
-    // Takes borrowed items; skips them unless \p of_frame is set.
+    // Takes borrowed items. They belong to the open frame if of_frame is true, and are
+    // skipped otherwise.
     std::size_t take_borrowed(std::size_t count, bool of_frame);
     void store_borrowed() override;
 
     // ---- streams whose frames search ----
 
     void begin_search();
-    // Cuts all frames that can be cut. Submits a batch when it is full or has waited long
-    // enough.
+    // Cuts all frames that can be cut, i.e. writes their input into the open slot.
+    // Submits a batch when it is full or has waited long enough.
     void advance_search();
     // Cuts one more frame into the open slot, or submits the slot. Returns false if
     // neither was possible.
     bool cut_next();
-    // Cuts a frame that begins with the end metrics of the previous frame.
+    // Cuts a frame to be decoded again from the end metrics of the previous frame.
     bool cut_again();
+    // Cuts a frame that the sequential forward recursion of d_cutter has reached.
     bool cut_carried();
+    // Cuts a frame that will search for its beginning.
     bool cut_searching();
     // Returns the number of items that no frame has been cut from.
     std::size_t ahead_of_search() const;
@@ -205,7 +208,8 @@ private:
     // items that have just been pushed are still in the processor's caches.
     void copy_items(std::int64_t last);
     void send_search();
-    // Drops the items that no frame in flight and no unproven frame can need.
+    // Drops the items that no frame still needs: neither a frame in flight, nor an
+    // unproven frame, nor a frame that is not yet cut.
     void forget_unneeded();
     // Returns the oldest slot if it has finished. Polling a device for each pushed frame
     // would dominate the cost. The device is therefore polled only after a completion,
@@ -223,7 +227,7 @@ private:
     void carry_frames_forward();
     bool no_more_frames() const;
 
-    // Sets \p notified whenever a batch may have finished.
+    // Returns hooks whose wake() also sets \p notified.
     static decoder_hooks notifying(decoder_hooks hooks,
                                    std::shared_ptr<std::atomic<bool>> notified)
     {

@@ -98,7 +98,7 @@ std::size_t sync_decoder::impl::take_borrowed(std::size_t count, bool of_frame)
     advance();
     while (taken < count && capacity_for_frame()) {
         const auto n = std::min(count - taken, borrowed_capacity());
-        if (n == 0 && d_count > 0) { // skipped items have filled the batch's memory
+        if (n == 0 && d_count > 0) { // items between frames have filled the batch
             send();
             continue;
         }
@@ -124,8 +124,8 @@ void sync_decoder::impl::store_borrowed()
     const auto kept = kept_of_open();
     const auto* const open = borrowed + (d_input.end() - d_input.first() - kept) * size;
     d_part.assign(open, open + kept * size);
-    // Afterwards d_part holds fewer items than d_have, which shows that the frame is
-    // too long.
+    // If the frame is too long, d_part holds fewer items than d_have; end_frame() checks
+    // this.
     d_too_long = false;
     d_input.skip(); // the slot and d_part hold all items that are needed
     d_input.copy_borrowed([](auto, auto, auto) {});

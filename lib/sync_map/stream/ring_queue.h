@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A queue that reuses its elements. */
+/* A queue that reuses the memory of its elements. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_RING_QUEUE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_RING_QUEUE_H
@@ -15,7 +15,8 @@ namespace gr::gpufec::sync_map {
 /*!
  * \brief A growing queue whose popped elements keep the memory that they own.
  *
- * add() returns such an element with its old contents; the caller sets all of it.
+ * add() may return a popped element with its old contents, so the caller must set every
+ * member.
  */
 template <class T>
 class ring

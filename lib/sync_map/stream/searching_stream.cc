@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decodes a stream whose frames search their beginnings: cuts frames, then checks that
- * each frame began where the previous frame ended. */
+/* Decodes a stream whose frames search for their beginnings: cuts frames, then checks
+ * that each frame began where the previous frame ended. */
 
 #include "decoder_impl.h"
 #include <algorithm>
@@ -111,7 +111,7 @@ bool sync_decoder::impl::cut_searching()
         if (!finished) {
             return false;
         }
-        // The last frame counts as received if deletions can explain all missing items.
+        // The last frame is decoded only if deletions can explain all missing items.
         const auto origin = s.predictor.find(guess, *d_cutter);
         s.no_more = origin >= there ||
                     origin + d_options.code.frame_bits() + d_window.first > there;
@@ -189,7 +189,8 @@ void sync_decoder::impl::send_search()
     const auto* input = d_pipeline->filling()->input;
     if (open.whole < d_count) {
         j.items = open.last - open.first;
-        // The erased items after the end of the stream exist only in a slot.
+        // Borrowed memory does not have the erasures after the end of the stream, so a
+        // batch that needs them is copied to the slot.
         j.borrowed = d_cutter->store().borrowing() && open.last <= d_cutter->received();
         if (j.borrowed) {
             input = d_cutter->store().where(open.first);
@@ -246,7 +247,7 @@ void sync_decoder::impl::take_results()
             return;
         }
         const auto& batch = s.flight.front();
-        s.flight.pop(); // the element keeps its memory until another one is added
+        s.flight.pop(); // `batch` stays valid until another element is added
         const bool alone = s.results.size() == 0;
         bool again = false;
         for (std::size_t k = 0; !batch.abandoned && k < batch.frames.size(); ++k) {

@@ -64,7 +64,7 @@ bool stream_cutter::ready() const
 {
     const std::int64_t n = d_setup.code.n();
     if (d_finished) {
-        // The last frame counts as received if deletions can explain all missing items.
+        // The last frame is decoded only if deletions can explain all missing items.
         return received() > d_origin &&
                d_origin + n * d_setup.outputs + d_window.first <= received();
     }
@@ -112,7 +112,7 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    // Read as a float, this pattern is a NaN; read as a byte, it is outside the alphabet.
+    // This pattern is an erasure: a NaN as a float, and outside the alphabet as a byte.
     std::fill_n(
         to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }
@@ -154,7 +154,7 @@ void stream_cutter::advance(const std::byte* frame)
            2 * s.window - d_setup.window);
 }
 
-// Returns the beginning of the next frame; its window is centred on the mean of α.
+// Returns the beginning of the next frame, whose window is centred on the mean of α.
 stream_cutter::beginning stream_cutter::after(std::int64_t origin,
                                               const double* carried) const
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Cuts a stream into frames. Only α, the forward metrics, determines the boundaries. */
+/* Cuts a stream into frames. The forward metrics α determine the boundaries. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_H
@@ -16,18 +16,18 @@ namespace gr::gpufec::sync_map {
 
 /*!
  * \brief Returns the log-likelihood ratio to random items, in nats per item, above
- * which a frame counts as locked. It is half the value expected of frames that follow
- * the code; -inf if that value is not positive.
+ * which a frame counts as locked. The limit is half the mean for frames of the code; -inf
+ * if that mean is not positive.
  */
 double lock_limit(const sync_options& options);
 
 /*!
  * \brief The sequential part of stream decoding, which finds where each frame begins.
  *
- * The forward recursion carries α from frame to frame; it depends on no item after the
- * boundary. Items after the look-ahead are unknown, so β is 1 there: with the weight
- * factor s per item, an unknown item has weight 1. The window follows the mean of α.
- * This part is cheap; the frames that it writes can be decoded in any order.
+ * The forward recursion carries α from frame to frame and needs no items after the
+ * boundary. The window of each frame is centred on the mean of α. Items after the
+ * look-ahead are unknown, so β is 1 there; setup::item_weight gives an unknown item the
+ * weight 1. The frames that are written can be decoded in any order.
  */
 class stream_cutter
 {
@@ -47,17 +47,15 @@ public:
     //! Returns whether no further frame will become ready.
     bool done() const { return d_finished && !ready(); }
 
-    //! The place of a frame in the stream.
     struct place {
         std::int64_t origin; //!< received item at boundary 0 and drift 0
         //! Number of received items of the frame and its look-ahead at drift 0.
         std::int64_t items;
     };
 
-    //! Writes the input of the next frame to memory.
+    //! Writes the input of the next frame to \p frame and returns the frame's place.
     place write(std::byte* frame);
 
-    //! Returns the number of items held.
     std::size_t held() const { return d_items.end() - d_items.first(); }
 
     // The following functions serve searching frames and frames that are decoded again.
@@ -83,8 +81,8 @@ public:
     //! Drops items before number \p first.
     void forget(std::int64_t first) { d_items.forget(first); }
 
-    //! Returns the window that holds the items; its borrow() may be called instead of
-    //! push().
+    //! Returns the received_window that holds the items. Callers may use its borrow()
+    //! instead of push().
     received_window& store() { return d_items; }
     const received_window& store() const { return d_items; }
 

@@ -41,8 +41,8 @@ void stream_results::replace(const stream_frame& f)
     e.waits = false;
     e.looked_at = -1;
     // Keeps the frame's first result if items were lost or inserted before the frame.
-    // In this case the new result, decoded from the previous frame's end metrics, is
-    // not locked, or its log-probability is lower by more than `slip` nats.
+    // The new result, decoded from the previous frame's end metrics, is then not locked,
+    // or its log-probability is lower by more than `slip` nats.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);
@@ -75,7 +75,7 @@ void stream_results::look(const entry& before, entry& e)
     }
     ++d_failed;
     if (!before.frame.locked) {
-        // The end metrics of an unlocked frame are no better than a search.
+        // The end metrics of an unlocked frame are no more reliable than a search.
         e.holds = true;
         e.frame.bound = 1;
     } else {
@@ -88,7 +88,7 @@ void stream_results::settle()
     for (std::size_t i = d_proven; i < d_frames.size(); ++i) {
         auto& e = d_frames[i];
         if (i == 0 && !d_any) {
-            e.holds = true; // the first frame of the stream
+            e.holds = true; // no frame precedes the first frame of the stream
         } else {
             const auto& before = i == 0 ? d_before : d_frames[i - 1];
             const bool stays = i <= d_proven || before.holds;

@@ -15,7 +15,6 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoded frame of a stream.
 struct stream_frame {
     std::uint64_t number = 0;
     const std::byte* output = nullptr;
@@ -23,7 +22,7 @@ struct stream_frame {
     std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
     bool locked = false;
     double bound = 0; //!< see sync_decoder::frame
-    //! Whether the frame was compared with the previous frame, both as first decoded.
+    //! Whether the batch decoder compared the frame with the previous frame.
     bool compared = false;
     boundary_match to_previous{}; //!< result of that comparison
 };
@@ -31,17 +30,18 @@ struct stream_frame {
 /*!
  * \brief Decoded frames in order. The first ones are proven, the others not yet.
  *
- * If the boundary match between two frames fails, the second is decoded again from the
- * end metrics of the first, provided that the first is proven and follows the code. In
- * a run of failed matches this is done only for the first match, because the later
- * frames may be correct. If the second frame follows the code only from the beginning
- * that its own search found, the first result is kept, because items were lost or
- * inserted before the frame.
+ * A boundary match compares the metrics at the end of a frame with those at the beginning
+ * of the next. If the match fails, the next frame is decoded again from the end metrics
+ * of the frame before, provided that the frame before is proven and locked. In a run of
+ * failed matches only the first causes another decoding, because the later frames may be
+ * correct. If the new result is much less likely than the first, the first is kept: items
+ * were lost or inserted before the frame.
  */
 class stream_results
 {
 public:
-    //! Requests that a frame is decoded again from the end metrics of the previous one.
+    //! Callback that requests to decode a frame again from the end metrics \p before of
+    //! the previous frame.
     using order = std::function<void(std::uint64_t number, const frame_ends& before)>;
 
     //! \param first number of the first frame
@@ -51,7 +51,7 @@ public:
     void reserve(std::size_t frames) { d_frames.reserve(frames); }
 
     //! Adds the next frame of the stream without copying its output. \param known whether
-    //! it began with the end metrics of the previous frame
+    //! the frame began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
     //! Takes the result of a frame that was decoded again.
     void replace(const stream_frame& f);
@@ -59,8 +59,9 @@ public:
     //! again.
     void settle();
 
-    //! Returns the number of frames. proven() returns the number of proven frames.
+    //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
+    //! Returns how many of these frames, from the oldest on, are proven.
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
     std::uint64_t next() const;
@@ -70,12 +71,12 @@ public:
 
     //! Copies the outputs of the frames, because the memory of their slot will be reused.
     void keep();
-    //! Drops unproven frames; returns the end metrics of the frame before them, if there
-    //! is one.
+    //! Drops unproven frames. Returns the end metrics of the frame before them; nullptr
+    //! if there is no such frame.
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
-    //! Returns the number of failed matches whose first frame follows the code.
+    //! Returns how many matches failed although the frame before the boundary was locked.
     std::uint64_t unproven() const { return d_unproven; }
 
 private:
@@ -84,9 +85,10 @@ private:
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
         unsigned version = 0; // number of times that the frame was decoded again
-        // Version of the previous frame whose end metrics this frame began with.
+        // Version of the previous frame whose end metrics this frame began with; −1: the
+        // frame searched for its beginning.
         long from = -1;
-        // Version of the previous frame with which this frame was compared.
+        // Version of the previous frame with which this frame was compared; −1: none.
         long looked_at = -1;
         bool holds = false; // whether the boundary match holds
         bool waits = false; // whether the frame is yet to be decoded again

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of sync_decoder with borrowed input. */
+/* Tests of sync_decoder with borrowed input: items that it reads from the caller's memory
+ * in place. */
 
 #include "qa_stream_support.h"
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@
 namespace gr::gpufec::sync_map {
 namespace {
 
-// A ring buffer from which a decoder borrows items. Released items are overwritten.
+// A caller's buffer from which a decoder borrows items. Items are overwritten as soon as
+// they are released, to detect later reads.
 class borrowing
 {
 public:
@@ -121,7 +123,7 @@ TEST(sync_decoder_borrowing, BorrowedFrames_DecodeAsPushed)
 {
     auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.02, 0.02 }, 40);
     data.received[7].resize(1);
-    data.received[20].assign(3000, 1); // more items than can be decoded
+    data.received[20].assign(3000, 1); // too long to be decoded
     data.received[21].assign(20000, 1);
     data.received[39].resize(5);
     auto o = data.options;
@@ -166,7 +168,7 @@ TEST(sync_decoder_borrowing, BorrowedStream_DecodesAsPushed)
     const auto data = random_frames(codebook_random(6, 8, 15, 4), { 0.01, 0.01 }, 200);
     auto items = joined(data);
     items.erase(items.begin() + 9000,
-                items.begin() + 9040); // the boundary match fails at this gap
+                items.begin() + 9040); // a boundary match must fail at these lost items
     auto o = stream_options(data.options, sync_output::posteriors);
     const auto pushed = decode_stream<float>(o, items, 500);
     ASSERT_GT(pushed.begins.size(), 190u);

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the channel, the distribution of its drift, the codebooks and the encoder. */
+/* Tests of the BSID channel, the distribution of its drift, codebooks and encoder. */
 
 #include "channel/bsid.h"
 #include "qa_vectors.h"
@@ -44,7 +44,8 @@ TEST(sync_channel, BadParameter_IsRefusedByName)
     EXPECT_EQ(refusal([&] { bsid_model(0, 0, 1); }), "");
 }
 
-// Sums the formula of sync.md term by term in 50 digits.
+// Returns the logarithm of the probability of drift m after T symbols. It sums over the
+// number of deletions with 50 digits, by the same formula as log_drift_probability().
 double exact_log_drift(const bsid_model& c, int T, int m)
 {
     using real = boost::multiprecision::cpp_bin_float_50;
@@ -146,8 +147,7 @@ TEST(sync_channel, ExcessiveInsertions_AreRefused)
                   drift_limits(worst, 8400, 1e-10);
               }).find("with p_insert 0.99, p_delete 0.005 and the start_prior is 8"),
               std::string::npos);
-    // The number of symbols is close to the largest number for which the range of
-    // drifts stays below the limit.
+    // With slightly more symbols, the range of drifts would exceed its size limit.
     const auto range = drift_limits(worst, 500, 1e-10);
     EXPECT_GT(range.last, 60000);
     std::vector<std::uint8_t> out;
@@ -210,8 +210,8 @@ TEST(sync_channel, SimulatedChannel_FollowsModel)
     const auto near = [&](double seen, double p) {
         return std::abs(seen - count * p) < 5 * std::sqrt(count * p);
     };
-    // One item is received if the symbol is transmitted at once, or deleted after one
-    // insertion.
+    // Exactly one item is received if the symbol is transmitted without an insertion, or
+    // deleted after one insertion.
     EXPECT_TRUE(near(deleted, 0.1));
     EXPECT_TRUE(near(wrong, 0.85 * 0.2 + 0.05 * 0.1 * 0.75));
     EXPECT_TRUE(near(inserted, 0.05 / 0.95 - 0.05 * 0.1));

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the CPU decoders: every form, precision and instruction set against the
+/* Tests of the CPU decoders: compares every form, precision and instruction set with test
  * vectors and the reference. */
 
 #include "qa_support.h"
@@ -19,7 +19,7 @@ thread_local bool is_worker = true;
 } // namespace
 
 // Counts allocations in worker threads. The function is not inlined, because the compiler
-// would otherwise warn of free() on memory from operator new.
+// would otherwise warn about free() on memory from operator new.
 [[gnu::noinline]] void* operator new(std::size_t bytes)
 {
     allocations_of_workers += is_worker;
@@ -46,7 +46,7 @@ decoder_maker on_cpu(const std::string& variant = "")
 
 TEST(sync_cpu, LinearForm_DecodesVectors)
 {
-    const unsigned copies = 19; // one full group of lanes and a part of another
+    const unsigned copies = 19; // at least one full group of lanes, and a part of another
     const auto all = read_sync_vectors({ "bf_", "rx1_", "ref_" });
     if (all.empty()) {
         GTEST_SKIP() << "no vectors: set GPUFEC_TEST_DATA";
@@ -141,8 +141,9 @@ void scale_to_1(std::vector<double>& values)
     }
 }
 
-// Returns the final α according to the reference. With a uniform end prior, λ at the
-// last boundary is α, except that the reference does not apply item_weight.
+// Returns α at the end of a frame according to the reference. With a uniform end prior, λ
+// at the last boundary equals α, apart from item_weight, which the reference does not
+// use.
 std::vector<double> alpha_of_reference(test_frames data, std::size_t f)
 {
     auto& o = data.options;
@@ -176,7 +177,7 @@ TEST(sync_cpu, CarriedAlpha_EqualsReference)
                                  nullptr,
                                  frame.data());
                     carrier.carry(frame.data(), carried.data());
-                    // Drifts outside the received items have weight 0.
+                    // Clears drifts beyond the received items, as the reference does.
                     const int last = int(data.received[f].size()) -
                                      int(c.code.frame_bits()) -
                                      decoder_window(data.options).first;
@@ -278,8 +279,8 @@ TEST(sync_cpu, SymbolLikelihoods_EqualReference)
     }
 }
 
-// Tests that soft bits get the same weights as the equivalent likelihoods, which are
-// the input format of larger alphabets.
+// A soft bit is one float. It must get the same weights as the two likelihoods L(0) and
+// L(1) would get by the rule for larger alphabets.
 TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);

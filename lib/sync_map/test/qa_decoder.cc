@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of sync_decoder: frames in order, streams against the whole-stream reference and
- * against framed decoding, acquisition and loss of lock. */
+/* Tests of sync_decoder: the order of frames, acquisition, loss of lock, and streams in
+ * comparison with framed decoding and with a reference that decodes the whole stream. */
 
 #include "lab/sync_map/simulation.h"
 #include "qa_stream_support.h"
@@ -38,7 +38,7 @@ void check_against_whole_stream(const sync_code& code,
     const auto decoded = decode_stream<double>(o, items, 77);
     ASSERT_EQ(decoded.begins.size(), frames);
 
-    // After the end of the received items, every item is equally likely.
+    // Items after the end of the stream are unknown, so all symbols are equally likely.
     const unsigned symbols = frames * code.frame_symbols() + 20;
     const unsigned s = code.alphabet();
     reference::map_problem p{ code, channel, { -110, 110 }, symbols, 0, {}, {}, {}, {} };
@@ -204,7 +204,7 @@ TEST(sync_decoder_stream, LongestAcquisition_DoesNotStall)
     for (auto& bit : items) {
         bit = random() >> 63;
     }
-    // The stream is longer than the acquisition range.
+    // The stream is longer than the range in which the first frame may begin.
     const auto data = random_frames(code, channel, 2700);
     const auto rest = joined(data);
     items.insert(items.end(), rest.begin(), rest.end());

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the options of sync_decoder: refusals by name, and extreme values. */
+/* Tests of the options of sync_decoder: extreme values, and the names that messages of
+ * refusal give. */
 
 #include "qa_support.h"
 #include <gtest/gtest.h>
@@ -107,8 +108,8 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// If little memory is available, making a decoder either works or is refused with the
-// name of the buffer that is too large.
+// With a limit of 400 MiB on the address space, making a decoder either works or throws
+// std::invalid_argument.
 TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
 {
     using o = sync_options;
@@ -183,7 +184,7 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
 
 TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
 {
-    // With 2^20 look-ahead symbols, a frame has more than 2^32 items.
+    // With 2^20 look-ahead symbols of 4096 bits, the items of a frame exceed 32 bits.
     sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
     o.where = backend::cpu;
     o.mode = sync_mode::stream;

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of several reads decoded together: against the reference's rule, against the
- * joint posteriors of all reads by enumeration, and that more reads give fewer errors. */
+/* Tests of joint decoding of several reads (received copies of a frame). Results are
+ * compared with the same rule in the reference and with the joint posteriors by
+ * enumeration, and more reads must give fewer errors. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"
@@ -229,7 +230,7 @@ TEST_P(sync_reads, BatchesOfAnySize_GiveSameOutput)
     data.options.threads = 2;
     data.options.max_latency_ms = 0;
     EXPECT_EQ(decode<double>(data).values, one.values);
-    // Some frames are pushed while others are decoded again.
+    // Smaller batches: some frames are pushed while others are in their second pass.
     data.options.batch = 3;
     data.options.slots = 1;
     EXPECT_EQ(decode<double>(data).values, one.values);
@@ -407,7 +408,7 @@ TEST_P(sync_reads, FlushedReads_Leave)
     sync_decoder::frame f;
     EXPECT_TRUE(decoder.pull(f));
     EXPECT_TRUE(f.status.valid);
-    EXPECT_FALSE(decoder.pull(f)); // the last reads of this frame are missing
+    EXPECT_FALSE(decoder.pull(f)); // the second frame lacks its last two reads
     decoder.reset();
     EXPECT_EQ(decode_with<double>(decoder, data).values, decode<double>(data).values);
 }
@@ -434,7 +435,8 @@ TEST_P(sync_reads, MoreReads_ErrLess)
     EXPECT_GT(rates[1], 0);
 }
 
-// Returns the mean total variation from the joint posteriors of all reads.
+// Returns the mean total variation distance between the decoded posteriors and the joint
+// posteriors of all reads.
 double gap(const test_reads& data, unsigned* other_decisions = nullptr)
 {
     const auto decoded = decode<double>(data);
@@ -468,15 +470,15 @@ TEST_P(sync_reads, SeparateReads_ApproachJointDecoding)
     RecordProperty("gap_of_one_pass", std::to_string(of_one));
     RecordProperty("gap_of_two_passes", std::to_string(of_two));
     RecordProperty("other_decisions", int(other));
-    // With one pass, the distance is about five times as large, and for reads decoded
-    // without priors ten times. One of 3000 decisions differed.
+    // A run on 3000 symbols gave one different decision. The distance was about five
+    // times as large with one pass, and ten times for reads decoded without priors.
     EXPECT_LE(of_two, 1e-3);
     EXPECT_LE(of_two, of_one / 4);
     EXPECT_GT(of_two, 0);
     EXPECT_LE(other, 2u);
 }
 
-// If the symbols are independent given a read, the rule is exact.
+// The rule is exact if the symbols of a frame are independent given a read.
 TEST_P(sync_reads, IndependentSymbols_DecodeExactly)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);

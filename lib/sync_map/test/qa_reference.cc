@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the reference decoders, against the vectors and against each other. */
+/* Tests of the reference decoders against test vectors and against each other. */
 
 #include "channel/bsid.h"
 #include "qa_vectors.h"
@@ -146,7 +146,7 @@ TEST(sync_reference, PriorsAndSoftInput_DecodeAlikeInAllForms)
 
 TEST(sync_reference, ImpossibleFrame_IsUniformAndNotValid)
 {
-    // Without insertions, deletions and flips, other bits have probability 0.
+    // This channel makes no errors, so bits that are not a codeword have probability 0.
     const sync_code code(2, 2, 2, { 0, 0, 0, 1, 0, 0, 0, 1 });
     const auto p = frame_problem(code, bsid_model(0, 0, 0), { 0, 0 }, { 1, 1, 1, 1 });
     for (const auto& r : { reference::linear(p),

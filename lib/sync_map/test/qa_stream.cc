@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of streams whose frames search their beginnings: against the sequential rule,
- * with batches of any size; slips, noise and channels that differ from the model. */
+/* Tests of streams whose frames search for their beginnings. Results are compared with
+ * those of the sequential rule, for batches of any size. Further tests have slips, noise,
+ * and channels that differ from the model. */
 
 #include "cuda/devices.h"
 #include "lab/sync_map/simulation.h"
@@ -140,7 +141,7 @@ decoded_stream decode_sequentially(const sync_options& options,
 
 backend tested = backend::cpu;
 
-//! Tests that run on both backends.
+// Tests that run on both backends.
 class sync_stream_search : public testing::TestWithParam<backend>
 {
 protected:
@@ -160,7 +161,6 @@ struct stream_case {
     unsigned frames;
 };
 
-// Returns the received items of all frames.
 std::vector<std::uint8_t> received(const stream_case& c, std::uint64_t seed = 3)
 {
     sync_options o(c.code, c.channel);
@@ -197,9 +197,9 @@ struct measured {
     std::uint64_t failed = 0, again = 0;
 };
 
-// Checks that each frame differs by at most its bound plus rounding. If \p many is
-// true, also accepts other beginnings that are equally likely, because rounding decides
-// between them.
+// Checks that the posteriors of each frame differ from those of the sequential rule by at
+// most twice the frame's bound plus rounding. If \p many is true, also accepts other
+// beginnings that are equally likely, because rounding decides between them.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -230,7 +230,7 @@ measured check_against_sequential(const stream_case& c,
         for (std::size_t k = f * size; k < (f + 1) * size; ++k) {
             off = std::max(off, std::abs(a.values[k] - b.values[k]));
         }
-        // Bounds of earlier frames add up, but are soon forgotten.
+        // The factor 2 allows for errors of earlier boundaries, which fade soon.
         EXPECT_LE(off, 2 * a.bounds[f] + rounding) << f;
         m.difference = std::max(m.difference, off);
         m.bound = std::max(m.bound, a.bounds[f]);
@@ -259,7 +259,7 @@ TEST(sync_received_window, Window_GivesPushedItems)
         const auto span = store.span(from, to);
         ASSERT_EQ(span.count, to - from);
         ASSERT_EQ(std::memcmp(span.items, sent.data() + from, bytes * span.count), 0);
-        // Dropping items beyond the end does not drop items that arrive later.
+        // forget() may name an item that has not arrived; items that arrive later stay.
         store.forget(store.end() + 10 - std::int64_t(random() % 100000));
         EXPECT_LE(store.first(), store.end());
     }
@@ -403,7 +403,8 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
         const auto decoded = decode(o, items, 77);
         ASSERT_EQ(decoded.begins.size(), c.frames);
 
-        // After the end of the received items, every item is equally likely.
+        // Items after the end of the stream are unknown, so all symbols are equally
+        // likely.
         const unsigned symbols = c.frames * c.code.frame_symbols() + 20;
         const unsigned s = c.code.alphabet();
         reference::map_problem p{ c.code, c.channel, { -110, 110 }, symbols, 0, {}, {},
@@ -427,7 +428,7 @@ TEST_P(sync_stream_search, Frames_DecodeAsWholeStream)
     }
 }
 
-// A code and channel whose warm-ups are too short for some frames.
+// Returns a code and channel for which the warm-up is too short for some frames.
 stream_case slow_case(unsigned frames)
 {
     return { codebook_random(10, 32, 210, 1), { 0.1, 0.1, 0 }, frames };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks shared by the tests of both backends: frames through a batch decoder, against
- * the vectors and the reference. */
+/* Checks that the tests of both backends share. They decode frames with a batch decoder
+ * and compare the results with test vectors and the reference decoder. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
@@ -22,12 +22,12 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Function that makes the decoder under test. Its argument is the number of frames in
-//! a batch.
+//! Function that makes the decoder under test. Its second argument is the number of
+//! frames in a batch.
 using decoder_maker =
     std::function<std::unique_ptr<batch_decoder<job>>(const setup&, std::size_t)>;
 
-//! Frames, and the options to decode them with.
+//! Messages, received items and the options for decoding them; one entry per frame.
 struct test_frames {
     sync_options options;
     std::vector<std::vector<std::uint16_t>> messages;
@@ -36,7 +36,6 @@ struct test_frames {
     std::vector<std::vector<float>> priors; // used if options.priors is set
 };
 
-//! Output of one frame.
 struct decoded_frame {
     std::vector<double> values; // posteriors, extrinsics, LLRs or symbols
     std::vector<double> first_drifts, last_drifts;
@@ -90,7 +89,8 @@ inline std::size_t items_of(const std::vector<float>& soft, const sync_options& 
     return soft.size() * sizeof(float) / o.item_bytes();
 }
 
-//! Decodes frames. Outputs only the first \p outputs symbols of each, or all if 0.
+//! Decodes all frames of \p data in one batch and returns the first \p outputs symbols of
+//! each frame; 0: all symbols.
 inline std::vector<decoded_frame> decode_frames(const test_frames& data,
                                                 const sync_options& options,
                                                 const decoder_maker& make,
@@ -129,7 +129,7 @@ inline std::vector<decoded_frame> decode_frames(const test_frames& data,
     return decoded;
 }
 
-//! Returns options with the limits that the vector gives.
+//! Returns options with the code, channel and drift limits of the vector.
 inline sync_options options_of(const test_vector& v, sync_precision precision)
 {
     sync_options o{ v.code, v.channel };
@@ -162,8 +162,8 @@ inline void check_vector(const test_vector& v,
         EXPECT_EQ(f.status.end_drift, int(v.received.size()) - int(v.sent.size()));
         EXPECT_EQ(f.status.start_drift, 0);
     }
-    // Drifts at inner boundaries are those after the last output symbol. They are stored
-    // as floats in any precision.
+    // If a frame has only i output symbols, the decoder returns the drift posteriors of
+    // the inner boundary i. They are floats in any precision.
     data.messages.resize(1);
     const auto N = v.code.frame_symbols(), M = v.window.size();
     for (const unsigned i : { 1u, N / 2, N - 1 }) {
@@ -178,7 +178,7 @@ inline void check_vector(const test_vector& v,
     }
 }
 
-//! Sends \p count frames of random symbols through the channel.
+//! Encodes \p count frames of random symbols and sends them through the channel.
 inline test_frames
 random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
 {
@@ -201,7 +201,8 @@ random_frames(const sync_code& code, const bsid_model& channel, unsigned count)
     return data;
 }
 
-//! Returns the normalised likelihoods of soft items of a larger alphabet.
+//! Returns the likelihoods of soft items of an alphabet of s > 2 symbols, normalised to
+//! sum 1 for each item.
 inline std::vector<double> likelihoods_of(const std::vector<float>& soft, unsigned s)
 {
     std::vector<double> all;
@@ -218,7 +219,7 @@ inline std::vector<double> likelihoods_of(const std::vector<float>& soft, unsign
     return all;
 }
 
-//! Decodes frame \p f with the reference.
+//! Decodes frame number \p f with the linear form of the reference.
 inline reference::map_result
 reference_of(const test_frames& data, const sync_options& o, std::size_t f)
 {
@@ -256,7 +257,8 @@ reference_of(const test_frames& data, const sync_options& o, std::size_t f)
     return reference::linear(p);
 }
 
-//! Returns the largest difference of a posterior from the reference, and checks drifts.
+//! Returns the largest difference between a posterior and the reference. Also checks the
+//! drift posteriors and the validity of each frame.
 inline double difference_to_reference(const test_frames& data,
                                       const sync_options& o,
                                       const decoder_maker& make)
@@ -270,7 +272,7 @@ inline double difference_to_reference(const test_frames& data,
         largest = std::max(largest, largest_difference(decoded[f].values, r.posteriors));
         const std::vector<double> first(r.drifts.begin(), r.drifts.begin() + M);
         const std::vector<double> last(r.drifts.end() - M, r.drifts.end());
-        // Drift posteriors are floats.
+        // Drift posteriors are floats in any precision, so their tolerance is larger.
         EXPECT_LE(largest_difference(decoded[f].first_drifts, first),
                   std::max(1e-6, largest * 4));
         EXPECT_LE(largest_difference(decoded[f].last_drifts, last),
@@ -306,7 +308,8 @@ struct awkward_case {
     bsid_model channel;
 };
 
-//! Returns small and unusual codes, and channels on which some event is impossible.
+//! Returns small and unusual codes with channels; some of these channels never insert,
+//! delete or substitute.
 inline std::vector<awkward_case> awkward_cases()
 {
     return {
@@ -370,9 +373,9 @@ inline void check_priors_and_soft_values(sync_form form,
     }
 }
 
-//! Makes soft items like those of a sequencer that reports confidences: the received
+//! Makes soft items like those of a DNA sequencer that reports confidences: the received
 //! symbol has the largest likelihood, and the sums of likelihoods vary from item to item.
-//! Some items are erasures.
+//! Some items are erasures or have unusual values.
 inline void make_likelihoods(test_frames& data)
 {
     auto& o = data.options;
@@ -401,7 +404,7 @@ inline void make_likelihoods(test_frames& data)
     }
 }
 
-//! Checks soft items of random words of an alphabet above 2.
+//! Checks the decoding of soft items for a random code with a larger alphabet.
 inline void check_likelihoods(const decoder_maker& make,
                               sync_form form,
                               unsigned n,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads the reference vectors of the synchronisation decoder for its tests. Their format
- * is described in data/README.md beside them. */
+/* Reads the reference vectors of the synchronisation decoder for its tests. The file
+ * README.md in the folder above the vectors describes their format. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_VECTORS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_VECTORS_H
@@ -95,7 +95,7 @@ inline test_vector read_test_vector(const std::filesystem::path& path)
     v.message = list(std::uint16_t(), N);
     v.sent = digits(code.frame_bits());
     v.received = digits(rho);
-    list(0, N + 1); // the true drifts
+    list(0, N + 1); // skips the true drifts
     v.posteriors = list(0.0, std::size_t(N) * q);
     v.drifts = list(0.0, (N + 1) * std::size_t(window.size()));
     return v;
@@ -125,8 +125,8 @@ read_sync_vectors(const std::vector<std::string>& prefixes)
     return vectors;
 }
 
-//! Returns the largest absolute difference of two lists; infinite if their sizes differ
-//! or one holds a NaN.
+//! Returns the largest absolute difference between elements of two lists; infinity if the
+//! sizes differ or an element is NaN.
 template <class A, class B>
 double largest_difference(const A& a, const B& b)
 {
