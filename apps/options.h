@@ -107,7 +107,7 @@ public:
                     "--backend cuda and auto");
     }
 
-    //! Returns \p known and the values of all options of \p table that are not in it.
+    //! Adds to \p known the values of the options of \p table that it lacks; returns it.
     json to_json(const option_table& table, json known) const;
 
     /*!

@@ -140,7 +140,7 @@ std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 stream_rates rates_of(const viterbi_options& o, bool unpacked)
 {
     const double values_per_item = o.format == soft_format::packed4 ? 2 : 1;
-    // Frames are padded to whole bytes.
+    // Packed output has whole bytes per frame.
     const double frame = o.frame_bits;
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
     const double frame_items = std::ceil(frame_values(o, o.code) / values_per_item);
@@ -164,12 +164,12 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Ends the last batch at bit \p end. Its weight depends on its length, which is
-    //! known only when the next batch begins.
+    //! Ends the last batch at bit \p end. The weight of a batch depends on its length,
+    //! which is known only when the next batch begins.
     void close(std::uint64_t end)
     {
         if (d_open) {
-            constexpr std::uint64_t most = 2048;
+            constexpr std::uint64_t most = 2048; // stages that are re-encoded per batch
             const auto bits = d_frame_bits ? d_frame_bits : end - d_last.first_bit;
             const double stages = std::min(most, std::uint64_t(bits));
             d_stages += stages;

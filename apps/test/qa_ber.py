@@ -201,7 +201,8 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """33 blocks of a codeword are sent. Float input has fewer wrong frames than int8."""
+        """33 of the 68 blocks of a codeword are sent. With float input, fewer frames are wrong than
+        with int8 input."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",

@@ -16,6 +16,11 @@
 
 namespace gr::gpufec {
 
+/*!
+ * \brief Base class of array decoders.
+ * \tparam Host the stream decoder, which has its own threads
+ * \tparam Device the interface of the decoder on one CUDA device
+ */
 template <class Options, class Host, class Device>
 class array_decoder
 {
@@ -48,12 +53,14 @@ protected:
     }
 
     /*!
-     * \brief Calls \p decode with a device's decoder if the input is in device memory or,
-     * if \p page_locked, in pinned memory. Returns whether a device decoded the array.
+     * \brief Calls \p decode with a device's decoder if that decoder can read the input.
+     * Returns whether it decoded the array; if not, the caller uses host().
      *
-     * After an error the function returns false, so that a stream decoder, which can
-     * fail over to the CPU, decodes the array. If the input is in device memory or the
-     * backend is cuda, the function throws std::runtime_error instead.
+     * Input in device memory is always decoded there. Input in pinned memory is, if
+     * \p page_locked is true and the options allow exactly one device.
+     * \throws std::runtime_error after an error of the device, if the input is in device
+     *         memory or the backend is cuda. Otherwise the function returns false after
+     *         such an error, because host() can fail over to the CPU.
      */
     template <class Decode>
     bool decoded_on_device(const memory_place& from, bool page_locked, Decode&& decode)
@@ -114,7 +121,7 @@ private:
     std::optional<Host> d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    const Device* d_on_device = nullptr; // d_device if a device decoded the last array
+    const Device* d_on_device = nullptr; // d_device if it decoded the last array
 };
 
 } // namespace gr::gpufec

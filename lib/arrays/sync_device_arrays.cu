@@ -69,8 +69,9 @@ private:
         return std::max(0, sync_map::length_of_frame(d_setup, length));
     }
 
-    // Returns the number of each batch's first frame. The items from a batch's first
-    // frame to its last one, with any items in between, must fit the slot's input buffer.
+    // Divides the frames into batches, and returns the index of each batch's first frame.
+    // All items from a batch's first frame to its last one must fit the slot's input
+    // buffer.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

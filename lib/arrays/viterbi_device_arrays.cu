@@ -24,7 +24,7 @@ convert(const float* from, std::size_t count, float factor, float limit, std::in
 }
 
 struct viterbi_array_slot : array_slot {
-    // Batch in flight:
+    // All members describe the batch in flight.
     bool direct = false;        // the batch's output is copied to the caller's memory
     std::size_t first_item = 0; // first output item of the batch
     std::size_t rows = 0;

@@ -51,7 +51,7 @@ public:
 
 protected:
     /*!
-     * \param length_tag key of tags with the length of a packet; "": none
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \param passes_lengths whether length tags are converted to lengths of the output;
      *        otherwise they are removed
      */
@@ -83,7 +83,8 @@ protected:
         });
     }
 
-    //! Drops the last \p count items before \p end, with the tags that were not moved.
+    //! Counts the last \p count items before \p end as dropped. Drops the tags before
+    //! \p end that were not moved.
     void drop(std::uint64_t end, std::size_t count)
     {
         d_dropped += count;

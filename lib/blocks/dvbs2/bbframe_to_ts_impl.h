@@ -31,8 +31,8 @@ public:
                      const std::string& length_tag,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame; 0 if tags of \p length_tag give the
-    //! lengths.
+    //! \p frame_bits is the length of each frame in bits; 0 if tags of \p length_tag give
+    //! the lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
                        bool descramble,
@@ -85,8 +85,8 @@ private:
     input_tags d_input_tags;
     tag_queue d_tags;
 
-    // Counts frames whose header is valid only if descrambling is switched the other way;
-    // used until a frame has a valid header.
+    // Number of frames whose header is valid only with the opposite value of descramble.
+    // It is counted until a frame has a valid header.
     std::uint64_t d_otherwise = 0;
     bool d_judged = false;
     const bbframe::crc8 d_crc;

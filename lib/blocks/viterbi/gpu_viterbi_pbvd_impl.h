@@ -77,7 +77,7 @@ private:
     std::size_t d_have = 0;      // number of pushed items of the incomplete frame
     std::uint64_t d_dropped = 0; // number of earlier items that were not pushed
     std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
-    // Statistics not yet emitted.
+    // Statistics of output that is not emitted yet.
     std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
     // State of the phase lock, and its changes that are not tagged yet.
