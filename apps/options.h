@@ -91,7 +91,8 @@ public:
 
     //! Returns the names of the options of kind "file" that have a value.
     std::vector<std::string> files() const;
-    //! Sets the options of run_options.
+    //! Sets \p options from the options of the table run_options, and warns of those that
+    //! have no effect.
     template <class Options>
     void set_run_options(Options& options) const
     {

@@ -61,8 +61,8 @@ public:
     virtual double work_per_bit() const { return 0; }
     //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
-    //! Returns whether the input contained no signal that can be decoded as declared.
-    //! Called at the end.
+    //! Returns whether the input does not fit the code and the format; the exit status is
+    //! then 3. Called at the end.
     virtual bool no_signal() const { return false; }
 };
 
@@ -200,7 +200,7 @@ public:
     //! Simulates a point. \p progress is called repeatedly and may throw; the counts so
     //! far are kept then.
     virtual void run(double at, const std::function<void()>& progress) = 0;
-    // Results of the last point:
+    // The following functions return results of the last point.
     virtual json decoder() const = 0;
     virtual json point() const = 0;
     virtual std::string remark() const { return ""; }
@@ -210,7 +210,7 @@ public:
     virtual bool enough() const { return false; }
 };
 
-//! Base of the simulations of all decoders.
+//! Base class of the simulations of all decoders.
 template <class Options, class Result>
 class simulation_adapter : public simulation
 {

@@ -189,8 +189,8 @@ private:
     progress_line d_progress;
 };
 
-// Converts IN to OUT. If a signal or a failing device ends the call early, closes OUT, so
-// that the partial output replaces old content, which an OUT on disk keeps until then.
+// Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
+// with the partial output; otherwise a file would keep its old content.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

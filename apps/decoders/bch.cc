@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* BCH codes of DVB on the command line. */
+/* The decoder_trait of the BCH codes of DVB, through which the commands use them. */
 
 #include "bbframe/header.h"
 #include "common/packed_bits.h"

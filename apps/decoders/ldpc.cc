@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The LDPC decoder's trait for the commands. */
+/* The decoder_trait of the LDPC decoder, through which the commands use it. */
 
 #include "bbframe/bbframe_output.h"
 #include "bbframe/packets.h"
@@ -130,7 +130,7 @@ public:
 
     //! Sets the factor by which float input is multiplied to get LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
-    //! Sets Es/N0 in dB of the frames of symbols that follow; NaN: it is estimated.
+    //! Sets Es/N0 in dB of the symbols that follow; NaN: estimated from each frame.
     void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
@@ -351,8 +351,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
 
 // ---- gpufec bench ----
 
-// Returns noisy frames of 4 MiB in total, or more if that is needed to include each
-// codeword of the source.
+// Returns noisy frames: about 4 MiB, or more if needed to have each of the source's
+// codewords once.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -482,7 +482,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null without noise
+        j.add("ebn0_db", options.ebn0_db); // infinite without noise: null
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

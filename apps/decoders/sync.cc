@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The synchronisation decoder's trait for the commands. */
+/* The decoder_trait of the synchronisation decoder, through which the commands use it. */
 
 #include "encode.h"
 #include "lab/sync_map/simulation.h"

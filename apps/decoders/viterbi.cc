@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Viterbi decoder's trait for the commands. */
+/* The decoder_trait of the Viterbi decoder, through which the commands use it. */
 
 #include "encode.h"
 #include "lab/viterbi/distance_spectrum.h"
@@ -531,7 +531,7 @@ public:
     {
         const auto bound = theory();
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null without noise
+        j.add("ebn0_db", options.ebn0_db); // infinite without noise: null
         j.add("theory", bound ? json(*bound) : json());
         j.add("errors_by_tenth", to_json(result->errors_by_tenth));
         if (options.reference) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Selection of the decoder of an array: a device decoder for device memory and pinned
- * memory, otherwise a stream decoder. */
+/* The base class of array decoders, which chooses the decoder of an array: a device
+ * decoder for device memory and pinned memory, otherwise a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -16,11 +16,8 @@
 
 namespace gr::gpufec {
 
-/*!
- * \brief Base class of array decoders.
- * \tparam Host the stream decoder, which has its own threads
- * \tparam Device the interface of the decoder on one CUDA device
- */
+//! \tparam Host the stream decoder, which has its own threads
+//! \tparam Device the interface of the decoder on one CUDA device
 template <class Options, class Host, class Device>
 class array_decoder
 {

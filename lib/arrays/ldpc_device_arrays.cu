@@ -47,7 +47,7 @@ struct ldpc_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
     std::size_t tabled = 0; // number of frames that the table describes
     ldpc::job job;
-    std::size_t first = 0, frames = 0; // the batch in flight
+    std::size_t first = 0, frames = 0; // frames of the batch in flight
 };
 
 class device_ldpc_arrays final : public device_ldpc,
@@ -55,8 +55,9 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // The batch is four times as large as usual. A usual batch is one wave of thread
-        // blocks, and the device would be idle between the kernels of two waves.
+        // The batch is four times as large as usual. A usual batch may be a single wave
+        // of thread blocks, and the device would be idle between the kernels of two
+        // batches.
         : device_arrays(ldpc::make_setup(options),
                         options,
                         device,

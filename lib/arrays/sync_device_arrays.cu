@@ -17,7 +17,7 @@ namespace {
 
 struct sync_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t first = 0, frames = 0; // the batch in flight
+    std::size_t first = 0, frames = 0; // frames of the batch in flight
 };
 
 // Decoder of frames in framed mode, without priors.

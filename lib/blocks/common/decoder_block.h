@@ -219,7 +219,7 @@ protected:
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
-    //! Returns the verdict on the input so far.
+    //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
     //! Number of frames that must fail before a verdict on frames is published.
     static constexpr std::uint64_t frames_before_verdict = 100;
@@ -256,7 +256,7 @@ protected:
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
     //! Returns for how many batches, besides those in flight, the input's ring has space.
-    //! The upstream block writes there; it may write half the ring at a time.
+    //! The upstream block, which may write half the ring at a time, writes there.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
@@ -271,7 +271,7 @@ protected:
             return true;
         });
     }
-    //! Runs \p action on the block's own thread, once per call, until it returns true.
+    //! Runs \p action on the block's own thread, in each call, until it returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -290,7 +290,7 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                d_changes.try_emplace(name, std::move(action)); // not if already replaced
+                d_changes.try_emplace(name, std::move(action)); // keeps a newer one
             }
         }
     }
@@ -424,7 +424,7 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Makes the decoder skip items by \p skip(), and returns the number that it returns.
+    //! Calls \p skip(), which makes the decoder skip items, and returns their number.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -435,7 +435,7 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by setting's name
+    using changes = std::map<std::string, std::function<bool()>>; // by name
 
     // Longest sleep in general_work(). tb.stop() waits until it ends.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
@@ -587,8 +587,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // For input in place, the ring holds the input of all slots and spare batches.
-        // To respect the maximum size, the latter may shrink to 1/16 of the former.
+        // For input in place, the ring holds the input of all slots and spare batches. If
+        // it would be too large, spare batches get less space: at least 1/16 of the slots'.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,7 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Output that the downstream block has not read yet gets half as much space.
+        // Half the slots' size is added for output that is not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(

@@ -81,8 +81,8 @@ public:
     // an exact binary fraction, a slightly larger rate is returned, so that truncation
     // does not lose a bit. gr-fec also divides its MTU by the rate, to limit the length.
     // For this limit, which must not be too low, a slightly smaller rate is returned.
-    // async_decoder makes the call for the limit first; tagged_decoder makes it before it
-    // derives each frame size.
+    // async_decoder computes the limit once, from its first call; tagged_decoder computes
+    // it before each frame size.
     double rate() override
     {
         d_asked.rate = true;
@@ -234,8 +234,8 @@ private:
                (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
     // Returns the number of soft values per frame. If gr-fec derived the frame size, it
-    // computes the tail of the next frame from this number and rounds again. The number
-    // then allows for the rounding.
+    // is the smallest number from which gr-fec derives the same size again, because
+    // gr-fec computes the tail of the next frame from it.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())

@@ -11,8 +11,8 @@
 
 namespace gr::gpufec {
 
-//! Returns whether \p value and its nested elements are at most \p most; subtracts their
-//! number from \p most. For a list that contains itself, which is never short,
+//! Returns whether \p value has at most \p most elements, including nested ones, and
+//! subtracts their number from \p most. A list that contains itself is not short; for it,
 //! pmt::write_string() would not return.
 inline bool is_short(const pmt::pmt_t& value, unsigned& most)
 {

@@ -40,7 +40,8 @@ public:
         return Block::start();
     }
 
-    // stop() is also called by lock(), but the input continues afterwards.
+    // Reports an incomplete frame only if the input has ended, because lock() also calls
+    // stop().
     bool stop() override
     {
         if (const auto detail = this->detail(); detail && detail->input(0)->done()) {
@@ -130,7 +131,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
 };
 
 } // namespace gr::gpufec

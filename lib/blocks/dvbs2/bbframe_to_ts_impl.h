@@ -81,7 +81,7 @@ private:
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
     input_tags d_input_tags;
     tag_queue d_tags;
 
@@ -91,7 +91,7 @@ private:
     bool d_judged = false;
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // the values published last
+    bool d_synchronised = false, d_ended = false; // as published last
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

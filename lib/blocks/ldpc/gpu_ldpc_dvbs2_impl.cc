@@ -152,7 +152,7 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
         return d_bbframes->pull(out, capacity);
     }
     if (d_bbframes) {
-        auto& message = d_bbframes->message(); // the buffer holds the longest message
+        auto& message = d_bbframes->message(); // has space for the longest message
         n = d_decoder.pull_packed(message.data(), message.size());
     } else if (d_soft) {
         n = d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);

@@ -105,7 +105,7 @@ private:
     // Values of sync_drift tags for drifts from -64 to 63, each made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
 
-    frame_gatherer d_frame;      // the current frame
+    frame_gatherer d_frame;      // frames of the input in framed mode
     std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // number of pushed frames
@@ -125,7 +125,7 @@ private:
     std::string d_judgement;
 
     channel_setting d_channel;
-    // Declared last, because its threads call this block.
+    // Declared last and so destroyed first, because its threads call this block.
     std::unique_ptr<sync_decoder> d_decoder;
 };
 
