@@ -482,7 +482,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // infinite without noise: null
+        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

@@ -169,7 +169,7 @@ public:
     void close(std::uint64_t end)
     {
         if (d_open) {
-            constexpr std::uint64_t most = 2048; // stages that are re-encoded per batch
+            constexpr std::uint64_t most = 2048; // most stages re-encoded per batch
             const auto bits = d_frame_bits ? d_frame_bits : end - d_last.first_bit;
             const double stages = std::min(most, std::uint64_t(bits));
             d_stages += stages;
@@ -394,8 +394,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // This input is converted to int8 when it is copied to a slot, so that a rate
-        // from slot to slot is not defined.
+        // This input is converted to int8 when it is copied to a slot. The benchmark of
+        // slots, whose input is in the slots already, would leave out the conversion.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -531,7 +531,7 @@ public:
     {
         const auto bound = theory();
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // infinite without noise: null
+        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
         j.add("theory", bound ? json(*bound) : json());
         j.add("errors_by_tenth", to_json(result->errors_by_tenth));
         if (options.reference) {

@@ -211,7 +211,6 @@ protected:
 
     virtual decoder& engine() = 0;
     const decoder& engine() const { return const_cast<decoder_block*>(this)->engine(); }
-    //! Returns the run options of the block's decoder.
     virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
@@ -246,7 +245,8 @@ protected:
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the number of borrowed items plus one, at most the size of the ring.
+    //! Returns how many items must be in the ring for one of them to be new: the borrowed
+    //! items, which stay in the ring, plus one. The result is at most the ring's size.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -588,7 +588,7 @@ private:
             return;
         }
         // For input in place, the ring holds the input of all slots and spare batches. If
-        // it would be too large, spare batches get less space: at least 1/16 of the slots'.
+        // it were too large, spare batches get less: at least 1/16 of the slots' space.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,7 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Half the slots' size is added for output that is not read yet.
+        // The ring holds the output of all slots, and half as much that is not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(

@@ -167,7 +167,7 @@ private:
     std::uint64_t d_end = 0;  // end of the packet that has begun
     bool d_seen = false;      // a packet has begun
     bool d_refused = false;   // the packet's length is not a multiple of the frame length
-    bool d_dropping = false;  // the last run returned is dropped
+    bool d_dropping = false;  // the caller drops the last run
     bool d_superseded = false; // the item of the last moved tag has a later length tag
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_two = false;

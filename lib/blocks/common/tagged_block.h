@@ -68,7 +68,7 @@ protected:
     virtual void restart() {}
     virtual incomplete_frame incomplete() const { return {}; }
 
-    //! Reads the tags of the available items.
+    //! Reads the tags of those available items whose tags were not read before.
     void read_tags(std::size_t available)
     {
         const auto read = this->nitems_read(0);

@@ -89,9 +89,9 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Sends items, from item `item` of the stream on, through the channel and returns their
-// number. With frames it stops at the end of a frame. All earlier output must have been
-// emitted.
+// Sends items, from item `item` of the stream on, through the channel, or drops items
+// between frames. Returns their number. A call ends with a frame at the latest. All
+// earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {
