@@ -503,7 +503,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // few, as all take the same time
+    for (unsigned f = 0; f < 64; ++f) { // enough: each takes the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

@@ -53,8 +53,8 @@ protected:
      * \brief Calls \p decode with a device's decoder if that decoder can read the input.
      * Returns whether it decoded the array; if not, the caller uses host().
      *
-     * Input in device memory is always decoded there. Input in pinned memory is decoded on
-     * a device if \p page_locked is true, the backend is not cpu, and the options name
+     * Input in device memory is always decoded there. Input in pinned memory is decoded
+     * on a device if \p page_locked is true, the backend is not cpu, and the options name
      * exactly one device.
      * \throws std::runtime_error after an error of the device, if the input is in device
      *         memory or the backend is cuda. Otherwise the function returns false after

@@ -115,7 +115,7 @@ private:
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
-    ldpc_decoder d_decoder; // destroyed first, because its threads call this block
+    ldpc_decoder d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec

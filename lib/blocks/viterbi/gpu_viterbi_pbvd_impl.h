@@ -92,7 +92,7 @@ private:
     std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
-    viterbi_decoder d_decoder; // destroyed first, because its threads call this block
+    viterbi_decoder d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec
