@@ -260,7 +260,7 @@ private:
     earlier_report d_earlier;
     const std::function<void(const sweep&)> d_save;
     bool d_header_printed = false, d_header_shown = false;
-    std::size_t d_count = 0; // number of points
+    std::size_t d_count = 0;
     std::vector<json> d_points;
     json d_decoder = json::object();
 };

@@ -115,7 +115,6 @@ class terminal:
         return bool(found)
 
     def wait_for(self, pattern):
-        """Waits until the terminal shows the pattern."""
         end = time.monotonic() + TIMEOUT_S
         while not re.search(pattern, self.seen):
             if not self._read() or time.monotonic() > end:

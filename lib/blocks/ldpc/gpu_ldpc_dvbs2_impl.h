@@ -106,7 +106,7 @@ private:
     // Number of items still to skip in a frame of an unknown code.
     std::uint64_t d_skip = 0;
     bool d_lost = false; // input is dropped up to the next tag with a code
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
+    std::atomic<std::uint64_t> d_skipped{ 0 };
     // Number of skipped frames that ldpc_skipped tags have already reported.
     std::uint64_t d_skipped_before = 0;
     bool d_warned_of_code = false, d_warned_of_place = false;

@@ -76,7 +76,7 @@ private:
     length_tags d_lengths;
     std::size_t d_have = 0;      // number of pushed items of the incomplete frame
     std::uint64_t d_dropped = 0; // number of earlier items that were not pushed
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
+    std::atomic<std::uint64_t> d_skipped{ 0 };
     // Statistics of output that is not emitted yet.
     std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
