@@ -50,7 +50,7 @@ private:
 };
 
 //! Returns rows of an option_table for make_bit_encoder(). \p outputs lists the formats
-//! besides bits, the default first; \p positive_bit is the default of that option.
+//! besides bits, the default first; \p positive_bit is the default of --positive-bit.
 std::string bit_encoder_options(const std::string& outputs = "",
                                 const std::string& positive_bit = "");
 

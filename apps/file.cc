@@ -266,7 +266,7 @@ void output_file::close()
 
 void output_file::replace(const std::string& text)
 {
-    discard(); // removes the file of a failed call
+    discard(); // removes the temporary file of a failed call
     d_open = false;
     open(true);
     write(text.data(), text.size());

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Files and standard input and output. */
+/* Input and output files of the tool, including standard input and output. */
 
 #ifndef INCLUDED_GPUFEC_APPS_FILE_H
 #define INCLUDED_GPUFEC_APPS_FILE_H
@@ -94,8 +94,7 @@ public:
 
     //! Returns whether this is the regular file at \p path, which need not exist.
     bool is_at(const std::string& path) const;
-    //! Throws usage_error if this is the file of an option that is not listed in \p
-    //! but.
+    //! Throws usage_error if an option that is not listed in \p but names the same file.
     void require_own(const option_values& values,
                      const std::vector<std::string>& but) const;
     //! Throws usage_error if this is the file that \p in reads.

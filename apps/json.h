@@ -147,7 +147,7 @@ private:
         return at += std::strspn(at, " \t\r\n");
     }
 
-    // Numbers and words are stored as text.
+    // Numbers, null, true and false are stored as text.
     static json parse_value(const char*& at, int depth)
     {
         const char first = *skip_space(at);

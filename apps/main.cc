@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The gpufec command line tool: chooses the command. */
+/* The main function of the gpufec command line tool: chooses the command and reports
+ * errors. */
 
 #include "common/names.h"
 #include "common/printable.h"

@@ -30,7 +30,7 @@ void refuse_option(const std::string& name,
                    const std::string& value,
                    const std::string& allowed)
 {
-    // A NUL character would end the message.
+    // Without printable(), a NUL character would end the message.
     throw usage_error("--" + name + " is " + printable(value) + ": allowed are " +
                       allowed);
 }

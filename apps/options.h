@@ -91,7 +91,8 @@ public:
 
     //! Returns the names of the options of kind "file" that have a value.
     std::vector<std::string> files() const;
-    //! Sets the options of run_options.
+    //! Sets \p options from the options of the table run_options, and warns of those that
+    //! have no effect.
     template <class Options>
     void set_run_options(Options& options) const
     {
@@ -107,7 +108,7 @@ public:
                     "--backend cuda and auto");
     }
 
-    //! Returns \p known and the values of all options of \p table that are not in it.
+    //! Adds to \p known the values of the options of \p table that it lacks; returns it.
     json to_json(const option_table& table, json known) const;
 
     /*!

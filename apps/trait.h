@@ -61,12 +61,12 @@ public:
     virtual double work_per_bit() const { return 0; }
     //! Prints a verdict on the input to stderr and returns statistics. Called at the end.
     virtual json conclude() { return json::object(); }
-    //! Returns whether the input contained no signal that can be decoded as declared.
-    //! Called at the end.
+    //! Returns whether the input does not fit the code and the format; the exit status is
+    //! then 3. Called at the end.
     virtual bool no_signal() const { return false; }
 };
 
-//! Base of the adapters of all decoders.
+//! Base class of the adapters from the library's decoders to byte_coder.
 template <class Decoder>
 class frame_adapter : public byte_coder
 {
@@ -109,7 +109,7 @@ private:
     }
 };
 
-//! Base of the adapters of decoders that take streams of items.
+//! Base class of the adapters of decoders whose push() takes any number of items.
 template <class Decoder>
 class decoder_adapter : public frame_adapter<Decoder>
 {
@@ -123,12 +123,12 @@ public:
     void flush_if_due() override
     {
         if (this->d_decoder.due()) {
-            this->d_decoder.push(nullptr, 0);
+            this->d_decoder.push(nullptr, 0); // submits the batch that is due
         }
     }
 };
 
-//! A measurement of a decoder from slot to slot.
+//! A benchmark of batches whose input is already in the slots.
 class slot_bench
 {
 public:
@@ -149,7 +149,7 @@ template <class Bench>
 class slot_adapter : public slot_bench
 {
 public:
-    //! \p bits_per_unit is the number of bits per unit that \p Bench counts.
+    //! \p bits_per_unit is the number of information bits per unit that \p Bench counts.
     template <class Options, class Source>
     slot_adapter(const Options& options, const Source& source, double bits_per_unit)
         : bench(options, source), d_bits_per_unit(bits_per_unit)
@@ -200,17 +200,17 @@ public:
     //! Simulates a point. \p progress is called repeatedly and may throw; the counts so
     //! far are kept then.
     virtual void run(double at, const std::function<void()>& progress) = 0;
-    // Results of the last point:
+    // The following functions return results of the last point.
     virtual json decoder() const = 0;
     virtual json point() const = 0;
     virtual std::string remark() const { return ""; }
     //! Returns whether anything was counted.
     virtual bool any() const = 0;
-    //! Returns whether the range ends with this point.
+    //! Returns whether the points of the range after this one need not be simulated.
     virtual bool enough() const { return false; }
 };
 
-//! Base of the simulations of all decoders.
+//! Base class of the simulations of all decoders.
 template <class Options, class Result>
 class simulation_adapter : public simulation
 {
@@ -241,7 +241,7 @@ protected:
     std::optional<Result> result; //!< result of the current point so far
 };
 
-//! Sets the place where the channel is simulated, by the option --channel.
+//! Sets where the channel is simulated (on the host or on a device) from --channel.
 template <class Link, class Options>
 void set_channel(channel_options<Link, Options>& simulated_channel,
                  const option_values& values,
@@ -287,7 +287,7 @@ decoder_trait ldpc_trait();
 decoder_trait sync_trait();
 decoder_trait bch_trait();
 
-// The commands.
+// Each command returns the exit status of the program.
 int bench(const decoder_trait& trait, const arguments& args);
 int ber(const decoder_trait& trait, const arguments& args);
 int decode(const decoder_trait& trait, const arguments& args);

@@ -5,7 +5,7 @@
 
 Usage: make_codes.py, with gnuradio.gpufec where Python finds it (PYTHONPATH)
 
-The library says which there are. Text between "# Codes: NAME" and "# End of codes" is replaced.
+The library has the list of codes. Text between "# Codes: NAME" and "# End of codes" is replaced.
 """
 
 import functools
@@ -67,8 +67,8 @@ def modcods(standard, size, constellation):
 
 
 def folded(name):
-    """Returns a name in lower case, without - and _ after its first character, which is how
-    blocks compare names."""
+    """Returns the form of a name that blocks compare: in lower case, without - and _ after its
+    first character."""
     return name[:1].lower() + re.sub("[-_]", "", name[1:].lower())
 
 
@@ -82,7 +82,8 @@ def listed(values, last="and"):
 
 
 def check(sentence, condition):
-    """Returns the lines of a check. Names in its condition are compared after folded()."""
+    """Returns the lines of a GRC assertion, which shows the sentence if the condition is false.
+    Names in the condition are compared after folded()."""
     names = re.findall(r"\b(?:frame_size|rate|constellation)\b", condition)
     if names := list(dict.fromkeys(names)):
         fold = "t[:1] + t[1:].replace('-', '').replace('_', '')"

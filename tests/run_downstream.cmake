@@ -32,7 +32,7 @@ foreach(file IN LISTS exported)
   endif()
 endforeach()
 
-# Also builds the program of docs/cpp.md.
+# Extracts the program of docs/cpp.md, which the project also builds.
 file(READ ${PAGE} page)
 string(REGEX MATCH "<!-- example: program -->\n```cpp\n([^`]*)```" program "${page}")
 file(WRITE ${WORK}/page.cc "${CMAKE_MATCH_1}")

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec bench: decoding rates from host memory to host memory, through the stream
- * decoder, from slot to slot, and on the device alone. */
+/* gpufec bench: measures the decoding rates of the stream decoder, of batches without the
+ * copies into and out of the slots, and of the kernels alone. */
 
 #include "file.h"
 #include "progress.h"
@@ -39,7 +39,7 @@ settings parse_settings(const option_values& values)
     return { duration / runs, runs };
 }
 
-// A run that decodes a recording repeatedly and counts the output.
+// A measurement in which a stream decoder decodes the same input repeatedly.
 class stream_bench
 {
 public:
@@ -158,8 +158,8 @@ public:
     std::ostringstream text;
 
 private:
-    // Adds \p rate, converted to the decoder's own units of work per second, if it has
-    // such a unit.
+    // Adds \p rate, in the decoder's own units of work per second, if the decoder has
+    // such a unit. Ends the line of text.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

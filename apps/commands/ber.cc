@@ -65,8 +65,8 @@ class earlier_report
 {
 public:
     earlier_report() = default;
-    //! Reads a report. \throws usage_error unless the report has the same call, version
-    //! and seed, and numbers in \p columns
+    //! Reads a report. \throws usage_error unless the report has the call, version and
+    //! seed of \p header, and numbers in \p columns
     earlier_report(const std::string& path,
                    const json& header,
                    const std::vector<column>& columns)
@@ -121,7 +121,8 @@ public:
     json decoder() const { return d_report.at("decoder"); }
     //! Returns the complete points that take() has not returned.
     const std::vector<json>& points() const { return d_points; }
-    //! Takes the complete point at \p value of \p member; returns null if there is none.
+    //! Removes and returns the complete point whose \p member is \p value; null if there
+    //! is none.
     json take(const std::string& member, double value)
     {
         const auto there =
@@ -144,8 +145,8 @@ private:
     std::vector<json> d_points;
 };
 
-// A simulation of the points of the range, except those of an earlier report, that
-// prints each point when it is complete.
+// A run over the points of the range. It takes points from an earlier report if that has
+// them, simulates the others, and prints each point when it is complete.
 class sweep
 {
 public:
@@ -207,7 +208,7 @@ public:
     }
 
 private:
-    // Returns the name of the range's value in each point; its column is the first.
+    // Returns the member of a point that has the value of the range: the first column's.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;
@@ -225,7 +226,8 @@ private:
         });
     }
 
-    // Prints the header once to stdout, and once to stderr if only that is a terminal.
+    // Prints the header once to stdout, unless d_quiet. If the progress line on stderr
+    // would have no header above it on the terminal, prints it once to stderr too.
     void print_header(const json& decoder)
     {
         const auto text = d_simulation.title + "; " + decoder.line() + "\n" +
@@ -258,7 +260,7 @@ private:
     earlier_report d_earlier;
     const std::function<void(const sweep&)> d_save;
     bool d_header_printed = false, d_header_shown = false;
-    std::size_t d_count = 0; // number of points
+    std::size_t d_count = 0;
     std::vector<json> d_points;
     json d_decoder = json::object();
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* gpufec decode and encode: decode received items from a file or standard input to a file
- * or standard output, and encode messages likewise. */
+/* gpufec decode and gpufec encode. Both read a file or standard input, and write a file
+ * or standard output. */
 
 #include "file.h"
 #include "progress.h"
@@ -189,8 +189,8 @@ private:
     progress_line d_progress;
 };
 
-// If OUT keeps its old content until the new one is complete, the partial output replaces
-// the old content too when the call is interrupted or its device fails.
+// Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
+// with the partial output; otherwise a file would keep its old content.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

@@ -98,7 +98,7 @@ public:
 
     void write(const byte_vector& coded, byte_vector& out)
     {
-        constexpr int level = 32; // int8 steps
+        constexpr int level = 32; // magnitude of int8 and uint8 soft values
         if (d_kind == "int8") {
             append<std::int8_t>(coded, -level * d_sign, level * d_sign, out);
         } else if (d_kind == "uint8") {

@@ -72,7 +72,7 @@ void print(const device_report& r)
 }
 
 // Returns the parameters that the synchronisation decoder chooses for the default code,
-// in frames and in a stream.
+// in framed mode and in stream mode.
 json sync_choices()
 {
     auto choices = json::array();

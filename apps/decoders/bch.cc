@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* BCH codes of DVB on the command line. */
+/* The decoder_trait of the BCH codes of DVB, through which the commands use them. */
 
 #include "bbframe/header.h"
 #include "common/packed_bits.h"
@@ -32,7 +32,7 @@ bch_code code_of(const option_values& values, json& facts)
     return code;
 }
 
-// Returns the scrambling sequence of \p k bits, packed, or zeros if \p option is false.
+// Returns the scrambling sequence of \p k bits, packed; zeros if the option is "false".
 byte_vector
 scrambling_of(const option_values& values, const std::string& option, unsigned k)
 {
@@ -116,7 +116,7 @@ private:
     }
 
     const bch_decoder_kernel d_kernel;
-    const byte_vector d_scrambling; // scrambling sequence of a message
+    const byte_vector d_scrambling; // zeros without --descramble
     const bool d_unpacked;
     std::uint64_t d_frames = 0, d_failed = 0, d_errors = 0;
 };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The LDPC decoder's trait for the commands. */
+/* The decoder_trait of the LDPC decoder, through which the commands use it. */
 
 #include "bbframe/bbframe_output.h"
 #include "bbframe/packets.h"
@@ -128,9 +128,9 @@ public:
         return decoder_adapter::push(d_scaled.data(), d_scaled.size());
     }
 
-    //! Sets the factor by which float input is multiplied to get nats.
+    //! Sets the factor by which float input is multiplied to get LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
-    //! Sets Es/N0 in dB of the frames of symbols that follow; NaN: it is estimated.
+    //! Sets Es/N0 in dB of the symbols that follow; NaN: estimated from each frame.
     void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
@@ -153,8 +153,8 @@ public:
                               { "mean_iterations", mean_iterations() } });
     }
 
-    //! Sets a text that follows the message "no frame could be decoded" if the decoder
-    //! has no verdict.
+    //! Sets a text that conclude() adds to its message if no frame could be decoded and
+    //! the decoder has no verdict.
     void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override
@@ -163,7 +163,7 @@ public:
     }
 
 protected:
-    //! Pulls a whole packed message; returns 0 if none is ready.
+    //! Pulls a whole packed message and returns its size in bytes; 0 if none is ready.
     std::size_t pull_message(byte_vector& message)
     {
         const auto n = d_decoder.pull_packed(message.data(), message.size());
@@ -193,8 +193,8 @@ private:
 
 // ---- gpufec decode ----
 
-// An LDPC decoder whose messages the BCH code corrects to BBFRAMEs. With --output ts it
-// extracts the packets of their transport stream.
+// An LDPC decoder followed by a BCH decoder, with BBFRAMEs as output. With --output ts,
+// the output is the packets of the transport stream in the BBFRAMEs.
 class bbframe_stream : public ldpc_stream
 {
 public:
@@ -335,7 +335,7 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
             kernel.encode(message.data(), word.data());
             kernel.send(word.data(), sent.data());
         },
-        16 // nats
+        16 // magnitude of float soft values, in nats
     };
     values.warn_unused(
         values.text("output") == "symbols", { "constellation" }, "--output symbols");
@@ -351,8 +351,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
 
 // ---- gpufec bench ----
 
-// Returns noisy frames of 4 MiB in total, or more if that is needed to include each
-// codeword of the source.
+// Returns noisy frames: about 4 MiB, or more if needed to have each of the source's
+// codewords once.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -482,7 +482,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null without noise
+        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

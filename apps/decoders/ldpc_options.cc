@@ -72,7 +72,8 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
-// Returns the constellation and the rate of a MODCOD.
+// Returns the constellation and the rate that --modcod or, without it, --constellation
+// and --rate name.
 std::pair<std::string, std::string> modcod_of(const option_values& values)
 {
     const auto rate = values.text("rate"), name = values.text("constellation");

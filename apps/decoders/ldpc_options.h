@@ -13,7 +13,7 @@
 
 namespace gr::gpufec {
 
-// Rows of an option_table for the code, the decoder and symbols:
+// Rows of an option_table.
 extern const char* const ldpc_code_options;
 extern const char* const ldpc_decoder_options;
 extern const char* const ldpc_symbol_options;
@@ -36,9 +36,11 @@ struct dvb_names {
 
 //! Returns whether --soft-input asks for symbols.
 bool has_symbols(const option_values& values);
-//! Returns the code of the options.
+//! Returns the code that the options select, and prints its warning, if any.
+//! \throws usage_error, std::invalid_argument
 ldpc_code ldpc_code_of(const option_values& values);
 //! Returns the options of the decoder, and warns of options that have no effect.
+//! \throws usage_error, std::invalid_argument
 ldpc_options parse_ldpc(const option_values& values);
 
 } // namespace gr::gpufec

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The synchronisation decoder's trait for the commands. */
+/* The decoder_trait of the synchronisation decoder, through which the commands use it. */
 
 #include "encode.h"
 #include "lab/sync_map/simulation.h"
@@ -150,7 +150,8 @@ sync_options parse(const option_values& values)
     return o;
 }
 
-// Adds the numbers of reads and passes to \p code if there are several reads.
+// Returns the options of the decoder and of the joint decoding of several received copies
+// (reads) of a frame. Adds their number and that of passes to \p code if it is above 1.
 sync_reads_options parse_reads(const option_values& values, json& code)
 {
     sync_reads_options o = parse(values);
@@ -178,7 +179,8 @@ std::string title_of(const sync_code& code, const option_values& values)
 
 // ---- the decoder as a stream ----
 
-//! A function that returns the received length of the next frame; nothing at the end.
+//! A function that returns the received length of the next frame in items; nothing after
+//! the last frame.
 using frame_lengths = std::function<std::optional<std::size_t>()>;
 
 // Returns the lengths in a file of numbers separated by white space. The file is read
@@ -392,7 +394,8 @@ private:
     }
 
     // Takes items of the current frame and returns their number. A frame whose items are
-    // all available is pushed without a copy; others are gathered.
+    // all available is pushed without a copy; others are gathered. Items after the last
+    // frame are only counted.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {
@@ -408,7 +411,8 @@ private:
         return n;
     }
 
-    // Returns the number of lengths without a frame, at most a million.
+    // Reads the rest of --lengths, and returns how many lengths had no frame in the
+    // input, at most a million.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -499,7 +503,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // all frames take the same time
+    for (unsigned f = 0; f < 64; ++f) { // enough: each takes the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

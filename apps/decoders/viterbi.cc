@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Viterbi decoder's trait for the commands. */
+/* The decoder_trait of the Viterbi decoder, through which the commands use it. */
 
 #include "encode.h"
 #include "lab/viterbi/distance_spectrum.h"
@@ -140,7 +140,7 @@ std::size_t frame_values(const viterbi_options& o, const conv_code& code)
 stream_rates rates_of(const viterbi_options& o, bool unpacked)
 {
     const double values_per_item = o.format == soft_format::packed4 ? 2 : 1;
-    // Frames are padded to whole bytes.
+    // Packed output has whole bytes per frame.
     const double frame = o.frame_bits;
     const double packed = o.frame_bits ? frame / std::ceil(frame / 8) : 8;
     const double frame_items = std::ceil(frame_values(o, o.code) / values_per_item);
@@ -164,12 +164,12 @@ public:
         d_open = true;
         d_last = s;
     }
-    //! Ends the last batch at bit \p end. Its weight depends on its length, which is
-    //! known only when the next batch begins.
+    //! Ends the last batch at bit \p end. The weight of a batch depends on its length,
+    //! which is known only when the next batch begins.
     void close(std::uint64_t end)
     {
         if (d_open) {
-            constexpr std::uint64_t most = 2048;
+            constexpr std::uint64_t most = 2048; // most stages re-encoded per batch
             const auto bits = d_frame_bits ? d_frame_bits : end - d_last.first_bit;
             const double stages = std::min(most, std::uint64_t(bits));
             d_stages += stages;
@@ -394,8 +394,8 @@ std::unique_ptr<slot_bench> make_slots(const viterbi_options& options,
                                        const std::vector<std::byte>& items)
 {
     if (is_float(options) || options.format == soft_format::uint8) {
-        // This input is converted to int8 when it is copied to a slot, so that a rate
-        // from slot to slot is not defined.
+        // This input is converted to int8 when it is copied to a slot. The benchmark of
+        // slots, whose input is in the slots already, would leave out the conversion.
         return nullptr;
     }
     auto slots = std::make_unique<slot_adapter<slot_benchmark>>(options, items, 1);
@@ -531,7 +531,7 @@ public:
     {
         const auto bound = theory();
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null without noise
+        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
         j.add("theory", bound ? json(*bound) : json());
         j.add("errors_by_tenth", to_json(result->errors_by_tenth));
         if (options.reference) {

@@ -102,7 +102,7 @@ def draw(axes, report, label, theory):
     x, rates = [p["ebn0_db"] for p in seen], [p["ber"] for p in seen]
     prefix = label + ", " if label else ""
     color = None
-    if "fer_confidence" in report["points"][0]:  # errors come in frames
+    if "fer_confidence" in report["points"][0]:  # errors within a frame are not independent
         intervals = [wilson(p["frame_errors"], p["frames"]) for p in seen]
         color = draw_curve(axes, x, [p["fer"] for p in seen], intervals,
                            label=prefix + "frames")

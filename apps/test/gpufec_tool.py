@@ -61,7 +61,7 @@ def check_pace(test, seconds, *arguments, **keywords):
 
 
 def heed_permissions():
-    """Makes file permissions apply to root too; an argument preexec_fn of subprocess functions."""
+    """Makes file permissions apply to root too. Pass it as preexec_fn to functions of subprocess."""
     drop_capability = 24 # PR_CAPBSET_DROP; capabilities(7)
     for capability in (1, 2): # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
         ctypes.CDLL(None).prctl(drop_capability, capability, 0, 0, 0)
@@ -115,7 +115,6 @@ class terminal:
         return bool(found)
 
     def wait_for(self, pattern):
-        """Waits until the terminal shows the pattern."""
         end = time.monotonic() + TIMEOUT_S
         while not re.search(pattern, self.seen):
             if not self._read() or time.monotonic() > end:

@@ -116,7 +116,7 @@ class qa_ber(unittest.TestCase):
         self.assertLess(abs(point["ratio"] - 1), 3 * point["ratio_confidence"])
 
     def test_Confidence_CoversTheRatesOfOtherSeeds(self):
-        """Of 40 estimates, about 38 are within their 95 % interval and 27 within one deviation."""
+        """Of 40 estimates, about 38 are expected to be within their 95 % interval."""
         call = ["--range", "1", "--min-errors", "0", "--max-bits", "1e5"]
         exact = self.ber("--range", "1", "--min-errors", "0", "--max-bits", "2e7")["points"][0]
         points = [self.ber(*call, "--seed", str(seed))["points"][0] for seed in range(40)]
@@ -201,7 +201,8 @@ class qa_ber_ldpc(unittest.TestCase):
         self.assertEqual(one[0]["frame_errors"], 3)
 
     def test_BitsThatAreNotSent_HaveNoNoise(self):
-        """33 blocks of a codeword are sent. Float input has fewer wrong frames than int8."""
+        """33 of the 68 blocks of a codeword are sent. With float input, fewer frames are wrong than
+        with int8 input."""
         wrong = []
         for name in ("int8", "float"):
             result = run("ber", "ldpc", "--backend", "cpu", "--standard", "nr", "--frame-size",
@@ -221,7 +222,6 @@ class qa_ber_ldpc(unittest.TestCase):
                      ["--range", "0.95", "--precision", "float", "--soft-input", "float"]):
             point = self.ber(*arguments, *more)["points"][0]
             self.assertEqual(point["sum_product"]["frames"], 60)
-            # Sum-product fails in no more frames than the decoder under test.
             self.assertTrue(0 < point["frame_errors"] < 40)
             self.assertLessEqual(point["sum_product"]["frame_errors"],
                                  point["frame_errors"])

@@ -114,7 +114,7 @@ class qa_manual(unittest.TestCase):
                 found = self.completed(*key, "--" + o["name"], str(path)[:-3])
                 if "|" not in o["kind"]:
                     self.assertEqual(found, [str(path)], o["name"])
-                if o["kind"] == "file":  # "-" is not completed, because it can be a file name
+                if o["kind"] == "file":  # "-" is completed as a file name, not as an option
                     self.assertEqual(self.completed(*key, "--" + o["name"], "-"), [], o["name"])
 
 
@@ -169,7 +169,7 @@ class qa_examples(unittest.TestCase):
             self.assertIn(len(found), (2, 3), words)
             self.assertTrue(all(f"gpufec {' '.join(words)}" in line for line in found), found)
             commands += found
-        # Soft values of one help are decoded by the examples of another.
+        # Before an example decodes coded.s8, the file is encoded with the example's code.
         coded = "gpufec encode %s message.bin coded.s8"
         codes = {"viterbi": "viterbi --preset ccsds", "ldpc": "ldpc --rate 1/2"}
         for command in commands:

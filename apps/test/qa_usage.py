@@ -249,7 +249,8 @@ class qa_help(unittest.TestCase):
                     self.assertIn(expected, result.stdout)
 
     def test_at_once(self):
-        """Help needs 5 ms of processor time; elapsed time would depend on other processes."""
+        """Help takes less than 0.2 s of processor time. Elapsed time would depend on other
+        processes."""
         def processor_s():
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             return used.ru_utime + used.ru_stime

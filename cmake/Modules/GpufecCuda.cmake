@@ -1,8 +1,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Enables CUDA where a toolkit is found; sets ENABLE_CUDA. CMAKE_CUDA_ARCHITECTURES can be
-# given; the default is every architecture the toolkit knows from sm_75 up, plus PTX.
+# Enables CUDA if a toolkit is found, and sets ENABLE_CUDA. The default of
+# CMAKE_CUDA_ARCHITECTURES is every architecture from sm_75 on that the toolkit knows, and
+# PTX of the newest one.
 
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)

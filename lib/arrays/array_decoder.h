@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Selection of the decoder of an array: a device decoder for device memory and pinned
- * memory, otherwise a stream decoder. */
+/* The base class of array decoders, which chooses the decoder of an array: a device
+ * decoder for device memory and pinned memory, otherwise a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -16,6 +16,8 @@
 
 namespace gr::gpufec {
 
+//! \tparam Host the stream decoder, which has its own threads
+//! \tparam Device the interface of the decoder on one CUDA device
 template <class Options, class Host, class Device>
 class array_decoder
 {
@@ -48,12 +50,15 @@ protected:
     }
 
     /*!
-     * \brief Calls \p decode with a device's decoder if the input is in device memory or,
-     * if \p page_locked, in pinned memory. Returns whether a device decoded the array.
+     * \brief Calls \p decode with a device's decoder if that decoder can read the input.
+     * Returns whether it decoded the array; if not, the caller uses host().
      *
-     * After an error the function returns false, so that a stream decoder, which can
-     * fail over to the CPU, decodes the array. If the input is in device memory or the
-     * backend is cuda, the function throws std::runtime_error instead.
+     * Input in device memory is always decoded there. Input in pinned memory is decoded
+     * on a device if \p page_locked is true, the backend is not cpu, and the options name
+     * exactly one device.
+     * \throws std::runtime_error after an error of the device, if the input is in device
+     *         memory or the backend is cuda. Otherwise the function returns false after
+     *         such an error, because host() can fail over to the CPU.
      */
     template <class Decode>
     bool decoded_on_device(const memory_place& from, bool page_locked, Decode&& decode)
@@ -114,7 +119,7 @@ private:
     std::optional<Host> d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    const Device* d_on_device = nullptr; // d_device if a device decoded the last array
+    const Device* d_on_device = nullptr; // d_device if it decoded the last array
 };
 
 } // namespace gr::gpufec

@@ -56,7 +56,8 @@ private:
     const host_memory d_memory;
 };
 
-// Each thread computes one output item (a bit or a byte) at a time.
+// The kernel of launch_give_bits(). Each thread computes one output item, a bit or a
+// packed byte, at a time.
 template <bool packed>
 __global__ void give_bits(const std::uint8_t* from,
                           std::size_t row_bytes,
@@ -141,7 +142,8 @@ void wait_for_stream(int device, std::uintptr_t stream)
 
 void copy_memory(void* to, const void* from, std::size_t bytes)
 {
-    // cudaMemcpy() from device to device returns before the copy has ended.
+    // cudaMemcpy() from device to device returns before the copy has ended, so the stream
+    // is synchronised too.
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy");
     check(cudaStreamSynchronize(cudaStreamLegacy), "copy");
 }

@@ -48,8 +48,10 @@ __device__ inline void set(std::int16_t& to, float x)
 }
 __device__ inline void set(float& to, float x) { to = x; }
 
-//! Copies the bits of \p rows packed rows, packed or one per byte. Bit b of a copied row
-//! is bit positions[b] of the packed row, or bit b if \p positions is nullptr.
+//! Launches a kernel that copies \p bits bits of each of \p rows packed rows, which are
+//! \p row_bytes apart. Bit b of a copied row is bit positions[b] of the packed row, or
+//! bit b if \p positions is nullptr. Rows follow one another in \p to, packed if
+//! \p packed, otherwise with one bit per byte.
 void launch_give_bits(const std::uint8_t* from,
                       std::size_t row_bytes,
                       const std::uint32_t* positions,
@@ -98,7 +100,8 @@ protected:
                          work_items / many / d_chosen * d_chosen, d_chosen, d_work_items);
     }
 
-    // Copies rows of bits of a slot's output to the caller's memory.
+    // Copies rows of bits from a slot's output to the caller's memory, in the caller's
+    // format; see launch_give_bits().
     static void give(Slot& s,
                      std::size_t row_bytes,
                      const std::uint32_t* positions,
@@ -120,7 +123,8 @@ protected:
         }
     }
 
-    // Copies rows of bytes, \p pitch apart, to the caller's memory without gaps.
+    // Copies rows of \p row bytes, which are \p pitch bytes apart, to the caller's memory
+    // without gaps.
     static void give_rows(const Slot& s,
                           const std::uint8_t* from,
                           std::size_t pitch,
@@ -134,8 +138,8 @@ protected:
     }
 
     // Returns the address of the input in device memory. Pinned input is first copied
-    // there, on one stream for all slots, because concurrent copies would all arrive
-    // late.
+    // there. All slots share one stream for these copies: concurrent copies would share
+    // the bus, and even the first one would end late.
     const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {
@@ -153,7 +157,6 @@ private:
     const stream d_copies;
 };
 
-//! Returns the name of a device.
 std::string name_of(int device);
 
 //! Pinned host memory of a slot.

@@ -50,8 +50,9 @@ public:
     virtual std::string device() const = 0;
 };
 
-//! Makes a decoder on a device. \throws std::runtime_error if there is no such device,
-//! std::invalid_argument
+//! Creates a decoder on a device.
+//! \throws std::invalid_argument if an option is not allowed
+//! \throws std::runtime_error if there is no such device
 std::unique_ptr<device_viterbi>
 make_device_viterbi(const viterbi_options& options, bool packed, int device);
 //! \copydoc make_device_viterbi

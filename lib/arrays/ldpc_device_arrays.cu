@@ -15,10 +15,10 @@ using namespace cuda::arrays;
 namespace {
 
 // Converts the \p sent transmitted values of each codeword to the channel values of all
-// \p n bits. Rows of the result are \p stride values apart. \p sources contains for
-// each bit the index of the transmitted value, no_value for a punctured bit, or
-// certain_zero for a shortened bit. The thread blocks with the same y index convert one
-// codeword at a time.
+// \p n bits. Values are multiplied by \p factor and limited to ±\p limit. Rows of the
+// result are \p stride values apart. \p sources contains for each bit the index of the
+// transmitted value, no_value for a punctured bit, or certain_zero for a shortened bit.
+// The thread blocks with the same y index convert one codeword at a time.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 template <class From, class To>
 __global__ void convert_sent(const From* from,
@@ -45,9 +45,9 @@ __global__ void convert_sent(const From* from,
 
 struct ldpc_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t tabled = 0; // number of frames in the slot's table
+    std::size_t tabled = 0; // number of frames that the table describes
     ldpc::job job;
-    std::size_t first = 0, frames = 0; // the batch in flight
+    std::size_t first = 0, frames = 0; // frames of the batch in flight
 };
 
 class device_ldpc_arrays final : public device_ldpc,
@@ -55,8 +55,9 @@ class device_ldpc_arrays final : public device_ldpc,
 {
 public:
     device_ldpc_arrays(const ldpc_options& options, bool packed, int device)
-        // The batch is four times as large as usual, because the device would be idle
-        // between kernels of a single wave.
+        // The batch is four times as large as usual. A usual batch may be a single wave
+        // of thread blocks, and the device would be idle between the kernels of two
+        // batches.
         : device_arrays(ldpc::make_setup(options),
                         options,
                         device,
@@ -234,7 +235,7 @@ private:
         s.tabled = s.frames;
     }
 
-    // Converts values as ldpc::input_format does on the host.
+    // Converts values with the same results as ldpc::input_format on the host.
     template <class From>
     void convert_from(const ldpc_array_slot& s, const From* from, std::uint8_t* to)
     {

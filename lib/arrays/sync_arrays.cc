@@ -96,7 +96,9 @@ public:
         d_begun = !last && fresh.keep();
     }
 
-    // Decodes the reads in \p items and calls each(frame) with the decoded frames.
+    // Decodes \p count frames, which were received d_options.reads times each, and calls
+    // each(frame) with the decoded frames. begins and lengths have one entry per received
+    // copy.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,
                        const std::byte* items,
@@ -141,7 +143,7 @@ private:
         return make_device_sync(d_options, number);
     }
 
-    std::optional<sync_reads_decoder> d_several; // null for one read
+    std::optional<sync_reads_decoder> d_several; // empty if each frame is received once
     std::optional<sync_map::setup> d_setup;
     bool d_begun = false; // a stream has begun but not ended
 };

@@ -17,7 +17,7 @@ namespace {
 
 struct sync_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t first = 0, frames = 0; // the batch in flight
+    std::size_t first = 0, frames = 0; // frames of the batch in flight
 };
 
 // Decoder of frames in framed mode, without priors.
@@ -69,8 +69,9 @@ private:
         return std::max(0, sync_map::length_of_frame(d_setup, length));
     }
 
-    // Returns the number of each batch's first frame. The items from a batch's first
-    // frame to its last one, with any items in between, must fit the slot's input buffer.
+    // Divides the frames into batches, and returns the index of each batch's first frame.
+    // All items from a batch's first frame to its last one must fit the slot's input
+    // buffer.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

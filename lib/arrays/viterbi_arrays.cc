@@ -38,7 +38,7 @@ public:
         }
     }
 
-    // Returns the number of parallel blocks for an array of \p items items.
+    // Returns a number of parallel blocks that is enough for an array of \p items items.
     std::uint64_t work_items(std::uint64_t items) const
     {
         const auto& plan = d_setup.plan;

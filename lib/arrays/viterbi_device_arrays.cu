@@ -24,8 +24,8 @@ convert(const float* from, std::size_t count, float factor, float limit, std::in
 }
 
 struct viterbi_array_slot : array_slot {
-    // Batch in flight:
-    bool direct = false;        // the batch's output is copied to the caller's memory
+    // All members describe the batch in flight.
+    bool direct = false;        // the decoder's output goes directly to the caller
     std::size_t first_item = 0; // first output item of the batch
     std::size_t rows = 0;
     std::size_t bits = 0; // number of bits per row

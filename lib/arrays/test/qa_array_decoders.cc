@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of array decoders with arrays that end within a frame. */
+/* Tests of array decoders with arrays that end within a frame or a puncturing period, and
+ * of input that they refuse. */
 
 #include <gnuradio/gpufec/arrays.h>
 #include <gtest/gtest.h>

@@ -63,9 +63,9 @@ private:
     std::shared_ptr<array_memory> d_memory;
 };
 
-// Calls decode(in, out) with arrays in each kind of memory and compares the output.
-// Output in device memory is tested only with input in memory of the kinds \p direct,
-// which a device reads without the host.
+// Calls decode(in, out) with arrays in each kind of memory and compares the output. A
+// device reads input in the kinds of memory \p direct without the host. Only with such
+// input can the output be in device memory.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -104,8 +104,8 @@ bool near(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b
     });
 }
 
-// Frames with gaps between them, some of invalid length. The test is repeated with frames
-// that are far apart and not in the order in which they lie in memory.
+// There are gaps between the frames, two frames have an invalid length, and the order of
+// the frames is not their order in memory.
 TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
 {
     const auto data =
@@ -176,7 +176,7 @@ TEST_F(device_arrays, SyncFramesInAnyMemory_DecodeAsOnCpu)
                  std::invalid_argument);
 }
 
-// Compares arrays in each kind of memory with the CPU's output.
+// Expects that arrays in each kind of memory decode to the CPU's output.
 void expect_codewords(const ldpc_options& given)
 {
     auto o = given;
@@ -220,7 +220,8 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
     o.max_iterations = 6;
     auto reversed = code.message_positions();
     std::reverse(reversed.begin(), reversed.end());
-    // The second code does not transmit all bits.
+    // The second code has punctured and shortened bits; the third has its message bits at
+    // other positions.
     for (const auto& of : { code,
                             code.with_positions({ 100, 3 }, { 0, 1, 30 }),
                             code.with_message_positions(reversed) }) {
@@ -315,7 +316,7 @@ TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// Decodes in each kind of memory, first with a check that throws, then normally.
+// Decodes in pinned and in device memory, first with a check that throws, then normally.
 template <class T, class Decoder, class Decode>
 void expect_end_and_again(const std::vector<T>& values,
                           const std::vector<std::uint8_t>& expected,

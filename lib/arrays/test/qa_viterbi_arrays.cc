@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that array decoding with a phase search equals the stream decoder. */
+/* Tests that array decoding with a phase search returns the output, lock changes and
+ * statistics of the stream decoder. */
 
 #include "viterbi/test/qa_support.h"
 #include <gnuradio/gpufec/arrays.h>

@@ -31,11 +31,11 @@
 
 namespace gr::gpufec {
 
-//! Interface of a block that may read its input in place.
+//! Interface by which the upstream block asks whether this block reads input in place.
 class ring_borrower
 {
 public:
-    //! Returns whether the block may read its input in place (after check_topology()).
+    //! Returns whether the block may read input in place. Call after check_topology().
     virtual bool may_borrow_input() const = 0;
 
 protected:
@@ -46,7 +46,8 @@ protected:
  * \brief Base class of a block around a decoder.
  *
  * The derived block defines how items enter and leave the decoder and how tags are moved.
- * Only the block's own thread calls the decoder, so setters never wait for it.
+ * Only the block's own thread calls the decoder: setters leave their change to it. The
+ * ring is GNU Radio's circular buffer between two blocks.
  * \tparam Block the public block, with one or two inputs
  */
 template <class Block>
@@ -89,7 +90,7 @@ public:
         return Block::start();
     }
 
-    // lock() also calls stop(); the scheduler may then replace the buffers.
+    // lock() also calls stop(). The scheduler may replace the rings before start().
     bool stop() override
     {
         return_rings();
@@ -124,7 +125,7 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // The exception would only end this thread; other blocks would wait for ever.
+        // Rethrowing would end only this block's thread, and other blocks would wait.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -158,7 +159,7 @@ public:
     }
 
 protected:
-    //! Available items of an input, and the number of items taken so far.
+    //! One input in a call of general_work(): available items and how many are taken.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -210,7 +211,6 @@ protected:
 
     virtual decoder& engine() = 0;
     const decoder& engine() const { return const_cast<decoder_block*>(this)->engine(); }
-    //! Returns the run options of the block's decoder.
     virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
@@ -218,7 +218,7 @@ protected:
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
-    //! Returns the verdict on the input so far.
+    //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
     //! Number of frames that must fail before a verdict on frames is published.
     static constexpr std::uint64_t frames_before_verdict = 100;
@@ -239,13 +239,14 @@ protected:
     virtual bool all_pushed() { return true; }
     //! Returns whether all items pulled from the decoder have been emitted.
     virtual bool all_emitted() { return true; }
-    //! Sets how many input items general_work() needs; all are initially 0.
+    //! Sets how many items general_work() needs at each input; initially all are 0.
     virtual void require_items(gr_vector_int& required)
     {
         const auto in = look_at(0, nullptr);
         required[0] = in.ended ? 0 : one_more();
     }
-    //! Returns the number of borrowed items plus one, at most the size of the ring.
+    //! Returns how many items must be in the ring for one of them to be new: the borrowed
+    //! items, which stay in the ring, plus one. The result is at most the ring's size.
     int one_more()
     {
         return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
@@ -254,16 +255,15 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns how many batches the input's ring holds besides those in flight, because
-    //! the upstream block may write half the ring at a time.
+    //! Returns for how many batches, besides those in flight, the input's ring has space.
+    //! The upstream block, which may write half the ring at a time, writes there.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
     // Functions for the derived block to call.
 
-    //! Runs \p action on the block's own thread; replaces a pending action of that
-    //! name.
+    //! Runs \p action on the block's own thread, unless another of that name replaces it.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -271,7 +271,7 @@ protected:
             return true;
         });
     }
-    //! Runs \p action like the function above, and repeats it until it returns true.
+    //! Runs \p action on the block's own thread, in each call, until it returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -290,7 +290,7 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                d_changes.try_emplace(name, std::move(action)); // unless it was replaced
+                d_changes.try_emplace(name, std::move(action)); // keeps a newer one
             }
         }
     }
@@ -353,8 +353,8 @@ protected:
     //! Returns the stream index of the next item of \p in, which must be input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag of this block to output item \p item of the stream, which pull()
-    //! writes.
+    //! Adds a tag of this block to output item \p item of the stream. Call it in pull(),
+    //! for an item that this call writes.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -382,7 +382,7 @@ protected:
     }
 
     const std::size_t d_input_size, d_output_size;
-    const pmt::pmt_t d_source; // source of the tags that this block adds
+    const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0; // including borrowed items
@@ -424,7 +424,7 @@ protected:
         return take(in, in.left(), copy) > 0;
     }
 
-    //! Returns the number of items that \p skip() makes the decoder skip.
+    //! Calls \p skip(), which makes the decoder skip items, and returns their number.
     template <class Skip>
     std::size_t pass_over(input& in, Skip&& skip)
     {
@@ -435,9 +435,9 @@ protected:
     }
 
 private:
-    using changes = std::map<std::string, std::function<bool()>>; // by setting's name
+    using changes = std::map<std::string, std::function<bool()>>; // by name
 
-    // Maximum sleep in work(); tb.stop() has to wait for its end.
+    // Longest sleep in general_work(). tb.stop() waits until it ends.
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
@@ -504,7 +504,7 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // A ring full of borrowed items gets no more input until some are released.
+            // Nothing can arrive until some items of a full ring have been decoded.
             const bool ring_full =
                 d_borrowed && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
@@ -577,9 +577,9 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings, because with small rings a GPU would wait for the threads.
-    // The scheduler gives the input's ring twice the items for one output multiple. The
-    // output's ring is at least as large as by default.
+    // Requests larger rings, because with small rings a GPU waits for the threads of
+    // blocks. The output multiple sets the size of the input's ring: the scheduler gives
+    // the ring space for two multiples.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -587,8 +587,8 @@ private:
         if (active_backend() != "cuda" || as_the_user_says) {
             return;
         }
-        // For input in place, the ring holds the input of all slots and spare batches.
-        // The spare part may shrink to a sixteenth to respect the maximum size.
+        // For input in place, the ring holds the input of all slots and spare batches. If
+        // it were too large, spare batches get less: at least 1/16 of the slots' space.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,7 +601,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // Half as much is added for output that the downstream block has not read yet.
+        // The ring holds the output of all slots, and half as much that is not read yet.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
@@ -626,7 +626,7 @@ private:
 
     // Pins the output's ring, so that a GPU writes it in place. The ring must be larger
     // than the output of all slots. If the downstream block reads its input in place,
-    // the ring is not pinned here.
+    // that block pins the ring instead.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
@@ -648,7 +648,7 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pinned it; otherwise nullptr, and logs why.
+    // Returns the ring if lock(base, bytes) pins it; else logs why, and returns nullptr.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,
@@ -676,7 +676,7 @@ private:
     }
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
     std::uint64_t d_first = 0;                // number of the first available item
     std::size_t d_consumed = 0;               // number of items consumed in this call
     std::string d_failure;                    // error that ended decoding

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all encoder blocks: gathers a frame (or part of a stream), encodes it
- * and emits the output; tags move to the output of their item. */
+/* The base class of all encoder blocks. It gathers a frame or a section of a stream,
+ * encodes it and emits the output. Tags move to the output of their item. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
@@ -55,10 +55,10 @@ public:
 
 protected:
     /*!
-     * \param block_items number of input items encoded at a time: a frame, or for a
-     *        stream the maximum
+     * \param block_items number of input items per frame; for a stream, the maximum
+     *        number encoded at a time
      * \param frame_output number of output items per frame; 0 for a stream
-     * \param length_tag key of tags with the length of a packet; "": none
+     * \param length_tag key of tags with the length of a packet in items; "": none
      */
     encoder_block(std::size_t block_items,
                   std::size_t frame_output,
@@ -86,7 +86,7 @@ protected:
     //! the argument, which is empty.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the index of the output item to which the tags of input item \p item
-    //! move. Dropped items are not counted.
+    //! move. Both are counted from the stream's beginning, without dropped items.
     virtual std::uint64_t output_of_item(std::uint64_t item) const = 0;
 
     const std::size_t d_block_items, d_frame_output;

@@ -3,18 +3,21 @@
 
 /* The negotiation of frame sizes between the blocks of gr-fec and a decoder object.
  *
- * async_decoder and tagged_decoder size their buffers from rate() and their MTU, derive a
- * frame size from the length of a PDU, and call generic_work() whether set_frame_size()
- * accepts that size or not. The object knows neither the MTU nor the length, so its
- * answers must keep itself and gr-fec inside those buffers:
- *  - A caller that calls rate() and not get_input_size() has not subtracted the tail:
- *    async_decoder with packed output and tagged_decoder of GNU Radio 3.10.5.
- *  - After a refusal async_decoder divides the PDU into blocks of get_input_size()
- *    values, copies it without comparing its length with the MTU, and throws an
- *    exception if the length is not a multiple. A PDU that may be long is therefore not
- *    refused. Instead, the next rate() makes gr-fec derive a frame size of 0, and the
- *    result is an empty PDU. A PDU shorter than the tail is refused, and
- *    get_input_size() then returns 1 and get_output_size() 0. */
+ * The blocks async_decoder and tagged_decoder allocate buffers from rate() and their MTU.
+ * For each PDU they derive a frame size in bits from the PDU's length and pass it to
+ * set_frame_size(). Then they call generic_work(), even if the size was refused. The
+ * decoder object knows neither the MTU nor the PDU's length. Its answers must still keep
+ * gr-fec, and its own accesses, inside those buffers:
+ *  - A caller that calls rate() but not get_input_size() has not subtracted the tail.
+ *    Such callers are async_decoder with packed output, and tagged_decoder of GNU Radio
+ *    3.10.5.
+ *  - After a refusal, async_decoder divides the PDU into blocks of get_input_size()
+ *    values. It copies the PDU without comparing its length with the MTU, and throws an
+ *    exception if the length is not a multiple of the block's. Therefore only a PDU
+ *    shorter than the tail is refused; then get_input_size() returns 1, and
+ *    get_output_size() returns 0.
+ *  - For another PDU that cannot be decoded, set_frame_size() returns true. The next
+ *    rate() makes gr-fec derive a frame size of 0, and the result is an empty PDU. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
@@ -33,13 +36,14 @@
 
 namespace gr::gpufec {
 
-//! Implementation of gr-fec's interface for \p Public by means of the protected virtual
-//! functions.
+//! Base class of decoder objects for gr-fec. \p Public is the public class; the derived
+//! class describes its code with the protected virtual functions.
 template <class Public>
 class fec_decoder_base : public Public
 {
 public:
-    // The release of GNU Radio decides which of the two functions is virtual.
+    // Releases of GNU Radio differ in the type of the first argument, so one of the two
+    // functions overrides gr-fec's virtual function.
     void generic_work(void* in, void* out)
     {
         generic_work(static_cast<const void*>(in), out);
@@ -50,14 +54,15 @@ public:
         const auto asked = std::exchange(d_asked, {});
         const auto expected = std::exchange(d_untrimmed, 0);
         d_next_rate.reset();
-        // After a refusal, a caller of both size functions uses the last accepted sizes.
+        // After set_frame_size() has refused a size, a caller that asks for both sizes
+        // continues with the last sizes that can be decoded.
         d_accepted = d_accepted || (!d_refused && asked.input && asked.output);
         if (d_accepted && d_frame_size > 0) {
             const int all = values(d_frame_size);
             decode(in, std::min({ all, frame_values(), d_there }), d_frame_size, bits);
         }
-        // async_decoder packs these bits too, and its buffer still holds the previous
-        // PDU.
+        // async_decoder also packs the bits that were not decoded. Without zeros, these
+        // would be bits of the previous PDU.
         for (auto n = d_accepted ? d_frame_size : 0; n < expected && !asked.output; ++n) {
             bits[n] = 0;
         }
@@ -72,11 +77,12 @@ public:
         return 0;
     }
 
-    // gr-fec truncates products with the rate. If the rate is not an exact binary
-    // fraction, a slightly larger rate is therefore returned, so that rounding does not
-    // lose a bit. gr-fec also derives limits from its MTU, which must not be too low.
-    // For these limits a slightly smaller rate is returned: once for async_decoder, and
-    // before each packet size for tagged_decoder.
+    // gr-fec multiplies lengths by the rate and truncates the product. If the rate is not
+    // an exact binary fraction, a slightly larger rate is returned, so that truncation
+    // does not lose a bit. gr-fec also divides its MTU by the rate, to limit the length.
+    // For this limit, which must not be too low, a slightly smaller rate is returned.
+    // async_decoder computes the limit once, from its first call; tagged_decoder computes
+    // it before each frame size.
     double rate() override
     {
         d_asked.rate = true;
@@ -103,7 +109,8 @@ public:
     {
         const auto asked = std::exchange(d_asked, {});
         const bool derived = asked.rate;
-        // Any other caller is tagged_decoder, which first also sets its relative rate.
+        // Any other caller is tagged_decoder. It calls rate() for a limit before each
+        // packet, and before the first one also to set its relative rate.
         if (!d_async) {
             d_limits = derived ? 1 : 2;
         }
@@ -178,15 +185,18 @@ protected:
     {
         return std::to_string(values(1)) + " and more";
     }
-    //! Prepares decode() for a frame size. \throws std::invalid_argument, std::bad_alloc
+    //! Prepares decode() for frames of \p frame_size information bits.
+    //! \throws std::invalid_argument, std::bad_alloc
     virtual void prepare(std::int64_t frame_size) = 0;
-    //! Decodes a frame from its first \p count soft values.
+    //! Decodes a frame from its first \p count soft values into \p frame_size bits, one
+    //! per byte.
     virtual void
     decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) = 0;
     virtual float last_iterations() const { return -1; }
 
 private:
-    // Returns whether gr-fec rounds products with rates, as from release 3.10.10 on.
+    // Returns whether gr-fec rounds products with rates. It truncates them before release
+    // 3.10.10 of GNU Radio.
     static bool rounds()
     {
         static const bool result = gr::major_version() != "3" ||
@@ -194,7 +204,7 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Rounds or truncates a number of bits as gr-fec does with products.
+    // Rounds or truncates a number of bits in the way of the running gr-fec.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
@@ -207,8 +217,9 @@ private:
     }
     // Returns the rate from which gr-fec derives frame sizes.
     double derivation_rate() const { return adjusted_rate(1 + 1e-9); }
-    // Returns the range of numbers of soft values for which gr-fec derives `bits`, tail
-    // included. Negative results are truncated towards 0 as well.
+    // Returns the text of a range: the numbers of soft values from which gr-fec derives
+    // `bits`, including the tail. If `negative`, gr-fec derived a negative frame size and
+    // truncated it towards 0 too.
     std::string value_range(std::int64_t bits, bool negative) const
     {
         const double rate = derivation_rate(), b = double(bits);
@@ -223,14 +234,15 @@ private:
                (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
     // Returns the number of soft values per frame. If gr-fec derived the frame size, it
-    // computes the tail of the next frame from this number.
+    // is the smallest number from which gr-fec derives the same size again, because
+    // gr-fec computes the tail of the next frame from it.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())
                          : values(d_frame_size);
     }
-    // Returns the smallest number of values for which cut() returns at least `bits`; a
-    // whole number of puncturing periods if possible.
+    // Returns the smallest number of soft values from which gr-fec derives at least
+    // `bits`. If `bits` / code_rate() is an integer, returns that integer.
     int fewest_values(std::int64_t bits) const
     {
         const double whole = std::min(double(bits) / code_rate(), double(INT_MAX));
@@ -242,19 +254,19 @@ private:
     struct {
         bool rate = false, input = false, output = false;
     } d_asked;              // functions called since set_frame_size() or generic_work()
-    unsigned d_frame_size;  // the last accepted frame size
+    unsigned d_frame_size;  // the last one that can be decoded, in bits
     bool d_derived = false; // gr-fec derived the frame size from a number of values
-    // Number of soft values that the caller's frame is known to have.
+    // Minimum number of soft values in the caller's frame, derived from the frame size.
     int d_there = INT_MAX;
-    bool d_accepted = true; // the last frame size was accepted
+    bool d_accepted = true; // frames of the last size can be decoded
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;
-    // Frame size requested by a caller that does not subtract the tail.
+    // Frame size requested by a caller that does not subtract the tail; otherwise 0.
     std::int64_t d_untrimmed = 0;
     bool d_told = false;  // the warning was logged
     bool d_async = false; // async_decoder is the caller
-    // Number of further calls of rate() from whose results gr-fec derives limits.
+    // Number of further calls of rate() whose result is not used to derive a frame size.
     int d_limits = 0;
 };
 

@@ -21,8 +21,8 @@ template <class Block>
 class frame_block : public tagged_block<Block>
 {
 public:
-    // All items are consumed at once, because lock() and unlock() would lose unread
-    // items.
+    // Requests one item, not a frame: items must be consumed on arrival, because lock()
+    // and unlock() would lose unread items.
     void forecast(int, gr_vector_int& ninput_items_required) override
     {
         ninput_items_required[0] = 1;
@@ -81,8 +81,10 @@ public:
     }
 
 protected:
-    //! \p input: items per input frame, of \p item_size bytes each. \p output: items per
-    //! output frame. See tagged_block for the other parameters.
+    //! \param input number of items per input frame
+    //! \param item_size size of an input item in bytes
+    //! \param output number of items per output frame, one byte each
+    //! \param length_tag, passes_lengths see tagged_block
     frame_block(std::size_t input,
                 std::size_t item_size,
                 std::size_t output,
@@ -103,7 +105,8 @@ protected:
     //! Computes an output frame whose first item has number \p first in the stream.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
-    //! Returns the index in the output frame for an item's index in the input frame.
+    //! Returns the index in the output frame to which the tags of item \p item of the
+    //! input frame move.
     virtual std::size_t output_of_item(std::size_t item) const = 0;
 
     const std::size_t d_input, d_output; // items per frame
@@ -117,7 +120,7 @@ private:
     void restart() override { d_have = 0; }
     incomplete_frame incomplete() const override { return { d_have, d_input }; }
 
-    // Tags wait until their frame is complete.
+    // Moves the tags of items before `end` whose frame is complete.
     void move_tags(std::uint64_t end)
     {
         d_lengths.took(end);

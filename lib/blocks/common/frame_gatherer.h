@@ -27,8 +27,8 @@ namespace gr::gpufec {
 class frame_gatherer
 {
 public:
-    //! \param key of length tags; null: none
-    //! \param item_size in bytes
+    //! \param key key of the length tags; null: none
+    //! \param item_size size of an item in bytes
     //! \param warn logs a warning
     frame_gatherer(const pmt::pmt_t& key,
                    std::size_t item_size,
@@ -51,17 +51,17 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! Returns the number of items, of \p count items from number \p first on, that all
-    //! belong to the current frame or all belong to no frame. In the first case the
-    //! frame is open afterwards. Returns 0 if a tag has ended the frame. For callers
-    //! that store the items themselves.
+    //! Returns how many of \p count items, from item \p first of the stream on, belong to
+    //! the current frame. If there is no frame at \p first, open() is false afterwards,
+    //! and the items up to the next frame are counted. Returns 0 if a tag has ended the
+    //! frame. For callers that store the items themselves.
     std::size_t next(std::uint64_t first, std::size_t count);
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
-    //! Returns the length of the frame that begins with item \p first of the stream if
-    //! the frame is complete within \p count items and no other frame is open;
-    //! otherwise 0.
+    //! Returns the length of the frame that begins with item \p first of the stream.
+    //! Returns 0 if no frame begins there, if it has more than \p count items, if another
+    //! length tag lies inside it, or if a frame is open.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! Records that the caller took the frame that whole() found.
     void pass()
@@ -76,7 +76,7 @@ public:
     //! the tags in the order of items, before their items are gathered.
     bool on_tag(const tag_t& tag);
 
-    //! Ends the stream and the open frame.
+    //! Ends the stream. An incomplete frame becomes complete(), with a warning.
     void end();
 
     bool open() const { return d_open; }

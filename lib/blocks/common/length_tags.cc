@@ -82,7 +82,8 @@ length_tags::next(std::uint64_t item, std::size_t count, std::size_t frame)
     if (d_dropping && !d_refused) {
         warn_once(d_warned_of_loose, "dropping items that are under no length tag");
     }
-    // Consecutive packets without a gap form one run.
+    // Consecutive packets without a gap form one run, so that the caller can process
+    // many short packets at once.
     constexpr std::size_t max_packets = 256;
     auto end = d_seen && r.of_frames ? d_end : item + count;
     auto tag = d_begun;

@@ -53,7 +53,7 @@ struct incomplete_frame {
 class length_tags
 {
 public:
-    //! \param key of length tags; "": none
+    //! \param key key of the length tags; "": none
     //! \param warn logs a warning
     length_tags(const std::string& key, std::function<void(const std::string&)> warn);
 
@@ -100,8 +100,8 @@ public:
      * packet are rounded in the same way, so that the lengths of consecutive packets
      * add up. A tag whose length becomes 0 is dropped.
      * \param output_of_item(item) returns the output item to which a tag moves
-     * \param output_of_end(item) returns the output item at which a packet begins or
-     *        ends if it begins at, or ends before, input item \c item
+     * \param output_of_end(item) returns the first output item after a boundary of
+     *        packets that lies before input item \c item
      */
     template <class OutputOfItem, class OutputOfEnd>
     void move(tag_queue& from,
@@ -132,7 +132,8 @@ public:
     //! Discards length tags of items before \p end.
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
-    //! of unread items. Frames follow one another up to the next tag.
+    //! of unread items. Up to the next tag, frames follow one another, or items are
+    //! dropped if the last ones were.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Begins another stream.
     void restart();
@@ -166,8 +167,8 @@ private:
     std::uint64_t d_end = 0;  // end of the packet that has begun
     bool d_seen = false;      // a packet has begun
     bool d_refused = false;   // the packet's length is not a multiple of the frame length
-    bool d_dropping = false;  // the last run returned is dropped
-    bool d_superseded = false; // another tag on the item replaces the last one moved
+    bool d_dropping = false;  // the caller drops the last run
+    bool d_superseded = false; // the item of the last moved tag has a later length tag
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_two = false;
 };

@@ -54,7 +54,7 @@ inline void set_run_options(run_options& run,
 //! Frames for which a block writes status tags.
 enum class status_tags { all, failures, none };
 
-//! Converts the value of a parameter. \throws std::invalid_argument
+//! Converts the value of the parameter status_tags. \throws std::invalid_argument
 inline status_tags status_tags_from_string(const std::string& name)
 {
     return choose<status_tags>("status_tags",

@@ -11,8 +11,9 @@
 
 namespace gr::gpufec {
 
-//! Returns whether a nested list has fewer than \p most elements. A list that contains
-//! itself is endless; pmt::write_string() would not return.
+//! Returns whether \p value has at most \p most elements, including nested ones, and
+//! subtracts their number from \p most. A list that contains itself is not short; for it,
+//! pmt::write_string() would not return.
 inline bool is_short(const pmt::pmt_t& value, unsigned& most)
 {
     if (most == 0) {
@@ -35,7 +36,8 @@ inline bool is_short(const pmt::pmt_t& value, unsigned& most)
     return true;
 }
 
-//! Returns the value as GNU Radio writes it, or the beginning of a long one.
+//! Returns the text that GNU Radio writes for \p value, cut after 200 characters; a fixed
+//! text if is_short() is false.
 inline std::string pmt_text(const pmt::pmt_t& value)
 {
     constexpr std::size_t longest = 200;

@@ -16,8 +16,8 @@
 
 namespace gr::gpufec {
 
-//! A tag that can be moved. GNU Radio's tags can only be copied, and copying would be the
-//! largest cost of a block that passes one tag per frame.
+//! A tag that can be moved. GNU Radio's tag_t can only be copied, which changes reference
+//! counts. This would be the largest cost of a block that passes one tag per frame.
 struct held_tag {
     held_tag(const tag_t& tag)
         : offset(tag.offset), key(tag.key), value(tag.value), srcid(tag.srcid)
@@ -89,7 +89,7 @@ public:
     void clear() { d_tags.clear(); }
 
 private:
-    tag_t d_leaving; // reused, because constructing one costs reference counts
+    tag_t d_leaving; // reused, because constructing a tag_t changes reference counts
     std::deque<held_tag> d_tags;
 };
 
@@ -98,13 +98,13 @@ class input_tags : public tag_queue
 {
 public:
     /*!
-     * \brief Reads the tags of items that were not read before.
+     * \brief Reads the tags of the available items, except those read before.
      *
-     * \param first number in the stream of the first available item
-     * \param count available items
-     * \param fetch(tags, n) gets the tags of the available items from number n on, with
-     *        offsets counted from there
-     * \param see is called with each tag and returns true if the queue shall not keep it
+     * \param first index in the stream of the first available item
+     * \param count number of available items
+     * \param fetch(tags, n) gets the tags of the available items from the n-th on, with
+     *        offsets counted from that item
+     * \param see is called with each tag; it returns true if the queue must not keep it
      */
     template <class Fetch, class See>
     void read(std::uint64_t first, std::size_t count, Fetch&& fetch, See&& see)

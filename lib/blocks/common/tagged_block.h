@@ -40,7 +40,8 @@ public:
         return Block::start();
     }
 
-    // stop() is also called by lock(), but the input continues afterwards.
+    // Reports an incomplete frame only if the input has ended, because lock() also calls
+    // stop().
     bool stop() override
     {
         if (const auto detail = this->detail(); detail && detail->input(0)->done()) {
@@ -51,7 +52,7 @@ public:
 
 protected:
     /*!
-     * \param length_tag key of tags with the length of a packet; "": none
+     * \param length_tag key of tags with the length of a packet in items; "": none
      * \param passes_lengths whether length tags are converted to lengths of the output;
      *        otherwise they are removed
      */
@@ -67,7 +68,7 @@ protected:
     virtual void restart() {}
     virtual incomplete_frame incomplete() const { return {}; }
 
-    //! Reads the tags of the available items.
+    //! Reads the tags of those available items whose tags were not read before.
     void read_tags(std::size_t available)
     {
         const auto read = this->nitems_read(0);
@@ -83,7 +84,8 @@ protected:
         });
     }
 
-    //! Drops the last \p count items before \p end, with the tags that were not moved.
+    //! Counts the last \p count items before \p end as dropped. Drops the tags before
+    //! \p end that were not moved.
     void drop(std::uint64_t end, std::size_t count)
     {
         d_dropped += count;
@@ -129,7 +131,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
 };
 
 } // namespace gr::gpufec

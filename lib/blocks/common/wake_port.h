@@ -15,7 +15,6 @@
 
 namespace gr::gpufec {
 
-//! A message port through which any thread makes the scheduler call its block.
 class wake_port
 {
 public:

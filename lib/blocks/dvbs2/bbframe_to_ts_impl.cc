@@ -68,7 +68,7 @@ bbframe_to_ts_impl::bbframe_to_ts_impl(std::size_t frame_bits,
                  sizeof(std::uint8_t),
                  [this](const std::string& text) { d_logger->warn("{}", text); })
 {
-    // The longest frame of DVB-S2.
+    // No BBFRAME is longer than a normal FECFRAME, which has 64,800 bits.
     constexpr std::size_t max_bytes = 64800 / 8;
     d_scrambling = bbframe::scrambling(max_bytes);
     d_gatherer.set_length((frame_bits + 7) / 8);
@@ -181,8 +181,8 @@ std::size_t bbframe_to_ts_impl::send(std::uint8_t* out, std::size_t capacity)
     return n;
 }
 
-// Processes a frame whose items end before item \p end of the stream. All packets made
-// earlier must have been emitted.
+// Extracts the packets of the gathered frame, which ends before item \p end. All packets
+// made earlier must have been emitted.
 void bbframe_to_ts_impl::take_frame(std::uint64_t end)
 {
     const auto first = d_made_before;
@@ -255,8 +255,8 @@ void bbframe_to_ts_impl::count()
     d_errors = now.errors;
 }
 
-// If no frame has a valid header, tests whether the headers would be valid with
-// descrambling switched the other way.
+// While no frame has had a valid header, tests whether all headers are valid with the
+// opposite value of the parameter descramble, and warns if so.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;
@@ -268,8 +268,8 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
         first[i] = received[i] ^ (d_descramble ? 0 : d_scrambling[i]);
     }
     const auto header = bbframe::read_header(first, d_crc, d_high_efficiency);
-    d_otherwise += header && header->dfl > 0; // the CRC-8 of zeros is also valid
-    // One header in 256 is valid by chance.
+    d_otherwise += header && header->dfl > 0; // a header of zeros also has a valid CRC-8
+    // A random header passes the CRC-8 with probability 1/256, so three are tested.
     if (d_frames >= 3 && d_otherwise == d_frames) {
         d_judged = true;
         d_logger->warn(d_descramble

@@ -31,8 +31,8 @@ public:
                      const std::string& length_tag,
                      const std::string& other_length_tag);
 
-    //! \p frame_bits is the length of each frame; 0 if tags of \p length_tag give the
-    //! lengths.
+    //! \p frame_bits is the length of each frame in bits; 0 if tags of \p length_tag give
+    //! the lengths.
     bbframe_to_ts_impl(std::size_t frame_bits,
                        bool high_efficiency,
                        bool descramble,
@@ -81,17 +81,17 @@ private:
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0, d_emitted = 0, d_made_before = 0;
-    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
     input_tags d_input_tags;
     tag_queue d_tags;
 
-    // Counts frames whose header is valid only if descrambling is switched the other way;
-    // used until a frame has a valid header.
+    // Number of frames whose header is valid only with the opposite value of descramble.
+    // It is counted until a frame has a valid header.
     std::uint64_t d_otherwise = 0;
     bool d_judged = false;
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // the values published last
+    bool d_synchronised = false, d_ended = false; // as published last
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

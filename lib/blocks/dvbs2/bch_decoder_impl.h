@@ -38,7 +38,7 @@ private:
     const bool d_packed_input, d_packed_output;
     const status_tags d_status_tags;
     const pmt::pmt_t d_errors_key, d_valid_key;
-    std::vector<std::uint8_t> d_packed; // bits of the current frame
+    std::vector<std::uint8_t> d_packed; // packed bits of the current frame
     std::atomic<std::uint64_t> d_frames{ 0 }, d_failures{ 0 }, d_corrected{ 0 };
 };
 

@@ -28,7 +28,7 @@ private:
 
     const bch_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    std::vector<std::uint8_t> d_packed; // a frame, if items are bits
+    std::vector<std::uint8_t> d_packed; // packed bits of a frame, if items are bits
 };
 
 } // namespace gr::gpufec

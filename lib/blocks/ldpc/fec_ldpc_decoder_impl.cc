@@ -60,7 +60,7 @@ private:
 
     const ldpc_code d_code;
     ldpc_array_decoder d_decoder;
-    // Statuses of the frames of the last call.
+    // One status per codeword of the last call of decode().
     std::vector<ldpc_array_decoder::status> d_statuses;
 };
 

@@ -141,7 +141,8 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t fi
     return given;
 }
 
-// Pulls items of one frame; sets \p begun on the first call for a frame.
+// Pulls output items of one frame and returns their number. If the frame begins with
+// them, sets \p begun to its report.
 std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
                                             std::size_t capacity,
                                             std::optional<ldpc_decoder::report>& begun)
@@ -151,7 +152,7 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
         return d_bbframes->pull(out, capacity);
     }
     if (d_bbframes) {
-        auto& message = d_bbframes->message(); // the buffer holds the longest message
+        auto& message = d_bbframes->message(); // has space for the longest message
         n = d_decoder.pull_packed(message.data(), message.size());
     } else if (d_soft) {
         n = d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);
@@ -204,7 +205,7 @@ void gpu_ldpc_dvbs2_impl::add_report(std::uint64_t item,
     }
 }
 
-// Takes items of frames of one code, or skips items.
+// Pushes or skips items, at most up to the next tag that may change code or Es/N0.
 bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
 {
     const auto item = next_item(in);
@@ -242,8 +243,8 @@ void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
     d_lengths.drop(d_input_tags, item);
 }
 
-// Pushes items of frames. An incomplete frame is completed in a call of its own, because
-// settings may wait for its end.
+// Pushes items of frames. If a frame is incomplete, pushes only its items, because
+// settings may change at its end.
 bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 {
     const auto item = next_item(in);
@@ -263,7 +264,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     if (complete > 0) {
         tag_skipped();
     }
-    // Tags are moved only when their frame is complete, because it may yet be dropped.
+    // Moves only tags of complete frames, because an incomplete frame may be dropped.
     const auto begin = item - before;
     const auto output_of_frame = [&](std::uint64_t at) {
         return d_frame_output + (at - begin) / n * output_items(code);
@@ -305,7 +306,7 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
-// Returns the output item that holds a sent bit, as an index within the frame.
+// Returns the index within the output frame of the item that holds sent bit \p in_frame.
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
@@ -344,7 +345,8 @@ void gpu_ldpc_dvbs2_impl::apply_tags_at(std::uint64_t item)
             apply(tag);
         }
     });
-    // Tags that repeat the current code do not divide the run of frames.
+    // A tag at the beginning of a frame that repeats the current code changes nothing, so
+    // the frames before and after it can be pushed together.
     const auto repeats = [&](const held_tag& tag) {
         return (tag.offset - item + have()) % d_decoder.frame_items() == 0 &&
                pmt::eqv(tag.key, d_applied->key) &&
@@ -402,7 +404,7 @@ void gpu_ldpc_dvbs2_impl::forget_applied()
     d_repeated = 0;
 }
 
-// Selects a code; returns false if the code does not exist or lacks the constellation.
+// Selects code and constellation; returns false if the decoder does not have them.
 bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
 {
     const auto code = d_index.find(kind.code);

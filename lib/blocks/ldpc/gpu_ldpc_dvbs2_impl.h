@@ -92,7 +92,7 @@ private:
     const pmt::pmt_t d_xfecframe_key, d_code_key;
     const pmt::pmt_t d_llr_port;
 
-    const std::vector<std::string> d_names; // names of the codes
+    const std::vector<std::string> d_names; // names of the codes, by index
     std::optional<bbframe_output> d_bbframes;
     std::optional<symbol_input> d_symbols; // empty if the input is LLRs
     const pmt::pmt_t d_esn0_key;           // null if tags do not carry Es/N0
@@ -106,7 +106,7 @@ private:
     // Number of items still to skip in a frame of an unknown code.
     std::uint64_t d_skip = 0;
     bool d_lost = false; // input is dropped up to the next tag with a code
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
+    std::atomic<std::uint64_t> d_skipped{ 0 };
     // Number of skipped frames that ldpc_skipped tags have already reported.
     std::uint64_t d_skipped_before = 0;
     bool d_warned_of_code = false, d_warned_of_place = false;
@@ -115,7 +115,7 @@ private:
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
-    ldpc_decoder d_decoder; // declared last, because its threads call this block
+    ldpc_decoder d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec

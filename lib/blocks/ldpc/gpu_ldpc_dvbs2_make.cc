@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The parameters of gpu_ldpc_dvbs2::make() as options of a decoder. */
+/* The factory of gpu_ldpc_dvbs2. It checks the block's parameters and converts them to
+ * options of a decoder. */
 
 #include "gpu_ldpc_dvbs2_impl.h"
 #include "ldpc_code_of.h"
@@ -63,7 +64,8 @@ struct code_names {
     std::string standard, frame_size, rate, constellation;
 };
 
-// Returns the names in the notation of the standards. \p rate may be a MODCOD.
+// Returns the names of a code and its constellation in the notation of the standards.
+// \p rate may be a MODCOD, which names both constellation and rate.
 // \throws std::invalid_argument if there is no such code
 code_names named_code(const std::string& standard,
                       const std::string& frame_size,

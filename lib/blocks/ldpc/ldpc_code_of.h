@@ -26,11 +26,11 @@ inline std::vector<std::uint32_t> positions_of(const std::string& name,
     return list;
 }
 
-//! The name of a rule, or a list of positions.
+//! Value of the parameter message_positions: a rule's name or codeword positions.
 using message_place_parameter = std::variant<std::string, std::vector<int>>;
 
-//! Returns the code with its message bits at these positions.
-//! \throws std::invalid_argument
+//! Returns \p code with its message bits at \p message_positions.
+//! \throws std::invalid_argument if the code does not allow them
 inline ldpc_code with_message_at(const ldpc_code& code,
                                  const message_place_parameter& message_positions)
 {

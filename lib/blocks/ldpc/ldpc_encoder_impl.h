@@ -28,7 +28,7 @@ private:
 
     const ldpc_encoder_kernel d_kernel;
     const bool d_packed_input, d_packed_output;
-    std::vector<std::uint8_t> d_packed, d_codeword; // a frame, if items are bits
+    std::vector<std::uint8_t> d_packed, d_codeword; // packed frames, if items are bits
 };
 
 } // namespace gr::gpufec

@@ -13,7 +13,7 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
         !pmt::is_bool(pmt::cdr(value))) {
         return {};
     }
-    // Constellations of EN 302 307-1 table 12: QPSK, 8PSK, 16APSK, 32APSK.
+    // Code rates of MODCODs 1 to 28 in EN 302 307-1, table 12.
     static const char* const rates[] = {
         "1/4",  "1/3", "2/5",  "1/2", "3/5", "2/3", "3/4",  "4/5",  "5/6", "8/9",
         "9/10", "3/5", "2/3",  "3/4", "5/6", "8/9", "9/10", "2/3",  "3/4", "4/5",
@@ -25,8 +25,8 @@ std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value)
     const bool known = modcod >= 1 && modcod <= last &&
                        !(is_short && std::string(rates[modcod - 1]) == "9/10");
     if (!known) {
-        // A dummy PLFRAME has 36 slots of 90 symbols (5.5.1); the length of reserved
-        // MODCODs is not defined.
+        // MODCOD 0 is a dummy PLFRAME: 36 slots of 90 symbols (EN 302 307-1, 5.5.1). The
+        // frame length of reserved MODCODs is not defined.
         const std::size_t symbols = modcod == 0 ? 36 * 90 : 0;
         return frame_kind{ "", "", is_short ? 16200u : 64800u, symbols };
     }
@@ -65,7 +65,7 @@ std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string
             known->second = pmt::symbol_to_string(entry);
         }
     } catch (const pmt::exception&) {
-        return {}; // the pair is not a dictionary
+        return {}; // is_dict() is also true for other pairs
     }
     for (const auto* const needed : { "frame_size", "rate" }) {
         if (found[needed].empty()) {

@@ -33,11 +33,13 @@ inline std::string size_of(const std::string& code)
     return code.substr(0, code.rfind(' '));
 }
 
-//! Parses the value of an XFECFRAME tag; returns nothing if it has another form.
+//! Parses the value of an XFECFRAME tag: a pair of the MODCOD (integer) and whether the
+//! frame is short (bool). Returns nothing if \p value has another form.
 std::optional<frame_kind> kind_of_xfecframe(const pmt::pmt_t& value);
 
-//! Parses the value of an ldpc_code tag; returns nothing if it has another form, and may
-//! set \p fault to the reason.
+//! Parses the value of an ldpc_code tag: the name of a code, or a dictionary with
+//! frame_size, rate and, optionally, constellation. Returns nothing if \p value has
+//! another form, and may set \p fault to the reason.
 std::optional<frame_kind> kind_of_ldpc_code(const pmt::pmt_t& value, std::string& fault);
 
 } // namespace gr::gpufec

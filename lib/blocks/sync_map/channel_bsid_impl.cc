@@ -9,7 +9,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Number of bits of a stream that are transmitted at a time.
+// Maximum number of bits per call of transmit() without frames. It limits the output that
+// has to be stored.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -88,8 +89,9 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Transmits at most piece_bits bits, from number `item` of the stream up to the end of
-// a frame. All earlier output must have been emitted.
+// Sends items, from item `item` of the stream on, through the channel, or drops items
+// between frames. Returns their number. A call ends with a frame at the latest. All
+// earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The block channel_bsid, which inserts, deletes and flips bits. */
+/* The block channel_bsid, which inserts, deletes and substitutes symbols at random. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_CHANNEL_BSID_IMPL_H
 #define INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_CHANNEL_BSID_IMPL_H
@@ -40,14 +40,14 @@ private:
 
     const unsigned d_frame_bits;
     const pmt::pmt_t d_length_key;
-    const pmt::pmt_t d_source; // source of the tags that this block adds
+    const pmt::pmt_t d_source; // srcid of the tags that this block adds
     const std::uint64_t d_seed;
     channel_setting d_setting;
     bsid_model d_model;
     bsid_channel d_channel;
 
-    std::vector<std::uint8_t> d_received; // received bits of the current frame
-    std::size_t d_sent = 0;               // input bits of the current frame
+    std::vector<std::uint8_t> d_received; // output of the current frame
+    std::size_t d_sent = 0;               // number of input items of the current frame
     std::size_t d_emitted_of_frame = 0;
     bool d_giving = false; // d_received is complete and is being emitted
 

@@ -58,8 +58,8 @@ sync_output output_from_string(const std::string& name)
     return sync_output_from_string(name);
 }
 
-// Replaces invalid weights by 0. If all weights of a symbol are 0, replaces them by equal
-// weights.
+// Replaces negative, infinite and NaN weights by 0. If all q weights of a symbol are 0,
+// replaces them by equal weights.
 void mend(std::vector<float>& priors, std::size_t q)
 {
     for (auto row = priors.begin(); row != priors.end(); row += q) {
@@ -234,7 +234,7 @@ void gpu_sync_map_impl::restart()
     d_judgement.clear();
 }
 
-// Publishes a verdict if all frames so far have failed.
+// Sets the verdict, and logs it, if all frames so far have failed.
 void gpu_sync_map_impl::judge_frames()
 {
     if (d_frames > 0 && d_failed == d_frames && d_judgement.empty()) {
@@ -279,7 +279,8 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// Requires no items if the block must be called without new items.
+// Requires no new items if there is output left to emit or a complete frame to push, or
+// if the input has ended.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
@@ -296,8 +297,8 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
     }
 }
 
-// Returns whether the input must wait. If input is copied, a frame is gathered to its
-// end even if all slots are in flight.
+// Returns whether input must wait until a slot is free. If input is copied, a frame is
+// gathered to its end even if all slots are in flight.
 bool gpu_sync_map_impl::held_up()
 {
     return ((d_stream || borrows()) && decoder_block::held_up()) ||
@@ -350,7 +351,6 @@ bool gpu_sync_map_impl::push(input& in, input& second)
     return d_stream ? push_stream(in) : push_frames(in, second);
 }
 
-// Pushes items of a stream; returns whether anything changed.
 bool gpu_sync_map_impl::push_stream(input& in)
 {
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
@@ -376,7 +376,8 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
     return some;
 }
 
-// Pushes frames directly from the ring if all their items are available.
+// Pushes frames directly from the ring, without gathering them, if all their items are
+// available.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
@@ -396,7 +397,8 @@ bool gpu_sync_map_impl::push_whole_frames(input& in)
     return some;
 }
 
-// Moves the tags of `count` items from item `first` on, which continue the current frame.
+// Moves the tags of `count` items from item `first` on to d_moving, where offsets count
+// symbols. `before` items of the same frame precede these items.
 void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::size_t count,
                                   std::uint64_t before)

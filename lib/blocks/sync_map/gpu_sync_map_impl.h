@@ -60,7 +60,8 @@ private:
     void judge_frames();
     std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
     bool push(input& in, input& second) override;
-    // Removes length tags, which describe this block's input; streams have none.
+    // Removes length tags, because their values are lengths of the input. In stream mode
+    // the values have no effect.
     bool on_tag(const tag_t& tag) override
     {
         return d_stream ? d_frame.is_length(tag.key) : d_frame.on_tag(tag);
@@ -99,23 +100,23 @@ private:
     const status_tags d_status_tags;
     const pmt::pmt_t d_length_key; // null if there is none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
-    // Tag values that are used repeatedly.
+    // The values of tags are kept, because many frames have the same.
     const pmt::pmt_t d_length_value;
-    // Tag values of the drifts from -64 on. Each value is made on first use.
+    // Values of sync_drift tags for drifts from -64 to 63, each made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
 
-    frame_gatherer d_frame;      // the current frame
+    frame_gatherer d_frame;      // frames of the input in framed mode
     std::vector<float> d_priors; // priors of the current frame received so far
     bool d_priors_ended = true, d_warned_of_priors = false;
     std::uint64_t d_pushed = 0; // number of pushed frames
-    // Number of the first received item after the last frame of a stream.
+    // In stream mode, index of the first item after the frame pulled last.
     std::int64_t d_frame_end = 0;
 
     std::vector<std::byte> d_rest;  // output of a frame that is emitted in parts
     std::size_t d_rest_emitted = 0; // number of bytes of d_rest already emitted
 
-    // Tags of the input that are not yet emitted. In a stream they are ordered by
-    // received item, in frames by symbol.
+    // Tags of the input that are not yet emitted. Their offsets count items of the input
+    // in stream mode, and symbols in framed mode.
     tag_queue d_moving;
 
     // Copies of the decoder's counts, for getters that any thread may call.
@@ -124,7 +125,7 @@ private:
     std::string d_judgement;
 
     channel_setting d_channel;
-    // Declared last, because its threads call this block.
+    // Declared last and so destroyed first, because its threads call this block.
     std::unique_ptr<sync_decoder> d_decoder;
 };
 

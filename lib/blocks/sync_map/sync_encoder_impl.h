@@ -27,7 +27,7 @@ private:
 
     const sync_encoder_kernel d_encoder;
     const pmt::pmt_t d_length_key; // null: none
-    const pmt::pmt_t d_source;     // source of the tags that this block adds
+    const pmt::pmt_t d_source;     // srcid of the tags that this block adds
 };
 
 } // namespace gr::gpufec

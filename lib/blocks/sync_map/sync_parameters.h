@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Parameters that the blocks of the synchronisation decoder share. */
+/* Parameters that gpu_sync_map, sync_encoder and channel_bsid share. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_SYNC_PARAMETERS_H
 #define INCLUDED_GPUFEC_BLOCKS_SYNC_MAP_SYNC_PARAMETERS_H
@@ -28,7 +28,7 @@ inline sync_code sync_code_of(const std::vector<std::uint8_t>& codebook,
              not_negative("alphabet", alphabet, "2 to 16") };
 }
 
-//! Returns the item size of message symbols: 1 byte up to q = 256, else 2.
+//! Returns the item size of message symbols in bytes: 1 up to q = 256, else 2.
 inline std::size_t symbol_item_size(const sync_code& code)
 {
     return code.q() <= 256 ? sizeof(std::uint8_t) : sizeof(std::int16_t);

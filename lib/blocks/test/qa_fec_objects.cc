@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the decoder objects for gr-fec with PDUs of any length. The objects are
- * called by gr-fec's own async_decoder and directly, in any order of calls. A build
- * with -fsanitize=address detects memory errors. The environment variable
- * GPUFEC_TEST_PDUS sets the number of PDUs. */
+/* Tests of the decoder objects for gr-fec with PDUs of any length. gr-fec's own
+ * async_decoder calls the objects in one test; the other test calls them directly, in
+ * random order. A build with -fsanitize=address detects memory errors. The environment
+ * variable GPUFEC_TEST_PDUS sets the number of PDUs. */
 
 #include <gnuradio/constants.h>
 #include <gnuradio/fec/async_decoder.h>
@@ -110,7 +110,8 @@ bytes packed(const bytes& bits, bool reversed)
     return result;
 }
 
-// A kind of decoder object: its factory, and a generator of frames with their values.
+// A kind of decoder object: its factory, and a generator of the information bits and soft
+// values of a frame, about as many as asked for.
 struct kind {
     std::string name;
     double rate;
@@ -216,9 +217,8 @@ TEST_P(FecObjects, PdusOfRandomLength_StayInsideTheirBuffers)
                 std::tie(bits, values) = k.frame(number(most), random);
                 expected = packs ? packed(bits, reversed) : bits;
             } else {
-                // Chooses one of four lengths: any up to the MTU, a very short one, one
-                // close to the limit that the MTU sets, or any up to four times the
-                // MTU.
+                // Chooses one of four lengths: any that the MTU allows, a very short one,
+                // one close to the limit, or any up to four times the limit.
                 const unsigned choices[] = { number(most),
                                              number(20),
                                              unsigned(most + 1e-6) + number(1),

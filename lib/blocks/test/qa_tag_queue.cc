@@ -28,7 +28,7 @@ TEST(tag_queue, TagsInAnyOrder_LeaveByItem)
     queue.give(6, 0, add);
     EXPECT_EQ(found, expected);
     EXPECT_EQ(queue.size(), 2u);
-    // The offsets of the output may differ by a constant.
+    // give() adds its second argument to the offsets.
     queue.give(8, 100, add);
     expected.insert(expected.end(), { { 106, 4 }, { 107, 2 } });
     EXPECT_EQ(found, expected);

@@ -15,9 +15,9 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Returns the code and termination that the preset or the other four parameters
- * select.
- * \throws std::invalid_argument if both are given
+ * \brief Returns the code and termination that the preset ("": none) or the other four
+ * parameters select. Their defaults are 7, (171, 133) octal, no puncturing and streaming.
+ * \throws std::invalid_argument if both are given, or a value is not allowed
  */
 std::pair<conv_code, termination>
 conv_code_of(std::optional<int> constraint_length,

@@ -44,7 +44,7 @@ private:
     decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) override
     {
         const int all = values(frame_size);
-        if (count < all) { // missing values are erasures
+        if (count < all) { // missing values become 0, an erasure
             const auto* const values = static_cast<const float*>(in);
             d_padded.assign(values, values + count);
             d_padded.resize(all);
@@ -55,8 +55,8 @@ private:
         d_backend = d.active_backend();
     }
 
-    // Returns a decoder for this frame size. The most recent decoders are kept unless
-    // they need much memory.
+    // Returns a decoder for this frame size. Decoders are kept, to be used again, until
+    // they are too many or the sum of their frame sizes is too large.
     viterbi_array_decoder& decoder(unsigned frame_size)
     {
         auto kept = d_decoders.find(frame_size);

@@ -116,7 +116,8 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
     }
     const bool packed_input = options.format == soft_format::packed4;
     if (options.ends == termination::streaming) {
-        // If there are several codes, the lowest code rate is used.
+        // The phase search may choose any of several codes. GNU Radio needs one rate, so
+        // the lowest code rate is used.
         auto code = options.code;
         for (const auto& name : options.lock_presets) {
             if (d_locks && conv_code::preset(name).rate() < code.rate()) {
@@ -167,7 +168,7 @@ bool gpu_viterbi_pbvd_impl::push_frames(input& in)
     });
     d_lengths.took(item + n);
     d_have = (d_have + n) % frame;
-    // Tags are moved only when their frame is complete, because it may yet be dropped.
+    // Moves only tags of complete frames, because an incomplete frame may be dropped.
     move_tags(item + n - d_have);
     return n > 0;
 }

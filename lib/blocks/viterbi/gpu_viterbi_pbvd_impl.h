@@ -76,8 +76,8 @@ private:
     length_tags d_lengths;
     std::size_t d_have = 0;      // number of pushed items of the incomplete frame
     std::uint64_t d_dropped = 0; // number of earlier items that were not pushed
-    std::atomic<std::uint64_t> d_skipped{ 0 }; // number of skipped frames
-    // Statistics not yet emitted.
+    std::atomic<std::uint64_t> d_skipped{ 0 };
+    // Statistics of output that is not emitted yet.
     std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
     // State of the phase lock, and its changes that are not tagged yet.
@@ -92,7 +92,7 @@ private:
     std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
-    viterbi_decoder d_decoder; // declared last, because its threads call this block
+    viterbi_decoder d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec

@@ -35,7 +35,8 @@ inline void set_lock_options(viterbi_options& options,
     options.lock_memory = not_negative("lock_memory", lock_memory);
 }
 
-//! Returns the lock options that differ from their defaults; "" if none does.
+//! Returns the names of the lock options that differ from their defaults, separated by
+//! commas; "" if none does.
 inline std::string given_lock_options(const viterbi_options& o)
 {
     const viterbi_options initial{ o.code };
