@@ -314,10 +314,9 @@ struct viterbi_options : run_options {
 struct viterbi_lock {
     bool locked = false;
     std::uint64_t first_value = 0; //!< first soft value of the input with this state
-    std::uint64_t known_value =
-        0;                        //!< last soft value that was examined to find the state
-    std::uint64_t first_bit = 0;  //!< first output bit with this state
-    std::uint64_t first_byte = 0; //!< first byte of packed output with this state
+    std::uint64_t known_value = 0; //!< last soft value examined to find the state
+    std::uint64_t first_bit = 0;   //!< first output bit with this state
+    std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
     //! Name of the code in viterbi_options::lock_presets; viterbi_options::lock_preset
