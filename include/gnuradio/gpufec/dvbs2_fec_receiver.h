@@ -61,13 +61,14 @@ public:
      * \param demapper "log_map" (uses all points) or "max_log" (uses the nearest)
      * \param batch frames decoded at once; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param max_latency_ms longest time in ms that an incomplete batch waits
+     *        for more input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
-     * \param threads of the CPU backend, 1 to 256
+     * \param threads threads of the CPU backend, 1 to 256
      * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes
      *        dvbs2
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -110,7 +111,7 @@ public:
     //! Sets the Es/N0 in dB for esn0 "given", from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_esn0_db(double esn0_db) = 0;
-    //! Sets the longest wait of a batch that is not full, in ms.
+    //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };

@@ -91,7 +91,8 @@ public:
      * \param storage "auto", "global" or "local" (corridor only)
      * \param batch frames decoded at once; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param max_latency_ms longest time in ms that an incomplete batch waits
+     *        for more input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads threads of the CPU backend, 1 to 256
@@ -191,7 +192,7 @@ public:
     virtual void set_p_delete(double p_delete) = 0;
     //! Sets p_substitute from one of the next frames on. \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
-    //! Sets the longest wait of a batch that is not full, in ms.
+    //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the number of frames decoded so far.
