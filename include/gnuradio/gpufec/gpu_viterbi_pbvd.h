@@ -88,16 +88,16 @@ namespace gr::gpufec {
  *  - \c dropped, \c locks: number of dropped soft values and of locks since the
  *    beginning.
  *
- * If the previous lock was lost, a tag \c viterbi_lock with the value false marks where
- * that was. Some rotations map code sequences to code sequences and cannot be detected:
- * 90 degrees with I and Q exchanged for some codes (such as DVB's 5/6), and 180 degrees
- * for transparent codes.
+ * If the previous lock was lost, the same item has another tag \c viterbi_lock before it,
+ * with the value false. Some rotations map code sequences to code sequences and cannot be
+ * detected: 90 degrees with I and Q exchanged for some codes (such as DVB's 5/6), and 180
+ * degrees for transparent codes.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
  * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
- * \c backend, \c items_in and \c items_out. It also sends \c event "lock" or "unlock" with
- * the entries of \c viterbi_lock as soon as the change is known, and \c event "status"
- * every \p status_period_s.
+ * \c backend, \c items_in and \c items_out. It also sends \c event "lock" or "unlock"
+ * with the entries of \c viterbi_lock as soon as the change is known, and \c event
+ * "status" every \p status_period_s.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {

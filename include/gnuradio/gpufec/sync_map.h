@@ -493,8 +493,8 @@ public:
     unsigned lookahead() const;
     //! Returns the number of output bytes per message symbol.
     std::size_t symbol_bytes() const;
-    //! Returns the number of frames whose start state did not match the end state of the
-    //! previous frame (stream mode).
+    //! Returns the number of frames whose beginning did not match the end of the previous
+    //! frame (stream mode).
     std::uint64_t links_failed() const;
     //! Returns the number of frames that were decoded again because of such a mismatch.
     std::uint64_t frames_again() const;
