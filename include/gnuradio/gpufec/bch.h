@@ -72,7 +72,7 @@ public:
      */
     bch_code(std::uint32_t field, unsigned n, unsigned t);
 
-    const std::string& name() const; //!< such as "dvbs2 normal 1/2", or "bch N K"
+    const std::string& name() const; //!< name, such as "dvbs2 normal 1/2" or "bch N K"
     unsigned n() const;              //!< number of bits of a codeword
     unsigned k() const;              //!< number of bits of a message
     unsigned t() const;              //!< number of errors that are corrected

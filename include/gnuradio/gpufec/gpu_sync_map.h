@@ -127,9 +127,9 @@ public:
      *        insertions); the last two on the CPU only (corridor only)
      * \param insertion_cap largest number of insertions before a bit (receiver "trellis")
      * \param state_threshold boundary metrics below this fraction of the largest count as
-     *        0; 0 to below 1, above 0 on the CPU only (corridor only)
-     * \param lattice_threshold lattice values below this fraction of their row's largest
-     *        count as 0; 0 to below 1, above 0 on the CPU only (corridor only)
+     *        0 (corridor only); 0 to below 1, CUDA requires 0
+     * \param lattice_threshold lattice values below this fraction of the largest in their
+     *        row count as 0 (corridor only); 0 to below 1, CUDA requires 0
      * \param start_first the drift of start_prior's first entry (framed mode)
      * \param start_prior weights of the drifts start_first, start_first + 1, … at the
      *        beginning of a frame; a frame with drift m begins at item m. Empty:

@@ -263,7 +263,7 @@ private:
     sync_code d_code;
 };
 
-//! Marking of frame boundaries.
+//! Whether the input has marks at frame boundaries.
 enum class sync_mode {
     framed, //!< the caller marks where each frame begins and ends
     stream  //!< frames follow one another without marks
@@ -389,11 +389,11 @@ struct sync_options : run_options {
     int change_last = 0; //!< largest drift change per message symbol
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     unsigned insertion_cap = 2; //!< receiver trellis: most insertions before a symbol
-    //! Boundary metrics below this fraction of the largest count as 0; 0 to below 1,
-    //! above 0 on the CPU only.
+    //! Boundary metrics below this fraction of the largest count as 0. The fraction is 0
+    //! to below 1; CUDA requires 0.
     double state_threshold = 0;
-    //! Lattice values below this fraction of the largest in their row count as 0; 0 to
-    //! below 1, above 0 on the CPU only.
+    //! Lattice values below this fraction of the largest in their row count as 0. The
+    //! fraction is 0 to below 1; CUDA requires 0.
     double lattice_threshold = 0;
 
     //! The bit, 0 or 1, that a positive value of sync_output::llr means.

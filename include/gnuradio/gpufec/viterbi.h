@@ -65,7 +65,7 @@ public:
               const std::vector<int>& polynomials,
               const std::string& puncturing = "");
 
-    //! Returns the code of a preset, with the preset's termination as the default.
+    //! Returns the code of a preset. Its default_termination() is that of the preset.
     //! \throws std::invalid_argument for a name that conv_presets() does not have
     static conv_code preset(const std::string& name);
 
@@ -87,7 +87,7 @@ public:
     //! Returns the R output bits for input \p bit in \p state, before inversion and
     //! puncturing. Output 0 is the most significant.
     unsigned output_word(unsigned state, unsigned bit) const;
-    //! Returns the state after \p bit in \p state.
+    //! Returns the state that follows \p state after input \p bit.
     unsigned next_state(unsigned state, unsigned bit) const
     {
         return (bit << (d_constraint_length - 2)) | (state >> 1);
@@ -142,7 +142,7 @@ private:
 
 //! A named code of a standard.
 struct conv_preset {
-    std::string name;             //!< such as "dvb_3_4"
+    std::string name;             //!< name, such as "dvb_3_4"
     std::string title;            //!< name to display
     std::string source;           //!< the standard and its clause
     int constraint_length;        //!< K
@@ -353,8 +353,8 @@ struct viterbi_lock {
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
-    //! Statistics from encoding decoded bits again: the first 2048 or fewer of a batch or
-    //! of a parallel block; in frames, of a frame.
+    //! Channel statistics. The first decoded bits (at most 2048) of a batch, parallel
+    //! block or frame are encoded again and compared with the signs of the input.
     struct batch_statistics {
         std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
         std::uint64_t first_byte = 0; //!< index of its byte in packed output
