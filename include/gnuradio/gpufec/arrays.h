@@ -24,7 +24,7 @@ namespace gr::gpufec {
 //! Kinds of memory that an array can be in.
 enum class memory_kind {
     ordinary,    //!< pageable memory of the host
-    page_locked, //!< pinned memory of the host, which devices read at full speed
+    page_locked, //!< pinned memory of the host, which devices can read directly
     device       //!< memory of a CUDA device
 };
 
@@ -88,6 +88,7 @@ protected:
 class GPUFEC_API viterbi_array_decoder
 {
 public:
+    //! Results of decoding besides the output.
     struct status {
         //! Means of the fields of viterbi_decoder::take_stream_statistics() over the
         //! array; NaN if the input was device memory or pinned floats, which a device
@@ -261,7 +262,7 @@ public:
     //! Decoded frames of a stream. The vectors have one entry per frame, except output.
     struct frames {
         std::vector<std::uint8_t> output;  //!< frame_bytes() bytes per frame
-        std::vector<sync_status> statuses; //!< results other than the output
+        std::vector<sync_status> statuses; //!< status of each frame
         std::vector<std::int64_t> begins;  //!< item with which a frame most likely begins
         std::vector<std::uint8_t> locked;  //!< 1: the decoder tracks the boundaries
     };

@@ -30,9 +30,8 @@ namespace gr::gpufec {
  * number of input items of the packet, and is converted to the number of output items.
  * Until the first such tag, frames follow one another. The block drops packets whose
  * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults, and
- * skipped_frame_count() counts the dropped frames and packets. The next tag restores
- * alignment.
+ * outside packets. It warns once of each of these faults, and skipped_frame_count()
+ * counts the dropped frames and packets. The next tag restores alignment.
  *
  * Input tags move to the output item that holds their bit. The block adds these tags on
  * the first output item of each frame that \p status_tags selects:

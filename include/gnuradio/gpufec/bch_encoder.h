@@ -27,8 +27,8 @@ namespace gr::gpufec {
  * number of input items of the packet, and is converted to the number of output items.
  * Until the first such tag, frames follow one another. The block drops packets whose
  * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The next tag
- * restores alignment.
+ * outside packets. It warns once of each of these faults. The next tag restores
+ * alignment.
  *
  * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755
  * (6.1.1).

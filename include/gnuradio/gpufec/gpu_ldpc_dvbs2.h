@@ -25,14 +25,15 @@ namespace gr::gpufec {
  * neither on the backend nor on the batch size.
  *
  * The codes, with the values of \p frame_size and \p rate:
- *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200), 1/4 to 9/10
- *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short with its own rates, such
- *    as 90/180, and those of dvbs2; "vl-snr normal", "vl-snr medium", "vl-snr short" and
- *    "vl-snr short sf2"
- *  - \c dvbt2 (EN 302 755): normal or short, 1/2 to 5/6; short also 1/4, 1/3, 2/5
- *  - \c ccsds_c2 (CCSDS 131.0-B): 8160, 7/8
- *  - \c ccsds_ar4ja (CCSDS 131.0-B): K = 1024, 4096 or 16384, 1/2, 2/3, 4/5
- *  - \c wifi (IEEE 802.11): N = 648, 1296 or 1944, 1/2, 2/3, 3/4, 5/6
+ *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200); 1/4 to 9/10
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180,
+ *    and those of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
+ *    "vl-snr short sf2" with rates of their own
+ *  - \c dvbt2 (EN 302 755): normal or short; 1/2 to 5/6, in short frames also 1/4, 1/3
+ *    and 2/5
+ *  - \c ccsds_c2 (CCSDS 131.0-B): 8160 (sent bits); 7/8
+ *  - \c ccsds_ar4ja (CCSDS 131.0-B): 1024, 4096 or 16384 (K); 1/2, 2/3 or 4/5
+ *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
  *    1/5), or the number of message blocks over that of sent blocks, such as 22/28.
  *    Earlier blocks must undo the interleaver and repetitions of nr.

@@ -65,10 +65,11 @@ namespace gr::gpufec {
  *    outside the limits or no message explains it; symbols are then 0, and posteriors
  *    uniform,
  *  - \c sync_lock (bool, stream mode): whether the decoder tracks the frame boundaries,
- *  - \c sync_bound (double, stream mode with \p bounds): upper bound on two errors: that
- *    of this frame's posteriors due to uncertainty about where the frame begins, and that
- *    of the previous frame's posteriors due to its limited look-ahead. It is 1 if items
- *    were lost or inserted, or if the previous frame was not tracked,
+ *  - \c sync_bound (double, stream mode with \p bounds): upper bound on errors of
+ *    posteriors. It covers this frame's errors that result from uncertainty about where
+ *    the frame begins, and the previous frame's errors that result from its limited
+ *    look-ahead. It is 1 if items were lost or inserted, or if the previous frame was not
+ *    tracked,
  *  - key \p length_tag (long): number of output items of the frame; on every frame,
  *    regardless of \p status_tags, unless \p frame_items is set.
  *

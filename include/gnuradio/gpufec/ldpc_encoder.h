@@ -28,8 +28,8 @@ namespace gr::gpufec {
  * number of input items of the packet, and is converted to the number of output items.
  * Until the first such tag, frames follow one another. The block drops packets whose
  * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The next tag
- * restores alignment.
+ * outside packets. It warns once of each of these faults. The next tag restores
+ * alignment.
  *
  * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
  * is 1.

@@ -388,7 +388,8 @@ struct sync_options : run_options {
     int change_first = 0;
     int change_last = 0; //!< largest drift change per message symbol
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
-    unsigned insertion_cap = 2; //!< receiver trellis: most insertions before a symbol
+    //! Receiver trellis: largest number of insertions before a channel symbol.
+    unsigned insertion_cap = 2;
     //! Boundary metrics below this fraction of the largest count as 0. The fraction is 0
     //! to below 1; CUDA requires 0.
     double state_threshold = 0;
@@ -446,10 +447,11 @@ public:
         //! Whether the decoder tracks the boundaries (stream mode), or whether the frame
         //! is valid (framed mode).
         bool locked;
-        //! Stream mode: upper bound, to first order and from 0 to 1, on two errors: that
-        //! of this frame's posteriors due to uncertainty about where the frame begins,
-        //! and that of the previous frame's posteriors due to its limited look-ahead. It
-        //! is 1 if items were lost or inserted, or if the previous frame was not tracked.
+        //! Stream mode: an upper bound from 0 to 1, valid to first order, on errors of
+        //! posteriors. It covers this frame's errors that result from uncertainty about
+        //! where the frame begins, and the previous frame's errors that result from its
+        //! limited look-ahead. It is 1 if items were lost or inserted, or if the previous
+        //! frame was not tracked.
         double bound;
     };
 
