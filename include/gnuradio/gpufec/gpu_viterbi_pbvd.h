@@ -132,8 +132,9 @@ public:
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads threads of the CPU backend, 1 to 256
-     * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (for many
-     *        blocks) or "fused" (for few), which support some codes only
+     * \param cuda_kernel kernel on CUDA devices: "pbvd", the decoder of the paper;
+     *        "registers" (for many parallel blocks) or "fused" (for few), which support
+     *        some codes only; or "auto"
      * \param length_tag_key key of tags with the number of items of a packet; "": none
      * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
      *        and replace \p device; empty: \p device only

@@ -23,7 +23,7 @@ namespace gr::gpufec {
  * For each symbol the channel draws an event: insertion of a random symbol (probability
  * p_insert), after which it draws again; deletion (p_delete); or else transmission. A
  * transmitted symbol is replaced by another with probability p_substitute. The \em drift
- * is the number of received less the number of sent symbols.
+ * is the number of received symbols minus the number of sent symbols.
  *
  * Source: J. A. Briffa, Graphics processing unit implementation and optimisation of a
  * flexible maximum a-posteriori decoder for synchronisation correction (2014), section
@@ -421,10 +421,10 @@ struct sync_status {
  * a-posteriori decoder of Briffa (2014), by default in a form that runs each word's
  * lattice once over all drifts. Only one thread at a time may call a decoder.
  *
- * In a stream, frame boundaries are unknown. The forward metrics of a frame begin with
- * those of the drift at the end of the previous frame. The look-ahead, some message
- * symbols after the frame, contributes backward metrics only. Items after the look-ahead
- * do not affect the frame.
+ * In a stream, frame boundaries are unknown. The decoder passes forward metrics of the
+ * drift from the end of a frame to the beginning of the next. Backward metrics start
+ * after the look-ahead, which is some message symbols after the frame. Items after the
+ * look-ahead do not affect the frame.
  */
 class GPUFEC_API sync_decoder : public decoder
 {

@@ -79,7 +79,7 @@ public:
     unsigned outputs() const { return d_polynomials.size(); }
     unsigned states() const { return 1u << (d_constraint_length - 1); }
 
-    //! Returns the magnitude of polynomial \p r.
+    //! Returns polynomial \p r without its sign.
     unsigned polynomial(unsigned r) const { return d_polynomials[r]; }
     //! Returns whether output \p r is inverted.
     bool inverted(unsigned r) const { return d_inverted[r]; }
@@ -178,7 +178,7 @@ GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
  * [133, 171]. A negative value stays negative (inverted output).
  * \param polynomials each from 1 to 2^K − 1 in magnitude
  * \param constraint_length K, 3 to 9
- * \throws std::invalid_argument
+ * \throws std::invalid_argument for values outside these ranges
  */
 GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                                                     int constraint_length = 7);
@@ -283,8 +283,8 @@ struct viterbi_options : run_options {
     //! L, the number of further stages on either side of a parallel block, at least K−1;
     //! 0: chosen for the code.
     unsigned overlap = 0;
-    //! "auto"; "pbvd": the decoder of Peng et al.; "registers" (for many parallel blocks)
-    //! or "fused" (for few), which support some codes only.
+    //! Kernel on CUDA devices: "pbvd", the decoder of Peng et al.; "registers" (for many
+    //! parallel blocks) or "fused" (for few), which support some codes only; or "auto".
     std::string cuda_kernel = "auto";
     unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
     //! Whether output in place (decoder::borrow_output()) has one bit per byte, not
