@@ -191,7 +191,8 @@ public:
      */
     ldpc_code with_message_positions(const std::string& rule) const;
     //! Returns the code with message bit i at position positions[i], from 0.
-    //! \throws std::invalid_argument as the function above
+    //! \throws std::invalid_argument if there are not k() positions, or if the other bits
+    //! of the codeword do not follow from the message
     ldpc_code with_message_positions(const std::vector<std::uint32_t>& positions) const;
 
     //! Returns a name such as "dvbs2 normal 1/2", or the one given to from_alist().
@@ -366,8 +367,7 @@ struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
 
-//! Codes and parameters of an ldpc_decoder. The batch size is counted in
-//! codewords.
+//! Codes and parameters of an ldpc_decoder. The batch size is counted in codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; select() refers to them by index
     llr_format format = llr_format::int8;

@@ -320,8 +320,7 @@ GPUFEC_API sync_receiver sync_receiver_from_string(const std::string& name);
 //! \copydoc sync_mode_from_string
 GPUFEC_API sync_output sync_output_from_string(const std::string& name);
 
-//! Code, channel and options of a sync_decoder. The batch size is counted in
-//! frames.
+//! Code, channel and options of a sync_decoder. The batch size is counted in frames.
 struct sync_options : run_options {
     sync_options(sync_code c, const bsid_model& model)
         : code(std::move(c)), channel(model)

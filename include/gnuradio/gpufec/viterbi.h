@@ -265,8 +265,7 @@ private:
     std::uint64_t d_stage = 0;
 };
 
-//! Code and options of a viterbi_decoder. The batch size is counted in
-//! parallel blocks.
+//! Code and options of a viterbi_decoder. The batch size is counted in parallel blocks.
 struct viterbi_options : run_options {
     //! Sets the termination to that of the code's preset. Unless it is streaming,
     //! frame_bits must be set too.
@@ -308,9 +307,8 @@ struct viterbi_options : run_options {
     std::size_t lock_memory = 1000000;
 };
 
-//! Lock state of a decoder with lock "auto": the code and the phase that the search
-//! found, or that it searches. Indices of soft values and output count from the
-//! beginning.
+//! Lock state of a decoder with lock "auto": the code and the phase that the search has
+//! found, if any. Indices of soft values and output count from the beginning.
 struct viterbi_lock {
     bool locked = false;
     std::uint64_t first_value = 0; //!< first soft value of the input with this state
