@@ -23,9 +23,9 @@ namespace gr::gpufec {
  * The input is an endless stream, or frames, of soft values. A stream is divided into
  * parallel blocks of D decoded stages, each with L more stages on either side, which are
  * decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi
- * Decoder for Convolutional Codes on GPU", 2016). A stage is the outputs of the code for
- * one information bit. The decoded bits depend neither on the backend nor on the batch
- * size.
+ * Decoder for Convolutional Codes on GPU", 2016). A stage consists of the outputs of the
+ * code for one information bit. The decoded bits depend neither on the backend nor on the
+ * batch size.
  *
  * A \b positive soft value \b means \b bit \b 1, as in gr-fec, gr-digital, gr-satellites
  * and SatDump, unless \p positive_bit is 0. A code is transparent if all its polynomials
@@ -57,13 +57,13 @@ namespace gr::gpufec {
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
  *    divided by the number of all soft values, in int8 steps.
  *
- * With \p lock "auto" the block searches for the phase: where pairs of soft values and
- * puncturing periods begin, the ambiguities of \p lock_constellation, and which of the
- * code and \p lock_presets is sent. For each hypothesis it decodes the same window of the
- * input, encodes the bits again, and compares the channel error rate with that of the
- * same code on pure noise. The probability of a lock on noise is below 1e-12 per window.
- * For terminated frames without gaps, the K−1 zeros at the ends of frames also show where
- * frames begin, and their sign.
+ * With \p lock "auto" the block searches for the phase. It finds where pairs of soft
+ * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
+ * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
+ * the same window of the input, encodes the bits again, and compares the channel error
+ * rate with that of the same code on pure noise. The probability of a lock on noise is
+ * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
+ * of frames also show where frames begin, and their sign.
  *
  * During the search the block stores up to \p lock_memory soft values and decodes them
  * after the lock; older values are dropped. While locked, it compares the input with

@@ -73,11 +73,11 @@ public:
      * | nr          | bg1 z384: base graph, lifting size | 22/24 … 22/66               |
      * | nr          | bg2 z384: base graph, lifting size | 10/12 … 10/50               |
      *
-     * dvbs2x normal and short include the rates of dvbs2. A rate of nr is the number of
-     * message blocks over the number of sent blocks of lifting-size bits, or 1/3 (bg1)
-     * and 1/5 (bg2). Sources: EN 302 307-1 (dvbs2), EN 302 307-2 (dvbs2x), EN 302 755
-     * (dvbt2), CCSDS 131.0-B (ccsds_c2, ccsds_ar4ja), IEEE 802.11, 19.3.11.7 (wifi), 3GPP
-     * TS 38.212, 5.3.2 (nr).
+     * dvbs2x normal and short include the rates of dvbs2. A rate of nr is 1/3 (bg1), 1/5
+     * (bg2), or the number of message blocks over the number of sent blocks; a block has
+     * as many bits as the lifting size. Sources: EN 302 307-1 (dvbs2), EN 302 307-2
+     * (dvbs2x), EN 302 755 (dvbt2), CCSDS 131.0-B (ccsds_c2, ccsds_ar4ja), IEEE 802.11,
+     * 19.3.11.7 (wifi), 3GPP TS 38.212, 5.3.2 (nr).
      *
      * Bits that a standard never sends are punctured, and constant bits are shortened.
      * The zeros that ccsds_c2 appends to a codeword are sent but have no position in the
@@ -435,7 +435,7 @@ public:
     //! Returns the index of the code of the current frame or, between frames, of the next
     //! frame.
     unsigned selected() const;
-    //! Returns the length of the same frame in channel values or symbols.
+    //! Returns the length of the frame of selected() in channel values or symbols.
     std::size_t frame_items() const;
     //! Returns the number of items missing from the current frame; 0 between frames.
     std::size_t missing() const;
