@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* All kinds of decoders, and the test fixture for the layers that decoders share. */
+/* All kinds of decoders, which differ in decoder class, options and test input, and the
+ * test fixture for the layers that decoders share. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H
 #define INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H

@@ -15,14 +15,14 @@ namespace {
 
 constexpr auto never = std::numeric_limits<std::size_t>::max();
 
-// Condition for a fault: the number of the call at which it begins.
+// The call at which a fault begins.
 struct place {
     std::size_t at = never;
     const char* name = nullptr; // only calls of this name are counted; null: all calls
     std::size_t counted = 0;
 
-    // Counts a call and returns whether its number equals \c at. If \p after is true, a
-    // higher number also counts.
+    // Counts a call and returns whether the fault applies to it: to call number \c at
+    // and, if \p after is true, to all later calls.
     bool reached(const char* call, bool after)
     {
         if (name && std::strcmp(name, call) != 0) {
@@ -33,7 +33,7 @@ struct place {
     }
 };
 
-// The state is global, as that of the CUDA runtime is. It allocates no memory, because
+// The state is global, like that of the CUDA runtime. It allocates no memory, because
 // tests also make allocations fail.
 struct {
     std::mutex mutex;
@@ -61,8 +61,6 @@ void begin()
     state.waited = false;
 }
 
-// fail() and hang() without a name number all calls from begin() on. With a name, they
-// number only the calls of that name, from the call of fail() or hang() on.
 void fail(std::size_t call, cudaError_t error, bool for_good)
 {
     std::lock_guard<std::mutex> lock(state.mutex);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fault injection: makes calls of the CUDA runtime fail and work on streams hang. Works
- * with the emulation and with a real device. */
+/* Fault injection: makes calls of the CUDA runtime fail, and work on streams hang, in the
+ * emulation or on a real device. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTS_H
@@ -16,33 +16,33 @@ namespace gr::gpufec {
 namespace cuda {
 namespace faults {
 
-//! Resets the count of calls and lets all calls succeed. Work that hangs stays so.
+//! Resets the count of calls and lets all calls succeed. Work that already hangs
+//! continues to hang.
 void begin();
 
 //! Makes call number \p call, counted from 0 since begin(), fail with \p error and, if
 //! \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes all work hang that is enqueued on streams by call number \p call and later
-//! calls.
+//! Makes the work hang that call number \p call and later calls enqueue on streams.
 void hang(std::size_t call);
 
-// Like the functions above, but \p call counts only the calls of one name, beginning
-// now. Such numbers are reproducible. The numbers of all calls are not, because the
-// number of state queries varies.
+// These functions count only the calls of one name, from now on. Such numbers are
+// reproducible. The numbers of all calls are not, because the number of state queries
+// varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 
-//! Lets hanging work continue and stops making work hang.
+//! Lets hanging work continue, and makes no further work hang.
 void release();
 
 //! Returns the names of the calls since begin().
 std::vector<std::string> calls();
 
-//! Returns the name of the first call that failed, or "".
+//! Returns the name of the first call that was made to fail, or "".
 std::string failed();
 
-//! Returns whether any call would have waited for hanging work.
+//! Returns whether any call would have waited for hanging work for ever.
 bool waited_for_ever();
 
 // The following functions are for the emulation and the interception.
@@ -53,7 +53,7 @@ cudaError_t next(const char* name);
 //! Returns whether newly enqueued work must hang.
 bool hanging();
 
-//! Records a call that would have waited for hanging work.
+//! Records that a call would have waited for hanging work for ever.
 void wait_for_ever();
 
 } // namespace faults

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test fixture for calls of the CUDA runtime that fail and work that hangs, with each
- * kind of decoder. */
+/* Test fixture for each kind of decoder, with calls of the CUDA runtime that fail and
+ * work that hangs. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
@@ -60,8 +60,8 @@ protected:
         refusals::allocations_left = refusals::threads_left = -1;
     }
 
-    // Returns whether streams are asynchronous: always on a real device, and on request
-    // in the emulation.
+    // Returns whether streams are asynchronous: always on a real device; in the emulation
+    // if the environment variable GPUFEC_EMULATION is "asynchronous".
     static bool asynchronous()
     {
 #ifdef GPUFEC_EMULATED
@@ -99,8 +99,7 @@ protected:
         return true;
     }
 
-    // Returns whether decoding may continue on the device although this call failed. Such
-    // calls pin or free memory, query a state, wait, or select the device.
+    // Returns whether decoding may continue on the device after this call has failed.
     static bool harmless(const std::string& call)
     {
         static const std::set<std::string> calls{
@@ -136,8 +135,8 @@ using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
                                     kind<sync_frames<sync_mode::stream>, true>,
                                     kind<sync_borrowed<sync_mode::framed, float>, true>>;
 
-//! Guard during whose lifetime memory that a hanging device may still use is leaked on
-//! purpose.
+//! Guard for tests with hanging devices. While it exists, memory that such a device may
+//! still use is leaked on purpose, and LeakSanitizer does not report it.
 class leak_on_purpose
 {
 public:

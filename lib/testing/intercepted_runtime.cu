@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Interception of the CUDA runtime. The linker's --wrap directs every call to this
- * file. The functions here make the call fail or hang as testing/faults.h requests, or
- * call the real runtime. */
+/* Interception of the CUDA runtime. The linker's --wrap directs every call to this file.
+ * A function here makes the call fail or hang if testing/faults.h requests it; otherwise
+ * it calls the real runtime. */
 
 #include "faults.h"
 #include <atomic>
@@ -20,7 +20,7 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // result of the next cudaGetLastError()
 
-thread_local bool own_launch = false; // a kernel of this file is being launched
+thread_local bool own_launch = false; // this file launches a kernel, which must not fail
 
 std::atomic<bool> something_hangs{ false }; // work on some stream hangs
 
@@ -69,6 +69,7 @@ cudaError_t call(const char* name)
 
 } // namespace
 
+// Returns from the calling function with the error if the call must fail.
 #define FAILS_IF_TOLD(name)            \
     do {                               \
         const auto error = call(name); \
@@ -85,7 +86,7 @@ cudaError_t call(const char* name)
         return __real_##name arguments;        \
     }
 
-// The following functions free the resource even if they are made to return an error.
+// Defines a function that frees a resource even if it is made to return an error.
 #define FREES(name, parameters, arguments)         \
     cudaError_t __real_##name parameters;          \
     cudaError_t __wrap_##name parameters           \
@@ -95,8 +96,8 @@ cudaError_t call(const char* name)
         return done;                               \
     }
 
-// The following functions also wait for all work on the device. If work hangs, they
-// record that they would wait for ever, and free nothing.
+// Defines a function that also waits for all work on the device. If work hangs, it
+// records that it would wait for ever, and frees nothing.
 #define FREES_AND_WAITS(name, parameters, arguments) \
     cudaError_t __real_##name parameters;            \
     cudaError_t __wrap_##name parameters             \

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the LDPC launch plans and the kernel that quantises input, in tests of the
- * host code without a GPU. Every launch runs the code of the CPU decoder. */
+/* Replaces the LDPC launch plans and the kernel that quantises input, for tests of the
+ * host code without a GPU. Each launch of a plan runs the CPU decoder. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/stream/input_format.h"

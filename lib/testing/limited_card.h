@@ -21,7 +21,8 @@ struct shared_memory_limits {
     //! if each uses \p shared bytes of shared memory.
     std::size_t blocks(std::size_t shared) const
     {
-        constexpr std::size_t reserved = 1024; // bytes per block, from capability 8.0
+        // CUDA reserves this number of bytes per block, from compute capability 8.0 on.
+        constexpr std::size_t reserved = 1024;
         return std::max<std::size_t>(1, per_multiprocessor / (shared + reserved));
     }
 };
@@ -35,7 +36,8 @@ inline shared_memory_limits limited_card()
     static const shared_memory_limits limits = [] {
         const char* const text = std::getenv("GPUFEC_CARD_SHARED_KB");
         const auto kilobytes = std::size_t(text ? std::atoi(text) : 0);
-        // From capability 8.0 on, blocks can use all but 1 KiB of a multiprocessor.
+        // From compute capability 8.0 on, a block can use the shared memory of a
+        // multiprocessor except 1 KiB.
         return shared_memory_limits{ kilobytes << 10,
                                      kilobytes ? (kilobytes + 1) << 10 : 0 };
     }();

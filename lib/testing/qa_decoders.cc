@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the layer that all decoders share, with each kind of decoder on simulated
- * devices: order, latency, failing devices, lack of memory, restarts. */
+/* Tests of the layer that all decoders share: order, latency, failing devices, lack of
+ * memory, restarts. They run with each kind of decoder on simulated devices. */
 
 #include "decoder_kinds.h"
 #include <gtest/gtest.h>
@@ -82,8 +82,8 @@ TYPED_TEST(decoders, DeviceFailure_LosesNothing)
     }
 }
 
-// Whether the output of a kind of decoder can be written in place. Post-processed
-// output cannot.
+// Whether a kind of decoder can write its output in place. A decoder that post-processes
+// its output cannot.
 template <class Kind>
 constexpr bool fills_rings = true;
 template <>
@@ -159,7 +159,7 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // a failed device no longer writes the ring
+            EXPECT_EQ(o.ring->replaced, 0u); // a failed device does not write any more
         }
     }
 }
@@ -214,7 +214,7 @@ TYPED_TEST(decoders, FailureOfOneDevice_LeavesTheOthers)
 TYPED_TEST(decoders, RequestedCuda_IsNotReplacedByCpu)
 {
     auto r = this->run(backend::cuda);
-    r.watch = false; // no verdict on random values, because the test counts messages
+    r.watch = false; // a verdict on the random values would be another message
     EXPECT_EQ(this->decode(r).backend, "cuda");
     {
         const failing_device fails(0, 2);
@@ -235,7 +235,7 @@ TYPED_TEST(decoders, BatchBeyondMemory_IsHalvedWithWarning)
 {
     const auto expected = this->decode(this->run(backend::cpu));
     auto r = this->run(backend::cuda);
-    r.watch = false; // no verdict on random values, because the test counts messages
+    r.watch = false; // a verdict on the random values would be another message
     r.batch = 64;
     r.devices = { 0, 1 };
     const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "20");
@@ -423,7 +423,8 @@ TYPED_TEST(decoders, TooFewThreads_DecodeOrThrow)
         "");
 }
 
-// Decodes enough input for several copying threads. The first push is a single item.
+// Decodes enough input for several copying threads. The first push is a single item, so
+// that the large second push does not begin with a batch.
 template <class Decoder, class Options>
 std::vector<std::uint8_t>
 decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
@@ -495,7 +496,7 @@ TEST(decoders_dropping, CutFrames_LeaveNoTrace)
     }
 }
 
-// Decodes frames of several codes with pushes of different sizes while the scale changes.
+// Decodes frames of several codes. The sizes of pushes vary, and the scale changes.
 std::vector<std::uint8_t>
 decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
 {
@@ -609,8 +610,8 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
     }
 }
 
-// The decoder changes the channel only after the frames in flight have finished. Until
-// then it cannot take borrowed frames, and full() must return true.
+// A new channel applies only after the frames in flight have finished. Until then the
+// decoder cannot take borrowed frames, and full() must return true.
 TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 {
     run_options run;
@@ -632,7 +633,8 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
     EXPECT_FALSE(decoder.full());
 }
 
-// The device lacks memory for the new channel's decoder, and then for the old channel's.
+// The device lacks memory for the decoder of the new channel, and then for that of the
+// old channel.
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;

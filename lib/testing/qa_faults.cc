@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of decoders when calls of the CUDA runtime fail, either on emulated devices or on
- * a real device whose calls are intercepted. */
+/* Tests of decoders when calls of the CUDA runtime fail, on emulated devices or on a real
+ * device with intercepted calls. */
 
 #include "faulty_decoders.h"
 #include <algorithm>
@@ -111,7 +111,6 @@ TYPED_TEST(faulty, TransientError_IsRetried)
                                     "cudaEventQuery",
                                     "cudaSetDevice" }) {
         const auto all = std::size_t(std::count(calls.begin(), calls.end(), name));
-        // The first call, one in the middle of the run, and the last.
         std::set<std::size_t> places{ 0, all / 2, all - 1 };
         if (all == 0) {
             continue;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of decoders when work on a device does not end. */
+/* Tests of decoders when work on a device hangs. */
 
 #include "faulty_decoders.h"
 #include "ldpc/model/setup.h"
@@ -62,7 +62,7 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
     faults::release();
 }
 
-// A hanging device may later write to borrowed output memory, so the memory is
+// A hanging device may later write to the ring, so the decoder must have its pages
 // replaced.
 TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
@@ -92,7 +92,7 @@ TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
             }
             EXPECT_FALSE(faults::waited_for_ever()) << k;
             faults::release();
-#ifndef GPUFEC_EMULATED // late writes of the emulation would reach the new pages
+#ifndef GPUFEC_EMULATED // a late write of the emulation reaches the new pages
             EXPECT_TRUE(!o.ring || o.ring->is_as_written());
 #endif
         }
@@ -123,7 +123,7 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
                 u.engine->flush();
             }
             if (!on_device()) {
-                u.engine->finish(); // a stream would wait for more input
+                u.engine->finish(); // a stream submits its first batch only then
             }
             ASSERT_TRUE(on_device());
         }
@@ -133,7 +133,8 @@ TYPED_TEST(faulty, HangingDevice_DoesNotBlockDestruction)
     }
 }
 
-// Late copies of other batches must not write to memory that has been reused.
+// A device is abandoned because a call fails while an earlier batch hangs. When that
+// batch continues, its copies must not write to memory that has been reused.
 TYPED_TEST(faulty, LateCopiesOfFailedDevice_DoNoHarm)
 {
     const leak_on_purpose leaks;

@@ -58,7 +58,8 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
     const auto expected = this->decode(this->run(backend::cpu));
     for (const auto where : { backend::cpu, backend::automatic }) {
 #ifdef GPUFEC_EMULATED
-        // Allocations by emulated threads and by a thread of streams cannot be refused.
+        // If an emulated kernel or the thread of asynchronous streams threw
+        // std::bad_alloc, nothing would catch it, and the program would terminate.
         const bool possible = !TypeParam::emulated && !this->asynchronous();
 #else
         const bool possible = false; // the refusal would hit the driver's allocations
@@ -90,8 +91,8 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
     }
 }
 
-// Each thread fails to start once, both when a decoder is created and when the CPU
-// replaces a device.
+// Each thread fails to start once. Threads start when a decoder is created, and when the
+// CPU replaces a failed device.
 TYPED_TEST(faulty, RefusedThread_ThrowsOrDoesNotMatter)
 {
     const auto expected = this->decode(this->run(backend::cpu));
@@ -175,10 +176,10 @@ TYPED_TEST(faulty, ForkedDecoder_ThrowsInChild)
 TYPED_TEST(faulty, LargeBatch_IsHalvedWithoutFailedAllocation)
 {
     const auto expected = this->decode(this->run(backend::cpu));
-    // 4 MiB remain besides the memory that abandoned devices keep.
+    // Leaves 4 MiB besides the memory that abandoned devices of earlier tests keep.
     cuda::emulation::set_memory(cuda::emulation::used_memory() + (std::size_t(4) << 20));
     auto r = this->run();
-    r.watch = false; // no verdict on random values, because the test counts warnings
+    r.watch = false; // a verdict on the random values would be another warning
     r.batch = 1u << 14;
     const auto refused = cuda::emulation::refused_allocations();
     const auto o = this->decode(r);

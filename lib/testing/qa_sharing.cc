@@ -13,12 +13,12 @@ namespace {
 using namespace qa;
 
 // Fixture of several decoders on one device. Batches of synchronisation decoders count as
-// long, so they may wait for admission.
+// long, so they may wait for admission to the device (cuda/device_admission.h).
 template <class Kind>
 class sharing : public faulty<Kind>
 {
 protected:
-    // Decodes with three decoders, which receive portions in rotation.
+    // Decodes the same input with three decoders, which receive portions in rotation.
     std::array<outcome, 3> decode_together(const run_options& run)
     {
         std::array<outcome, 3> outcomes;

@@ -104,8 +104,8 @@ int posix_memalign(void** to, std::size_t alignment, std::size_t bytes)
 
 #else
 
-// Replaces only operator new, because sanitizers have their own malloc() and the
-// driver's threads need the system's malloc().
+// Only operator new is replaced, because sanitizers have their own malloc(), and the
+// threads of the CUDA driver need the system's malloc().
 
 namespace {
 

@@ -19,7 +19,7 @@
 
 namespace gr::gpufec {
 
-//! Checks the number of a simulated device. \throws std::runtime_error
+//! Checks that a simulated device has this number. \throws std::runtime_error
 inline void select_simulated(int device)
 {
     if (device < 0 || device > 3) {
@@ -105,8 +105,8 @@ public:
     }
 
 private:
-    // Fails like a real device: calls no completion callback, and loses the output of the
-    // batches in flight.
+    // Fails like a real device: no completion callback is called, and the output of the
+    // batches in flight is lost.
     void fail()
     {
         d_failed = true;
@@ -119,7 +119,8 @@ private:
         }
     }
 
-    // Copies the output to the borrowed memory, if there is any, and unpacks bits.
+    // Copies the output to the borrowed memory, if there is any, and unpacks the bits if
+    // the caller wants one per byte.
     static void give(const batch_memory& memory)
     {
         const auto& [to, rows] = memory.borrowed;

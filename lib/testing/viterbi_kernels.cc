@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the Viterbi launch plans and the kernels that convert input, in tests of the
- * host code without a GPU. Every launch runs the code of the CPU decoder. */
+/* Replaces the Viterbi launch plans and the kernels that convert input, for tests of the
+ * host code without a GPU. Each launch of a plan runs the CPU decoder. */
 
 #include "viterbi/cuda/kernels.h"
 #include "viterbi/model/soft_input.h"
@@ -38,8 +38,8 @@ public:
         emulated_launch(stream, [=] {
             const auto decoder = traits::make_cpu(d_setup, g.job.blocks, 1);
             auto job = g.job;
-            // Earlier launches have converted and rotated the input; later ones count the
-            // sign errors.
+            // Earlier launches have converted and rotated the input, and a later one
+            // counts the sign errors.
             job.floats = job.offset_binary = false;
             job.phase_rotation = {};
             job.error_counts = false;

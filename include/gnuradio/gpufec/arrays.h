@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoding of whole arrays in one call. Arrays may be in ordinary memory, pinned memory
- * or memory of a CUDA device. */
+/* Decoding of whole arrays in one call. Arrays may be in ordinary or pinned memory of the
+ * host, or in memory of a CUDA device. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_H
 #define INCLUDED_GPUFEC_ARRAYS_H
@@ -21,37 +21,45 @@
 
 namespace gr::gpufec {
 
+//! Kinds of memory that an array can be in.
 enum class memory_kind {
-    ordinary,
-    page_locked, //!< pinned memory of the host, which devices read at full speed
+    ordinary,    //!< pageable memory of the host
+    page_locked, //!< pinned memory of the host, which devices can read directly
     device       //!< memory of a CUDA device
 };
 
+//! Location of an array: the kind of memory and, for device memory, the device.
 struct memory_place {
     memory_kind kind = memory_kind::ordinary;
-    int device = 0; //!< number of the device, if kind is device
+    int device = 0; //!< index of the CUDA device, if kind is device
 };
 
-//! Returns the kind of memory that \p data points to.
+//! Returns the location of the memory that \p data points to. CUDA's managed memory
+//! counts as device memory.
 GPUFEC_API memory_place place_of(const void* data);
 
-//! Waits for all work on a CUDA stream. \p stream is the address of the stream; 0 and 1
-//! are the legacy default stream, 2 is that of the calling thread. \throws device_error
+/*!
+ * \brief Waits for all work on a CUDA stream.
+ * \param device index of the CUDA device
+ * \param stream the cudaStream_t as an integer; 0 and 1 are the legacy default stream, 2
+ *        is the default stream of the calling thread
+ * \throws device_error; std::runtime_error in a build without CUDA
+ */
 GPUFEC_API void wait_for_stream(int device, std::uintptr_t stream);
 
-//! Copies between memory of any kind and waits for the end of the copy.
+//! Copies between two locations of any kind and waits for the end of the copy.
 //! \throws device_error
 GPUFEC_API void copy_memory(void* to, const void* from, std::size_t bytes);
 
-//! Owner of memory of any kind.
+//! Owner of a block of memory of any kind, which its destructor frees.
 class GPUFEC_API array_memory
 {
 public:
     //! Allocates pinned memory, or ordinary memory if there is no CUDA device.
     //! \throws std::bad_alloc
     static std::shared_ptr<array_memory> page_locked(std::size_t bytes);
-    //! Allocates memory of a CUDA device. \throws device_error, or std::runtime_error if
-    //! there is no such device
+    //! Allocates memory of the CUDA device with this index. \throws device_error, or
+    //! std::runtime_error if there is no such device
     static std::shared_ptr<array_memory> on_device(std::size_t bytes, int device);
 
     virtual ~array_memory() = default;
@@ -73,32 +81,38 @@ protected:
  * \brief Viterbi decoder of arrays of soft values: a whole stream, or any number of
  * frames.
  *
- * The output is that of a viterbi_decoder, in memory of any kind. Input in device memory
- * is decoded by that device. Only one thread at a time may call it.
+ * The decoded bits equal those of a viterbi_decoder. Input in device memory is decoded by
+ * that device, and its output may be in memory of any kind. Input in host memory requires
+ * output in host memory. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API viterbi_array_decoder
 {
 public:
+    //! Results of decoding besides the output.
     struct status {
-        //! Means over viterbi_decoder::take_stream_statistics(); NaN for device memory.
+        //! Means of the fields of viterbi_decoder::take_stream_statistics() over the
+        //! array; NaN if the input was device memory or pinned floats, which a device
+        //! decodes without these statistics.
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(). Only the first array in device memory is checked.
+        //! See decoder::verdict(). If channel_error_rate is NaN, only the decoder's first
+        //! array was checked.
         std::string verdict;
-        //! With options.lock "auto": state at the end of the array.
+        //! With options.lock "auto": lock state at the end of the array.
         viterbi_lock lock{};
-        //! With options.lock "auto": changes since the last call, in their order.
+        //! With options.lock "auto": changes of the lock state since the last call, the
+        //! oldest first.
         std::vector<viterbi_lock> lock_changes{};
     };
 
     /*!
-     * \param options of the decoder
-     * \param packed_output whether the output has eight bits per byte, the first most
-     *        significant, or one
-     * \param expected input items of the largest array, to limit the memory that is
-     *        allocated; 0: not known
-     * \throws std::invalid_argument
+     * \param options code and options of the decoder
+     * \param packed_output true: eight bits per output byte, the first most significant;
+     *        false: one bit per byte
+     * \param expected number of input items of the largest array, which limits the memory
+     *        that is allocated; 0: not known
+     * \throws std::invalid_argument if an option is not allowed
      */
     viterbi_array_decoder(const viterbi_options& options,
                           bool packed_output,
@@ -109,49 +123,60 @@ public:
     unsigned decode_length() const;
     //! Returns L, the number of further stages on either side of a parallel block.
     unsigned overlap() const;
-    //! Returns the input items per frame; 0 if streaming.
+    //! Returns the number of input items per frame; 0 if streaming.
     std::uint64_t items_per_frame() const;
-    //! Returns the output items (bytes, or bits one per byte) for \p items input items,
-    //! in frames a multiple of items_per_frame(). For decoders without lock.
-    //! \throws std::invalid_argument for another number
+    /*!
+     * \brief Returns the number of output bytes for \p items input items, without lock.
+     * \param items number of input items; in frames, a multiple of items_per_frame()
+     * \throws std::invalid_argument for another number
+     */
     std::uint64_t output_items(std::uint64_t items) const;
 
     /*!
-     * \brief Decodes \p items items to output_items(items) bytes at \p out.
+     * \brief Decodes an array and returns once the output is complete.
      *
-     * It returns once the output is complete. \throws device_error;
-     * std::invalid_argument or std::runtime_error if the decoder cannot be made;
-     * std::invalid_argument as output_items(), and with options.lock "auto", which
-     * requires decode_stream() as the length of the output is not known beforehand
+     * With options.lock "auto" the length of the output is not known beforehand; use
+     * decode_stream().
+     * \param in input items in the format of the options: int8, uint8, float, or with
+     *        packed4 bytes of two soft values
+     * \param items number of items, as in output_items()
+     * \param out output of output_items(items) bytes
+     * \throws std::invalid_argument for a number of items that output_items() refuses,
+     *         with options.lock "auto", or if the decoder cannot be made
+     * \throws std::runtime_error if the decoder cannot be made on the device
+     * \throws device_error if the device fails
      */
     status decode(const void* in, std::uint64_t items, void* out);
 
     /*!
-     * \brief Decodes the next \p items items of a stream in host memory, and returns the
-     * output that is ready. For streaming, and with options.lock "auto".
+     * \brief Decodes the next items of a stream and returns the output that is ready.
      *
-     * Consecutive calls give the output of one decode() of all items. decode() discards a
-     * stream that has not ended.
-     * \param in the items
-     * \param items their number; any
-     * \param last whether the stream ends with them
-     * \param so_far if not nullptr, gets the status since the beginning of the stream
-     * \throws std::invalid_argument for frames without lock, and for device memory; and
-     *         as decode(), after which the stream is discarded
+     * It requires streaming termination or options.lock "auto". Consecutive calls return
+     * together what one decode() of all items would write. decode() discards a stream
+     * that has not ended.
+     * \param in input items as in decode(), in host memory
+     * \param items number of items
+     * \param last whether the stream ends with these items
+     * \param so_far receives the status since the beginning of the stream; may be nullptr
+     * \throws std::invalid_argument for frames without lock, and for device memory
+     * \throws std::runtime_error, std::invalid_argument or device_error like decode();
+     *         the stream is then discarded
      */
     std::vector<std::uint8_t> decode_stream(const void* in,
                                             std::uint64_t items,
                                             bool last,
                                             status* so_far = nullptr);
 
-    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
-    //! exception that it throws ends the call and reaches the caller; the decoder can be
-    //! used again.
+    //! Sets a function that is called in the caller's thread during decoding, about every
+    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
-    //! Returns the backend that has decoded, "cuda" or "cpu".
+    //! Returns the backend that decoded the last array: "cuda", "cpu", or "" before the
+    //! first.
     std::string active_backend() const;
-    //! Returns the name of the device that has decoded.
+    //! Returns the name of the device or the instruction set of the CPU that decoded the
+    //! last array; "" before the first.
     std::string active_device() const;
 
 private:
@@ -160,49 +185,61 @@ private:
 };
 
 /*!
- * \brief LDPC decoder of arrays of channel values of frames of one code.
+ * \brief LDPC decoder of arrays of channel values (LLRs), for frames of one code.
  *
- * The output is that of an ldpc_decoder. A device reads input in its own memory and in
- * pinned memory in place. Only one thread at a time may call it.
+ * The output equals that of an ldpc_decoder. A device reads input in its own memory and
+ * in pinned memory without a copy by the host. Input in host memory requires output in
+ * host memory. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API ldpc_array_decoder
 {
 public:
+    //! Result of decoding one frame.
     struct status {
         std::uint32_t iterations;  //!< number of iterations
         std::uint32_t unsatisfied; //!< number of violated checks
     };
 
-    //! \p options must have one code and no symbols. \throws std::invalid_argument
+    /*!
+     * \param options one code and its parameters; symbol input is not allowed
+     * \param packed_output true: eight bits per output byte, the first most significant;
+     *        false: one bit per byte; ignored for LLRs
+     * \throws std::invalid_argument if an option is not allowed
+     */
     ldpc_array_decoder(const ldpc_options& options, bool packed_output);
     ~ldpc_array_decoder();
 
-    //! Returns the channel values per frame.
+    //! Returns the number of channel values per frame, the code's sent().
     std::size_t items_per_frame() const;
-    //! Returns the output items (bytes, or bits one per byte) per frame.
+    //! Returns the number of output bytes per frame.
     std::size_t output_items() const;
 
     /*!
-     * \brief Decodes \p frames consecutive frames at \p in to \p out, with one status for
-     * each in ordinary memory.
-     *
-     * It returns once the output is complete. \throws device_error;
-     * std::invalid_argument or std::runtime_error if the decoder cannot be made
+     * \brief Decodes consecutive frames and returns once the output is complete.
+     * \param in frames × items_per_frame() channel values in the format of the options
+     * \param frames number of frames
+     * \param out output of output_items() bytes per frame
+     * \param statuses one per frame, in host memory
+     * \throws std::invalid_argument if the decoder cannot be made
+     * \throws std::runtime_error if the decoder cannot be made on the device
+     * \throws device_error if the device fails
      */
     void decode(const void* in, std::size_t frames, void* out, status* statuses);
 
-    //! Returns decoder::verdict() of the last call. Only the first array in device memory
-    //! is checked.
+    //! Returns decoder::verdict() of the last call. If a device reads arrays in device or
+    //! pinned memory, only the decoder's first array is checked.
     const std::string& verdict() const;
 
-    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
-    //! exception that it throws ends the call and reaches the caller; the decoder can be
-    //! used again.
+    //! Sets a function that is called in the caller's thread during decoding, about every
+    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
-    //! Returns the backend that has decoded, "cuda" or "cpu".
+    //! Returns the backend that decoded the last array: "cuda", "cpu", or "" before the
+    //! first.
     std::string active_backend() const;
-    //! Returns the name of the device that has decoded.
+    //! Returns the name of the device or the instruction set of the CPU that decoded the
+    //! last array; "" before the first.
     std::string active_device() const;
 
 private:
@@ -213,42 +250,48 @@ private:
 /*!
  * \brief Synchronisation decoder of arrays of received items, in frames or as a stream.
  *
- * The output is that of a sync_decoder; with several reads, that of a sync_reads_decoder.
- * A device reads frames of one read without priors in its own memory and in pinned memory
- * in place; other items must be in host memory. Only one thread at a time may call it.
+ * The output equals that of a sync_decoder or, if a frame has several received copies
+ * (reads), that of a sync_reads_decoder. With one read and no priors, a device reads
+ * items in its own memory and in pinned memory without a copy by the host. Other items
+ * must be in host memory. Items in host memory require output in host memory. Only one
+ * thread at a time may call a decoder.
  */
 class GPUFEC_API sync_array_decoder
 {
 public:
-    //! Decoded frames of a stream.
+    //! Decoded frames of a stream. The vectors have one entry per frame, except output.
     struct frames {
-        std::vector<std::uint8_t> output; //!< frame_bytes() each
-        std::vector<sync_status> statuses;
-        std::vector<std::int64_t> begins; //!< item with which each most likely begins
-        std::vector<std::uint8_t> locked; //!< whether the decoder tracks the boundaries
+        std::vector<std::uint8_t> output;  //!< frame_bytes() bytes per frame
+        std::vector<sync_status> statuses; //!< status of each frame
+        std::vector<std::int64_t> begins;  //!< item with which a frame most likely begins
+        std::vector<std::uint8_t> locked;  //!< 1: the decoder tracks the boundaries
     };
 
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument if an option is not allowed
     explicit sync_array_decoder(const sync_reads_options& options);
     ~sync_array_decoder();
 
-    //! Returns the output bytes per frame.
+    //! Returns the number of output bytes per frame.
     std::size_t frame_bytes() const;
-    //! Returns the received copies per frame.
+    //! Returns the number of reads (received copies) per frame.
     unsigned reads() const;
 
     /*!
-     * \brief Mode framed: decodes \p count frames. Frame f has the lengths[f] items from
-     * item begins[f] on. With several reads, read r of frame f has number
-     * f · reads + r.
+     * \brief Mode framed: decodes frames and returns once the output is complete.
      *
-     * \param items of all frames, of sync_options::item_bytes() each
-     * \param begins first item of each read
+     * Read r of frame f consists of lengths[i] items from item begins[i] on, with
+     * i = f · reads() + r.
+     * \param items received items, of sync_options::item_bytes() bytes each
+     * \param begins index of the first item of each read
      * \param lengths number of items of each read
      * \param count number of frames
-     * \param priors frame_symbols × q floats per frame, with options.priors, or nullptr
-     * \param out frame_bytes() per frame
-     * \param statuses one per frame
+     * \param priors with options.priors, frame_symbols × q weights per frame; or nullptr
+     * \param out output of frame_bytes() bytes per frame
+     * \param statuses one per frame, in host memory
+     * \throws std::invalid_argument in mode stream, for items in device memory with
+     *         priors or several reads, or if the decoder cannot be made
+     * \throws std::runtime_error if the decoder cannot be made on the device
+     * \throws device_error if the device fails
      */
     void decode(const void* items,
                 const std::uint64_t* begins,
@@ -258,18 +301,28 @@ public:
                 void* out,
                 sync_status* statuses);
 
-    //! Mode stream: decodes the next \p count items of a stream, which ends with them if
-    //! \p last, and returns the frames that are ready. An exception discards the stream.
+    /*!
+     * \brief Mode stream: decodes the next items of a stream and returns the frames that
+     * are ready.
+     *
+     * After an exception the stream is discarded.
+     * \param items received items in host memory, of sync_options::item_bytes() bytes
+     *        each
+     * \param count number of items
+     * \param last whether the stream ends with these items
+     * \throws std::invalid_argument in mode framed; the exceptions of decode()
+     */
     frames decode_stream(const void* items, std::size_t count, bool last = true);
 
-    //! Sets a function that decode() calls about every 50 ms in the caller's thread. An
-    //! exception that it throws ends the call and reaches the caller; the decoder can be
-    //! used again.
+    //! Sets a function that is called in the caller's thread during decoding, about every
+    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
-    //! Returns the backend that has decoded, "cuda" or "cpu".
+    //! Returns the backend that decoded the last array, "cuda" or "cpu".
     std::string active_backend() const;
-    //! Returns the name of the device that has decoded.
+    //! Returns the name of the device or the instruction set of the CPU that decoded the
+    //! last array.
     std::string active_device() const;
 
 private:

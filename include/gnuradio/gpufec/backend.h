@@ -13,14 +13,14 @@ namespace gr::gpufec {
 
 //! Backend of a decoder: the processor that it runs on.
 enum class backend {
-    automatic, //!< CUDA if there is a usable device, else the CPU
-    cuda,      //!< CUDA; an error if there is no usable device
+    automatic, //!< CUDA if a usable device exists, otherwise the CPU
+    cuda,      //!< CUDA; without a usable device, construction throws
     cpu        //!< the CPU
 };
 
 /*!
- * \brief Returns the backend of a name: "auto", "cuda" or "cpu".
- * \throws std::invalid_argument for any other
+ * \brief Converts the name "auto", "cuda" or "cpu" to a backend.
+ * \throws std::invalid_argument for any other name
  */
 GPUFEC_API backend backend_from_string(const std::string& name);
 

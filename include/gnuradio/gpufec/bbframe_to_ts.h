@@ -18,31 +18,35 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the BBFRAMEs from bch_decoder, K_bch bits each, packed with the first bit
- * most significant, each frame padded to a byte. The output is packets of 188 bytes.
+ * The input is the BBFRAMEs from bch_decoder: K_bch bits each, eight per byte with the
+ * first most significant, and each frame padded to a byte. The output is the bytes of
+ * transport-stream packets, 188 per packet.
  *
  * A frame is dropped if the CRC-8 of its BBHEADER is wrong or the header is not valid
  * (EN 302 307-1, 5.1). A packet with a wrong CRC-8 is output with its transport error
- * indicator set. If the first packet of a frame does not begin where the previous packet
- * ends, the beginning of the previous packet is dropped. Null packets that the
- * transmitter deleted are inserted again, and ISSY fields are removed (annex D). Several
- * input streams are processed independently. The high efficiency mode of DVB-T2 is
- * recognised by its header.
+ * indicator set. A packet can extend over two frames; if the second frame does not
+ * continue it, its part in the first frame is dropped. Null packets that the transmitter
+ * deleted are inserted again, and ISSY fields are removed (annex D). Several input
+ * streams are processed independently. The high efficiency mode of DVB-T2 is recognised
+ * by its header.
  *
- * The message port \c generic sends BBFRAMEs of generic streams, such as GSE: a PDU per
- * frame with the header and the data field as bytes, and the metadata \c ts_gs (long:
- * bits of MATYPE) and \c isi (long: input stream, −1 for a single one).
+ * The message port \c generic sends one PDU for each BBFRAME of a generic stream, such as
+ * GSE. It contains the header and the data field as bytes. Its metadata are \c ts_gs
+ * (long: the TS/GS bits of MATYPE) and \c isi (long: identifier of the input stream, −1
+ * for a single stream).
  *
  * Input tags move to the first packet that ends in their frame or after it. The value of
- * a tag of key \p length_tag is converted to the bytes of the packets that end in its
- * frame; without such packets the tag is dropped. The block adds
- *  - \c ts_begin (long): on the first packet after a beginning or a gap, its input
- *    stream, −1 for a single one,
+ * a tag of key \p length_tag is converted to the number of bytes of the packets that end
+ * in its frame; if there are none, the tag is dropped. The block adds these tags on the
+ * first byte of packets:
+ *  - \c ts_begin (long): on the first packet of a stream and on the first after a gap,
+ *    the identifier of its input stream, −1 for a single stream,
  *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
  * The message port \c status sends a dictionary when packets begin, when they are lost,
- * and at the end of the input: \c event ("synchronised", "lost" or "ended") and the
- * counters below; at most one per second, except the last.
+ * and at the end of the input. It has \c event ("synchronised", "lost" or "ended") and
+ * the counters below by the names of their functions. At most one is sent per second,
+ * except for the last.
  */
 class GPUFEC_API bbframe_to_ts : virtual public gr::block
 {
@@ -53,12 +57,12 @@ public:
      * Makes the block.
      *
      * \param standard "dvbs2", "dvbs2x" or "dvbt2"
-     * \param frame_size of the FEC code, as in bch_decoder
-     * \param rate of the FEC code, as in bch_decoder
+     * \param frame_size frame size of the LDPC code, as in bch_decoder
+     * \param rate rate of the LDPC code, as in bch_decoder
      * \param descramble whether to descramble the frame first (EN 302 307-1, 5.2.2)
-     * \param isi the input stream to extract, 0 to 255; −1: all
-     * \param length_tag key of tags (long) with the bytes of each frame, for ACM, which
-     *        replace \p frame_size and \p rate; "": none
+     * \param isi identifier of the input stream to extract, 0 to 255; −1: all
+     * \param length_tag key of tags (long) with the number of bytes of each frame, for
+     *        ACM; they replace \p frame_size and \p rate. "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -70,7 +74,7 @@ public:
 
     //! Returns the number of frames so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of frames dropped because of their header.
+    //! Returns the number of frames dropped because of a wrong header.
     virtual std::uint64_t dropped_frame_count() const = 0;
     //! Returns the number of frames of generic streams.
     virtual std::uint64_t generic_frame_count() const = 0;

@@ -18,20 +18,21 @@ namespace gr::gpufec {
 /*!
  * \brief A shortened binary BCH code, such as the outer codes of DVB-S2.
  *
- * The generator is the product of the minimal polynomials of alpha, alpha^3 …
- * alpha^(2t−1), each once, where alpha is a root of the field's polynomial. The first bit
- * of a codeword is the coefficient of x^(n−1). The message comes first, then the
- * remainder of the message times x^(n−k). This is a value type; every object is valid,
- * and copies share their tables.
+ * The generator polynomial is the product of the distinct minimal polynomials of alpha,
+ * alpha^3, … alpha^(2t−1), where alpha is a root of the field's primitive polynomial. The
+ * first bit of a codeword is the coefficient of x^(n−1). A codeword consists of the k
+ * message bits and n−k parity bits, which are the remainder of the message times x^(n−k)
+ * divided by the generator polynomial. This is a value type; every object is valid, and
+ * copies share their tables.
  */
 class GPUFEC_API bch_code
 {
 public:
-    static constexpr unsigned max_parity = 192; //!< bits
-    static constexpr unsigned max_errors = 12;
+    static constexpr unsigned max_parity = 192; //!< largest number of parity bits
+    static constexpr unsigned max_errors = 12;  //!< largest number of corrected errors
 
     /*!
-     * \brief Returns a code of a standard, by frame size and rate of its LDPC code.
+     * \brief Returns the outer BCH code of a standard that belongs to an LDPC code.
      *
      * | standard | frame_size                                     | rate            |
      * |----------|------------------------------------------------|-----------------|
@@ -42,8 +43,11 @@ public:
      * | dvbt2    | normal, short                                  | 1/2 … 5/6       |
      * | dvbt2    | short                                          | 1/4, 1/3, 2/5   |
      *
-     * Sources: EN 302 307-1, 5.3.1 (dvbs2), EN 302 307-2, 5.3.1 (dvbs2x), EN 302 755,
-     * 6.1.1 (dvbt2).
+     * dvbs2x includes the rates of dvbs2. Sources: EN 302 307-1, 5.3.1 (dvbs2), EN 302
+     * 307-2, 5.3.1 (dvbs2x), EN 302 755, 6.1.1 (dvbt2).
+     * \param standard name of the standard
+     * \param frame_size frame size of the LDPC code
+     * \param rate rate of the LDPC code; rates() lists all
      * \throws std::invalid_argument that names the parameter and what is allowed
      */
     static bch_code standard(const std::string& standard,
@@ -53,7 +57,7 @@ public:
     static std::vector<std::string> standards();
     //! Returns the frame sizes of a standard. \throws std::invalid_argument
     static std::vector<std::string> frame_sizes(const std::string& standard);
-    //! Returns a frame size's code rates, ascending. \throws std::invalid_argument
+    //! Returns the rates of the LDPC codes of a frame size. \throws std::invalid_argument
     static std::vector<std::string> rates(const std::string& standard,
                                           const std::string& frame_size);
 
@@ -61,18 +65,20 @@ public:
      * \brief Constructs a code from the primitive polynomial of its field.
      * \param field a primitive polynomial of degree 3 to 16, bit i of which is the
      *        coefficient of x^i
-     * \param n bits of a codeword, up to 2^degree − 1
+     * \param n bits of a codeword, up to 2^degree − 1 and more than the parity bits
      * \param t number of errors that are corrected, 1 to max_errors
-     * \throws std::invalid_argument
+     * \throws std::invalid_argument, also if there would be more than max_parity parity
+     *         bits
      */
     bch_code(std::uint32_t field, unsigned n, unsigned t);
 
-    const std::string& name() const; //!< such as "dvbs2 normal 1/2", or "bch N K"
+    const std::string& name() const; //!< name, such as "dvbs2 normal 1/2" or "bch N K"
     unsigned n() const;              //!< number of bits of a codeword
     unsigned k() const;              //!< number of bits of a message
     unsigned t() const;              //!< number of errors that are corrected
-    std::uint32_t field() const;     //!< polynomial of the field
-    //! Returns the coefficients of x^0 to x^(n−k) of the generator polynomial.
+    //! Returns the primitive polynomial of the field; bit i is the coefficient of x^i.
+    std::uint32_t field() const;
+    //! Returns the coefficients (0 or 1) of x^0 to x^(n−k) of the generator polynomial.
     const std::vector<std::uint8_t>& generator() const;
 
 private:
@@ -86,8 +92,9 @@ class GPUFEC_API bch_encoder_kernel
 public:
     explicit bch_encoder_kernel(const bch_code& code);
 
-    //! Encodes k() bits to n() bits, eight per byte, the first most significant. The last
-    //! byte is padded with zeros. \p message and \p codeword may be the same address.
+    //! Encodes the k() bits of a message to the n() bits of a codeword. Both have eight
+    //! bits per byte, the first most significant. The codeword is padded to a byte with
+    //! zeros. \p message and \p codeword may be the same address.
     void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
 
     const bch_code& code() const { return d_code; }
@@ -105,13 +112,15 @@ public:
     //! \param variant instruction set, "avx2" or "baseline"; "": the best available
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 
+    //! Result of decode() if the codeword has too many errors.
     static constexpr int failed = -1;
 
     /*!
      * \brief Corrects up to t() errors in place.
      * \param codeword n() bits, eight per byte, the first most significant; padding bits
      *        in the last byte are ignored
-     * \return the number of corrected bits, or \c failed; the codeword is then unchanged
+     * \return the number of corrected bits, or failed, which leaves the codeword
+     *         unchanged
      */
     int decode(std::uint8_t* codeword) const;
 

@@ -18,22 +18,23 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the N_bch bits of each frame, which are the messages from gpu_ldpc_dvbs2:
- * packed with the first bit most significant, or one per byte. The output is the K_bch
- * bits of its BBFRAME, in the same format, padded to a byte. Up to 8, 10 or 12 wrong bits
- * are corrected, depending on the code. A frame with more errors is output uncorrected,
- * unless it happens to be near another codeword. An incomplete frame at the end of the
- * input is dropped.
+ * The input is the N_bch bits of each frame, which are the messages from gpu_ldpc_dvbs2.
+ * The output is the K_bch bits of its BBFRAME. Items are bytes with one bit, or with
+ * eight packed bits, the first most significant. Packed frames are padded to a byte. The
+ * block corrects up to 8, 10 or 12 wrong bits per frame, depending on the code. A frame
+ * with more errors is output uncorrected, or in rare cases as a wrong codeword. An
+ * incomplete frame at the end of the input is dropped. The codes are those of EN 302
+ * 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755 (6.1.1).
  *
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * length of the packet in input items, and is converted to output items. Until the first
- * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
- * with one warning each, and counted by skipped_frame_count(). The next tag restores
- * alignment.
+ * number of input items of the packet, and is converted to the number of output items.
+ * Until the first such tag, frames follow one another. The block drops packets whose
+ * length is not a whole number of frames, frames that the next tag cuts short, and items
+ * outside packets. It warns once of each of these faults, and skipped_frame_count()
+ * counts the dropped frames and packets. The next tag restores alignment.
  *
- * Input tags move to the output item that holds their bit. The block adds, on the first
- * output item of each frame that \p status_tags selects:
+ * Input tags move to the output item that holds their bit. The block adds these tags on
+ * the first output item of each frame that \p status_tags selects:
  *  - \c bch_errors (long): corrected bits, parity bits included; −1 if the frame could
  *    not be corrected,
  *  - \c bch_valid (bool): whether the frame is a codeword after correction.
@@ -49,13 +50,13 @@ public:
      * \param standard "dvbs2", "dvbs2x" or "dvbt2"
      * \param frame_size "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr
      *        medium", "vl-snr short" and "vl-snr short sf2"
-     * \param rate of the preceding LDPC code, as in gpu_ldpc_dvbs2
-     * \param packed_input whether the input has eight bits per byte, the first most
-     *        significant, or one
-     * \param packed_output likewise for the output
+     * \param rate rate of the preceding LDPC code, as in gpu_ldpc_dvbs2
+     * \param packed_input true: eight bits per input byte, the first most significant;
+     *        false: one bit per byte
+     * \param packed_output the same for the output
      * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -68,12 +69,12 @@ public:
 
     //! Returns the number of frames so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of frames that could not be corrected.
+    //! Returns the number of frames so far that could not be corrected.
     virtual std::uint64_t error_count() const = 0;
-    //! Returns the number of corrected bits.
+    //! Returns the number of bits corrected so far.
     virtual std::uint64_t corrected_bits() const = 0;
-    //! Returns the number of frames that a length tag cut short, and of packets of a
-    //! wrong length.
+    //! Returns the number of frames that a length tag cut short, plus the number of
+    //! packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
 };
 

@@ -17,18 +17,21 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the K_bch bits of each BBFRAME, packed with the first bit most
- * significant, or one per byte. A packed frame is padded to a byte. The output is its
- * N_bch bits in the same format, the input of ldpc_encoder. An incomplete frame at the
- * end of the input is not sent. Tags move to the output item that holds their bit.
+ * The input is the K_bch message bits of each BBFRAME, and the output is the N_bch bits
+ * of its codeword, which ldpc_encoder takes. Items are bytes with one bit, or with eight
+ * packed bits, the first most significant. Packed frames are padded to a byte. An
+ * incomplete frame at the end of the input is not sent. Tags move to the output item that
+ * holds their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * length of the packet in input items, and is converted to output items. Until the first
- * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
- * with one warning each. The next tag restores alignment.
+ * number of input items of the packet, and is converted to the number of output items.
+ * Until the first such tag, frames follow one another. The block drops packets whose
+ * length is not a whole number of frames, frames that the next tag cuts short, and items
+ * outside packets. It warns once of each of these faults. The next tag restores
+ * alignment.
  *
- * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 and EN 302 755 (6.1.1).
+ * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755
+ * (6.1.1).
  */
 class GPUFEC_API bch_encoder : virtual public gr::block
 {
@@ -41,11 +44,11 @@ public:
      * \param standard "dvbs2", "dvbs2x" or "dvbt2"
      * \param frame_size "normal" or "short"; with dvbs2x also "vl-snr normal", "vl-snr
      *        medium", "vl-snr short" and "vl-snr short sf2"
-     * \param rate of the LDPC code that follows, as in ldpc_encoder
-     * \param packed_input whether the input has eight bits per byte, the first most
-     *        significant, or one
-     * \param packed_output likewise for the output
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param rate rate of the LDPC code that follows, as in ldpc_encoder
+     * \param packed_input true: eight bits per input byte, the first most significant;
+     *        false: one bit per byte
+     * \param packed_output the same for the output
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",

@@ -20,17 +20,19 @@ namespace gr::gpufec {
  * \details
  * For each bit the channel draws an event: insertion of a random bit (probability
  * \p p_insert), after which it draws again; deletion (\p p_delete); or else transmission,
- * in which the bit is flipped with probability \p p_substitute. Input and
- * output have one bit per byte, or one channel symbol of 0 to alphabet − 1. With the same
- * seed, the same input gives the same output.
+ * in which the bit is flipped with probability \p p_substitute. Input and output have one
+ * bit per byte. With an \p alphabet above 2, they have one channel symbol of 0 to
+ * alphabet − 1 per byte. With the same seed, the same input gives the same output.
  *
- * With \p frame_bits, frames of that many input bits are transmitted. The first output
- * item of each frame has a tag of key \p length_tag with its number of received items. A
- * frame of which no item is received has no tag; an incomplete frame at the end of the
- * input is not sent. Input tags of that key begin packets whose length is a multiple of
+ * With \p frame_bits, the input consists of frames of that many bits. The first output
+ * item of each frame has a tag of key \p length_tag with the number of received items. A
+ * frame without received items has no tag. An incomplete frame at the end of the input is
+ * not sent. Input tags of that key begin packets whose length is a multiple of
  * frame_bits, and are removed. Frames that a tag cuts short, and items outside packets
- * after the first tag, are dropped with one warning. Other tags move to the received item
- * of their bit or, if it was deleted, to the next item.
+ * after the first tag, are dropped with one warning.
+ *
+ * Other tags move to the received item of their bit or, if it was deleted, to the next
+ * item.
  */
 class GPUFEC_API channel_bsid : virtual public gr::block
 {
@@ -44,8 +46,8 @@ public:
      * \param p_delete probability of a deletion; p_insert + p_delete is below 1
      * \param p_substitute probability that a transmitted bit is flipped, 0 to 1
      * \param frame_bits input bits per frame; 0: a stream without frames
-     * \param length_tag key of the tag with a frame's received length
-     * \param seed of the random numbers
+     * \param length_tag key of the tag with the number of received items of a frame
+     * \param seed seed of the random numbers
      * \param alphabet number of channel symbols, 2 to 16
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
@@ -57,11 +59,11 @@ public:
                      std::uint64_t seed = 1,
                      int alphabet = 2);
 
-    //! Sets p_insert at once. \throws std::invalid_argument
+    //! Sets p_insert for the bits not yet transmitted. \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;
-    //! Sets p_delete at once. \throws std::invalid_argument
+    //! Sets p_delete for the bits not yet transmitted. \throws std::invalid_argument
     virtual void set_p_delete(double p_delete) = 0;
-    //! Sets p_substitute at once. \throws std::invalid_argument
+    //! Sets p_substitute for the bits not yet transmitted. \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
 };
 

@@ -19,20 +19,22 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Input and output are packed bytes, the first bit most significant, or one bit per byte.
- * A packed frame takes whole bytes of the input, whose bits after frame_bits are ignored.
- * In the output, frames and the end of a stream are padded to a byte with zeros. In a
- * stream the register starts at zero. Each frame starts as its termination requires, and
- * restarts the puncturing pattern. An incomplete last frame is not sent.
+ * Items are bytes with one bit, or with eight packed bits, the first most significant. A
+ * packed frame takes whole bytes of the input, and padding after frame_bits is ignored.
+ * In packed output, frames and the end of a stream are padded to a byte with zeros. The
+ * shift register of a stream starts at zero, that of a frame as its termination requires.
+ * The puncturing pattern restarts with each frame. An incomplete last frame is not sent.
  *
- * Tags move to the output item that holds the first coded bit of their item's first
- * information bit. The value of a tag of key \p length_tag, a number of input items, is
- * converted to output items. In a stream both ends of the packet are rounded down; a tag
- * with another value, or whose packet has no output item, is dropped with one warning. In
- * frames, such a tag begins a packet of one or more frames; until the first tag, frames
- * follow one another. A packet whose length is not a multiple of the frame's, a frame
- * that the next tag cuts short, and items outside packets are dropped, with one warning
- * each. The next tag restores alignment.
+ * A tag moves to the output item that holds the first coded bit of the first information
+ * bit of its input item. The value of a tag of key \p length_tag, the number of input
+ * items of a packet, is converted to the number of output items. In a stream both ends of
+ * the packet are rounded down; a tag with another value, or whose packet has no output
+ * item, is dropped with one warning.
+ *
+ * In frames, a length tag begins a packet of one or more frames. Until the first such
+ * tag, frames follow one another. The block drops packets whose length is not a whole
+ * number of frames, frames that the next tag cuts short, and items outside packets. It
+ * warns once of each of these faults. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
  * positive_bit is 0.
@@ -54,12 +56,12 @@ public:
      * \param termination "streaming" (default), or frames: "terminated", "truncated" or
      *        "tailbiting"
      * \param frame_bits information bits per frame; 0 if streaming
-     * \param packed_input whether the input has eight bits per byte, the first most
-     *        significant, or one
-     * \param packed_output likewise for the output
+     * \param packed_input true: eight bits per input byte, the first most significant;
+     *        false: one bit per byte
+     * \param packed_output the same for the output
      * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
      *        first four parameters, which must not be given then; "": none
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(std::optional<int> constraint_length = std::nullopt,

@@ -18,24 +18,27 @@ namespace gr::gpufec {
  * transport stream. \ingroup gpufec
  *
  * \details
- * It consists of a gpu_ldpc_dvbs2, which demaps and decodes LDPC and BCH, and a
- * bbframe_to_ts; see these for tags and messages. The input is the symbols of XFECFRAMEs,
- * descrambled and without pilots, in any amplitude. The output is packets of 188 bytes.
+ * It consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and BCH, and a
+ * bbframe_to_ts. Their pages describe the tags and messages. The input is the symbols of
+ * XFECFRAMEs, descrambled and without pilots, in any amplitude. The output is the bytes
+ * of transport-stream packets, 188 per packet.
  *
  * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) and, with \p standard
  * "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a), in normal and short frames without
  * VL-SNR.
  *
- * With \p acm the MODCOD of a frame is that of the last \c XFECFRAME tag, as set by
- * gr-dvbs2rx, or of the last \c ldpc_code tag, which can also have those of DVB-S2X: a
- * dictionary of \c frame_size, \c rate and \c constellation. \p frame_size, \p rate and
- * \p constellation apply to the frames before the first such tag.
+ * With \p acm, tags select the MODCOD of the frame that they begin and of those after it.
+ * A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of DVB-S2. A tag \c ldpc_code
+ * has a MODCOD of DVB-S2 or DVB-S2X as a dictionary of \c frame_size, \c rate and
+ * \c constellation. \p frame_size, \p rate and \p constellation apply to the frames
+ * before the first such tag.
  *
- * A length tag begins a frame, as in gpu_ldpc_dvbs2, and is converted to the bytes of the
- * packets that end in its frames; without such packets it is dropped.
+ * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. Its value is
+ * converted to the number of bytes of the transport-stream packets that end in these
+ * frames; if there are none, the tag is dropped.
  *
- * The message ports are \c status, of both blocks, and \c generic, with BBFRAMEs of
- * generic streams.
+ * The message port \c status sends the messages of both blocks, and \c generic the
+ * BBFRAMEs of generic streams.
  */
 class GPUFEC_API dvbs2_fec_receiver : virtual public gr::hier_block2
 {
@@ -53,21 +56,24 @@ public:
      * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
      * \param acm whether tags select the MODCOD of each frame
-     * \param isi the input stream to receive, 0 to 255; −1: all
-     * \param max_iterations of LDPC, 1 to 1000
-     * \param esn0 source of the Es/N0: "estimated" from each frame, "given", or "tag":
-     *        tags of key esn0_db (double) set it for the frames that follow
-     * \param esn0_db Es/N0 in dB, −10 to 30, if given, or before the first tag
-     * \param demapper "log_map" (uses all points) or "max_log" (uses the nearest)
-     * \param batch frames decoded at once; 0: chosen for the device
+     * \param isi identifier of the input stream to receive, 0 to 255; −1: all
+     * \param max_iterations largest number of LDPC iterations, 1 to 1000
+     * \param esn0 source of the Es/N0: "estimated" from each frame; "given" by
+     *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
+     *        that follow
+     * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
+     * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
+     *        nearest point for each value of a bit)
+     * \param batch frames per batch; 0: chosen for the device
      * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
+     *        input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
-     * \param threads of the CPU backend, 1 to 256
+     * \param threads threads of the CPU backend, 1 to 256
      * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes
      *        dvbs2
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -94,13 +100,13 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the mean number of LDPC iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded, because their MODCOD was
+    //! Returns the number of frames that were not decoded because their MODCOD was
     //! unknown or a tag cut them short.
     virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the number of BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of BBFRAMEs dropped because of a wrong or unsupported header,
-    //! most often that of a frame that BCH could not correct.
+    //! Returns the number of BBFRAMEs dropped because their header is wrong or not
+    //! supported. Most of these are frames that BCH could not correct.
     virtual std::uint64_t dropped_frame_count() const = 0;
     //! Returns the number of packets, inserted null packets included.
     virtual std::uint64_t packet_count() const = 0;
@@ -110,7 +116,7 @@ public:
     //! Sets the Es/N0 in dB for esn0 "given", from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_esn0_db(double esn0_db) = 0;
-    //! Sets the longest wait of a batch that is not full, in ms.
+    //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
 };

@@ -20,11 +20,11 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * One call decodes one frame and returns once it is decoded, so it is as convenient as
- * gr-fec's own decoders but cannot use batches. For high rates, use gpu_ldpc_dvbs2. The
- * input is floats (LLRs in nats), the output the K message bits, one per byte.
- * set_frame_size() accepts multiples of K; with m·K, a call decodes m codewords. Refused
- * sizes are handled as in fec_viterbi_decoder.
+ * A call of generic_work() decodes one frame and returns once it is decoded. Frames of
+ * several calls do not share a batch, so for high rates use gpu_ldpc_dvbs2. The input is
+ * LLRs in nats as floats, one for each bit that is sent. The output is the K message
+ * bits, one per byte. set_frame_size() accepts multiples of K; with m·K, a call decodes m
+ * codewords. After other sizes the object behaves like fec_viterbi_decoder.
  */
 class GPUFEC_API fec_ldpc_decoder : virtual public gr::fec::generic_decoder
 {
@@ -34,19 +34,21 @@ public:
     /*!
      * Makes a decoder.
      *
-     * \param standard "dvbs2"
-     * \param frame_size "normal" (64800 bits) or "short" (16200)
-     * \param rate "1/4" and so on, as in gpu_ldpc_dvbs2
-     * \param code_file an alist file, whose code replaces the three above; "" for none
+     * \param standard standard of the code, as in gpu_ldpc_dvbs2
+     * \param frame_size as in gpu_ldpc_dvbs2
+     * \param rate as in gpu_ldpc_dvbs2, without MODCODs
+     * \param code_file an alist file or a base matrix, whose code replaces the three
+     *        above; "" for none
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
      * \param max_iterations 1 to 1000
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
-     * \param positive_bit the bit, 0 or 1, that a positive value means
-     * \param message_positions of the code of \p code_file: "systematic" (found by
-     *        elimination), "first" or "last" (K bits), "gr_fec_ldpc_encoder", or a
-     *        list of the positions of all message bits, from 0
+     * \param positive_bit the bit, 0 or 1, that a positive LLR means
+     * \param message_positions positions of the message bits in the codeword of \p
+     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
+     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
+     *        positions of all message bits, from 0
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -63,11 +65,11 @@ public:
                      const std::variant<std::string, std::vector<int>>&
                          message_positions = "systematic");
 
-    //! Returns the backend that has decoded, "cuda" or "cpu".
+    //! Returns the backend that decoded the last frame, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
     //! Returns the number of iterations of the last codeword, like get_iterations().
     virtual int iterations() const = 0;
-    //! Returns the number of checks that the decisions on the last codeword violate.
+    //! Returns the number of checks that the decided bits of the last codeword violate.
     virtual int unsatisfied() const = 0;
 };
 

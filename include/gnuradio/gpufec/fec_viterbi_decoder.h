@@ -20,18 +20,22 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * One call decodes one frame and returns once it is decoded, so it is as convenient as
- * gr-fec's own decoders but cannot use batches. For high rates, use gpu_viterbi_pbvd. The
- * input is floats, the output one bit per byte. The length of frames can change, as that
- * of packets does. With a punctured code gr-fec does not compute lengths exactly, so
- * frames should end with a puncturing period.
+ * A call of generic_work() decodes one frame and returns once it is decoded. Frames of
+ * several calls do not share a batch, so for high rates use gpu_viterbi_pbvd. The input
+ * is soft values as floats, the output information bits, one per byte. The length of
+ * frames may change from call to call. gr-fec rounds the lengths of frames of a punctured
+ * code, so such frames should end with a puncturing period.
  *
- * set_frame_size() accepts 1 (tail-biting frames: K−1) to 2^24 information bits. If
- * rate() was called since the previous frame, the caller has derived the size from a
- * number of values. Then the size may be 0 for a code with a tail, it includes the tail
- * unless get_input_size() was called too, and after a refusal the next rate() makes it 0
- * bits. After a refusal generic_work() reads and writes nothing, until a size is accepted
- * or both size functions were called.
+ * set_frame_size() accepts 1 to 2^24 information bits; tail-biting frames have K−1 or
+ * more. gr-fec's blocks for packets call rate() and derive the frame size from the number
+ * of soft values of a packet. Their calls since the previous frame decide what the size
+ * means:
+ *  - After rate(), the size may be 0 for a code with a tail.
+ *  - After rate() without get_input_size(), the size includes the tail.
+ *
+ * If a size that was derived in this way is refused, the result of the next rate() makes
+ * the caller derive 0 bits. After a refusal generic_work() reads and writes nothing until
+ * a size is accepted, or until get_input_size() and get_output_size() were both called.
  */
 class GPUFEC_API fec_viterbi_decoder : virtual public gr::fec::generic_decoder
 {
@@ -45,15 +49,16 @@ public:
      * \param constraint_length K, 3 to 9; default 7
      * \param polynomials 2 to 6 generator polynomials, octal as in the standards;
      *        polynomials_from_gr_fec() converts those of gr-fec; default 171 and 133
-     * \param puncturing one string of 0 and 1 per output, comma separated; "" for none
+     * \param puncturing one string of 0 and 1 per output, comma separated, in the order
+     *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
      * \param termination "terminated" (default), "truncated" or "tailbiting"
-     * \param soft_scale int8 steps for one unit of float amplitude
+     * \param soft_scale int8 steps per unit of amplitude of the input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param preset name of a code of conv_presets(), in place of the four parameters
-     *        after \p frame_size, which must not be given then; a streaming preset is
-     *        decoded in terminated frames; "": none
-     * \param positive_bit the bit, 0 or 1, that a positive value means
+     *        after \p frame_size, which must not be given then; the frames of a streaming
+     *        preset are terminated; "": none
+     * \param positive_bit the bit, 0 or 1, that a positive soft value means
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -68,7 +73,7 @@ public:
                      const std::string& preset = "",
                      int positive_bit = 1);
 
-    //! Returns the backend that has decoded, "cuda" or "cpu".
+    //! Returns the backend that decoded the last frame, "cuda" or "cpu".
     virtual std::string active_backend() const = 0;
 };
 

@@ -22,90 +22,103 @@ namespace gr::gpufec {
  *
  * \details
  * It uses min-sum decoding with a layered or flooding schedule. The output depends
- * neither on the backend nor on the size of batches.
+ * neither on the backend nor on the batch size.
  *
  * The codes, with the values of \p frame_size and \p rate:
- *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200), 1/4 to 9/10
- *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short with its own rates, such
- *    as 90/180, and those of dvbs2; "vl-snr normal", "vl-snr medium", "vl-snr short" and
- *    "vl-snr short sf2"
- *  - \c dvbt2 (EN 302 755): normal or short, 1/2 to 5/6; short also 1/4, 1/3, 2/5
- *  - \c ccsds_c2 (CCSDS 131.0-B): 8160, 7/8
- *  - \c ccsds_ar4ja (CCSDS 131.0-B): K = 1024, 4096 or 16384, 1/2, 2/3, 4/5
- *  - \c wifi (IEEE 802.11): N = 648, 1296 or 1944, 1/2, 2/3, 3/4, 5/6
- *  - \c nr (3GPP TS 38.212): "bg1 z384" and the like, 1/3 (bg2: 1/5) or message blocks /
- *    blocks sent, such as 22/28. Its interleaver and repetition must be undone before.
+ *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200); 1/4 to 9/10
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180,
+ *    and those of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
+ *    "vl-snr short sf2" with rates of their own
+ *  - \c dvbt2 (EN 302 755): normal or short; 1/2 to 5/6, in short frames also 1/4, 1/3
+ *    and 2/5
+ *  - \c ccsds_c2 (CCSDS 131.0-B): 8160 (sent bits); 7/8
+ *  - \c ccsds_ar4ja (CCSDS 131.0-B): 1024, 4096 or 16384 (K); 1/2, 2/3 or 4/5
+ *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
+ *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
+ *    1/5), or the number of message blocks over that of sent blocks, such as 22/28.
+ *    Earlier blocks must undo the interleaver and repetitions of nr.
  *
- * The input is channel values (LLRs) of any constellation, one per bit sent, in the order
- * of the code, deinterleaved: N per frame, without the bits that the standard,
- * \p punctured and \p shortened omit, and with the standard's filler bits. They are int8
- * with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit \b 0,
- * as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2
- * code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
+ * The input is channel values (LLRs) of any constellation, one for each bit that is sent,
+ * in the order of the code. A deinterleaver must come before this block. A frame has a
+ * value for each of its N bits except those that the standard, \p punctured and
+ * \p shortened omit, and for the filler bits that the standard sends. Values are int8 or
+ * uint8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
+ * \b 0, as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a
+ * DVB-S2 code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
  *
- * With \p soft_input "symbols" and the codes of dvbs2 or dvbs2x, the input is the symbols
- * of XFECFRAMEs from the demodulator, descrambled and without pilots: QPSK, 8PSK, 16APSK
- * or 32APSK (EN 302 307-1, 5.4), with dvbs2x also 8APSK, 64APSK, 128APSK and 256APSK
- * (EN 302 307-2, 5.4; normal and short frames, not VL-SNR). The backend demaps and
- * deinterleaves them in integers by tables. Amplitude and Es/N0 are estimated from each
- * frame, unless \p esn0 has another source of Es/N0. With \p acm the MODCOD of XFECFRAME
- * tags selects the constellation too. An ldpc_code tag's dictionary may have
- * \c constellation.
+ * With \p soft_input "symbols", "symbols16" or "symbols8", and a code of dvbs2 or dvbs2x,
+ * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without
+ * pilots. They are QPSK, 8PSK, 16APSK or 32APSK (EN 302 307-1, 5.4), with dvbs2x also
+ * 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short frames, not
+ * VL-SNR). The block demaps and deinterleaves them. It estimates the amplitude from each
+ * frame, and also the Es/N0 unless \p esn0 names another source. With \p acm, tags can
+ * select the constellation of each frame too.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
- * each position of the code in its order, sent or not: posterior LLRs after the last
- * iteration, or extrinsic LLRs, which are the posterior LLRs minus the channel values (in
- * the decoder's steps and limits: 48 nats at rate 1/2; 0 for bits not sent). They have
- * \p llr_scale steps per nat and the sign of the input, are rounded and saturate at ±127.
+ * each bit of the codeword, sent or not. They are posterior LLRs after the last
+ * iteration, or extrinsic LLRs: posterior LLRs minus the channel values as the decoder
+ * clamps them (to ±48 nats at rate 1/2), which are 0 for bits that are not sent. They
+ * have \p llr_scale steps per nat and the sign of the input, and saturate at ±127.
  *
- * Else the output is the K message bits of each frame, or its N bits: packed MSB-first
- * and padded to a byte, or one bit per byte. The message of a DVB-S2 code is a codeword
- * of its BCH code. An incomplete frame at the end of the input is dropped.
+ * With \p output "message" the output is the K message bits of each frame, and with
+ * "codeword" the N bits of its codeword. Items are bytes with one bit, or with eight
+ * packed bits, the first most significant; packed frames are padded to a byte. The
+ * message of a DVB-S2 code is a codeword of its BCH code. An incomplete frame at the end
+ * of the input is dropped.
  *
  * With \p output "bbframe" the BCH code of DVB corrects the message, like bch_decoder,
  * and the output is the K_bch bits of each BBFRAME, optionally descrambled. A frame that
  * BCH cannot correct is output uncorrected.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * length of the packet in input items, and is converted to output items. Until the first
- * such tag, frames follow one another. A packet whose length is not a multiple of the
- * frame's, a frame that the next tag cuts short, and items outside packets are dropped,
- * with one warning each, and counted by \c ldpc_skipped and skipped_frame_count(). The
- * next tag restores alignment. With \p acm the frame length is that of the current code.
+ * number of input items of the packet, and is converted to the number of output items.
+ * Until the first such tag, frames follow one another. The block drops packets whose
+ * length is not a whole number of frames, frames that the next tag cuts short, and items
+ * outside packets. It warns once of each of these faults. The tag \c ldpc_skipped and
+ * skipped_frame_count() count the dropped frames and packets. The next tag restores
+ * alignment. With \p acm the frame length is that of the current code.
  *
- * Input tags move to the output item that holds their bit. The block adds, on the first
- * output item of each frame that \p status_tags selects:
+ * Input tags move to the output item that holds their bit. The block adds these tags on
+ * the first output item of each frame that \p status_tags selects:
  *  - \c ldpc_iterations (long): number of iterations,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
  *  - \c ldpc_syndrome_weight (long): number of violated checks, if any,
- *  - for BBFRAMEs \c bch_errors (long): bits that BCH corrected, −1 if it could not, and
- *    \c bch_valid (bool): whether it could.
+ *  - \c bch_errors (long, BBFRAMEs only): number of bits that BCH corrected, −1 if it
+ *    could not correct the frame,
+ *  - \c bch_valid (bool, BBFRAMEs only): whether the frame is a BCH codeword after
+ *    correction.
  *
- * With \p acm every BBFRAME has the tag \c bbframe_length (long) with its output items,
- * which can be the length_tag of bbframe_to_ts.
+ * With \p acm every BBFRAME has the tag \c bbframe_length (long) with its number of
+ * output items, which can be the length_tag of bbframe_to_ts.
  *
  * With \p acm, tags on the first item of a frame select the code of this frame and those
- * after it; the code before the first tag is that of \p frame_size and \p rate.
- *  - key \c XFECFRAME, value \c cons(long modcod, bool short), as set by gr-dvbs2rx: the
- *    MODCOD of EN 302 307-1 table 12. A frame of an unknown MODCOD is skipped by its
- *    length. Among symbols only dummy frames (MODCOD 0) have a known length, 3240;
- *    reserved MODCODs are dropped up to the next tag.
- *  - key \c ldpc_code, value a dictionary of \c frame_size and \c rate, or a string:
- *    "normal 1/2", or a name of \p named_codes. After a tag with an unknown code, or a
- *    dictionary with keys other than these and \c constellation, input is dropped up to
- *    the next tag.
+ * after it. Before the first such tag, \p frame_size and \p rate select the code.
+ *  - Key \c XFECFRAME, value \c cons(long modcod, bool short), as set by gr-dvbs2rx: the
+ *    MODCOD of EN 302 307-1, table 12. It also selects the constellation of symbols.
+ *    Frames of an unknown MODCOD are skipped by their length. In symbol input the length
+ *    is known for dummy frames only (MODCOD 0, 3240 symbols); after other unknown
+ *    MODCODs, input is dropped up to the next tag.
+ *  - Key \c ldpc_code, value a dictionary of \c frame_size, \c rate and, for symbols,
+ *    \c constellation; or a string such as "normal 1/2" or a name of \p named_codes.
+ *    After a tag with an unknown code, or a dictionary with other keys, input is dropped
+ *    up to the next tag.
  *
- * A tag inside a frame cuts it short, and the frame is dropped. The first output item of
- * the next decoded frame has the tag \c ldpc_skipped (long) with the number of frames
- * missing before it: of unknown MODCODs or codes, or cut short.
+ * If such a tag is inside a frame, it cuts the frame short, and the frame is dropped. The
+ * first output item of the next decoded frame has the tag \c ldpc_skipped (long): the
+ * number of frames missing before it, which were cut short or had unknown MODCODs or
+ * codes.
  *
- * With the parameter \c llr_pdu, the message port of that name sends one PDU per frame
- * with the posterior LLRs of all N bits as int8, like \p output "llr", for every kind of
- * output except "extrinsic", for which it sends extrinsic LLRs. gr-dvbs2rx's demapper
- * uses their signs to refine its estimate of the SNR. The metadata are \c simd_size
- * (long), always 1, and \c frame_cnt (uint64), the number of the frame, from 0.
- * gr-dvbs2rx expects positive for 0, and stores 64 frames, so \p batch times \p slots
- * should not exceed 32 with it.
+ * With the parameter \p llr_pdu, the message port \c llr_pdu sends one PDU per frame with
+ * the posterior LLRs of all N bits as int8, in the format of \p output "llr"; if the
+ * output is "extrinsic", they are extrinsic LLRs. The metadata are \c simd_size (long),
+ * always 1, and \c frame_cnt (uint64), the number of the frame, from 0. The demapper of
+ * gr-dvbs2rx uses the signs of these LLRs to refine its estimate of the SNR. It expects
+ * \p positive_bit 0, and stores 64 frames, so \p batch times \p slots should not exceed
+ * 32.
+ *
+ * The message port \c status sends a dictionary when the block starts and ends, when a
+ * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
 {
@@ -117,8 +130,8 @@ public:
      *
      * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
      * \param frame_size a frame size of the standard, see above
-     * \param rate likewise; or a MODCOD such as "8PSK 3/4", which sets \p constellation
-     *        too
+     * \param rate a rate of the standard, see above; or a MODCOD such as "8PSK 3/4",
+     *        which sets \p constellation too
      * \param code_file an alist file or a base matrix, whose code replaces the three
      *        above; "" for none
      * \param soft_input "int8", "float" or "uint8" (a byte of offset binary with 128 in
@@ -135,44 +148,50 @@ public:
      *        dvbs2x (except its medium frames) and dvbt2, "bbframe" (K_bch bits)
      * \param packed_output whether the output has eight bits per byte, the first most
      *        significant, or one; ignored for LLRs
-     * \param batch frames decoded at once; 0: chosen for the device
-     * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param batch frames per batch; 0: chosen for the device
+     * \param slots batches in flight on each device, 1 to 16
+     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
+     *        input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads threads of the CPU backend, 1 to 256
-     * \param schedule "layered", or "flooding": the decoder of Feltrin's thesis
-     * \param offset of offset_min_sum, nats; negative: the value tuned for the code's
-     *        rate or, with precision "float", a value that decreases with the distance
-     *        to the second-smallest magnitude
-     * \param normalization factor of normalized_min_sum; negative: the value tuned for
-     *        the code's rate
+     * \param schedule "layered" (layer by layer) or "flooding" (all check nodes, then all
+     *        variable nodes)
+     * \param offset offset of offset_min_sum in nats, 0 to 15; negative: the value tuned
+     *        for the code or, with precision "float", a value that decreases with the
+     *        difference between the smallest magnitudes
+     * \param normalization factor of normalized_min_sum, 0 to 1; negative: the value
+     *        tuned for the code
      * \param acm whether tags select the code of each frame
      * \param named_codes alist or base matrix files by the names used in tags and
      *        set_code()
      * \param llr_pdu whether to send the LLRs of each frame from the message port llr_pdu
-     * \param devices CUDA devices, up to 16, over which batches rotate, in place of
-     *        \p device; empty: that one
+     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
+     *        and replace \p device; empty: \p device only
      * \param positive_bit the bit, 0 or 1, that a positive LLR means, as input and output
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
      * \param punctured positions of the codeword, from 0, that are not sent, besides
-     *        those of the standard
-     * \param shortened positions that are 0 and not sent; they hold no message bits
+     *        those that the standard omits
+     * \param shortened positions of the codeword that are always 0 and not sent; they
+     *        hold no message bits
      * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"; a BBFRAME is valid if bch_valid is true
      * \param descramble whether to descramble BBFRAMEs (EN 302 307-1, 5.2.2)
-     * \param constellation of symbols: "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x
-     *        also "8apsk", "64apsk", "128apsk" and "256apsk"
-     * \param esn0 source of the symbols' Es/N0: "estimated" from each frame, "given", or
-     *        "tag": tags of key esn0_db (double) set it for the frames that follow
-     * \param esn0_db Es/N0 in dB, −10 to 30, if given, or before the first tag
-     * \param demapper "log_map" (uses all points) or "max_log" (uses the nearest)
-     * \param message_positions of the code of \p code_file: "systematic" (found by
-     *        elimination), "first" or "last" (K bits), "gr_fec_ldpc_encoder", or a
-     *        list of the positions of all message bits, from 0; a rule applies to
-     *        \p named_codes too
-     * \param length_tag key of tags with the length of a packet in items; "": none
+     * \param constellation constellation of symbols: "qpsk", "8psk", "16apsk" or
+     *        "32apsk"; with dvbs2x also "8apsk", "64apsk", "128apsk" and "256apsk"
+     * \param esn0 source of the symbols' Es/N0: "estimated" from each frame; "given" by
+     *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
+     *        that follow
+     * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
+     * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
+     *        nearest point for each value of a bit)
+     * \param message_positions positions of the message bits in the codeword of \p
+     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
+     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
+     *        positions of all message bits, from 0.
+     *        A name applies to \p named_codes too
+     * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -224,12 +243,13 @@ public:
     virtual int iterations() const = 0;
     //! Returns the mean number of iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded, because their MODCOD or code
-    //! was unknown or a tag cut them short, and of packets of a wrong length.
+    //! Returns the number of frames that were not decoded because their MODCOD or code
+    //! was unknown or a tag cut them short, plus the number of packets with a wrong
+    //! length.
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     /*!
-     * Sets the code of the next frames: "normal 1/2" and the like, or a name of
+     * Sets the code of the next frames by a name such as "normal 1/2", or by a name of
      * named_codes. Without acm, only codes of the standard and frame size of make() can
      * be set; with nr, only the code of make().
      * \throws std::invalid_argument
@@ -241,13 +261,13 @@ public:
     //! Sets the Es/N0 of symbol input, in dB, from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_esn0_db(double esn0_db) = 0;
-    //! Sets the longest wait of a batch that is not full, in ms.
+    //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of frames so far that are not codewords (BBFRAMEs: that BCH
-    //! could not correct).
+    //! Returns the number of frames so far that are not codewords; for BBFRAMEs, the
+    //! number of those that BCH could not correct.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
     //! the input seems right. It is also logged once as a warning, and sent from the

@@ -19,52 +19,65 @@ namespace gr::gpufec {
  * the CPU. \ingroup gpufec
  *
  * \details
- * This is the maximum a-posteriori decoder of J. A. Briffa, "Graphics processing
- * unit implementation and optimisation of a flexible maximum a-posteriori decoder for
- * synchronisation correction" (2014), by default in a form that is exact and faster. It
- * recovers messages from received bits of which some are inserted and others deleted,
- * such as by the bit slips of a clock recovery.
+ * A transmitter encodes frames of N message symbols with a codebook, see sync_encoder.
+ * Some of the sent bits are lost or flipped, and others are inserted, such as by the bit
+ * slips of a clock recovery. This block recovers the message symbols. It implements the
+ * maximum a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation
+ * and optimisation of a flexible maximum a-posteriori decoder for synchronisation
+ * correction" (2014), by default in a form that is exact and faster.
  *
- * The input is the received bits: one per byte (values other than 0 and 1 are erasures),
- * or floats, the probability that a 1 was received (NaN is an erasure); \p p_substitute
- * is applied to it, so with 0 it is the probability that a 1 was sent. With a larger
- * \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors of \p alphabet
- * floats, the likelihoods L[b] that each symbol b was received, such as from a
- * sequencer's quality scores. They are 0 or more (less counts as 0), and the largest of
- * an item is 1e-30 to 1e30; a common factor of all likelihoods of an item has no effect.
- * An item of zeros only, or with a NaN or an infinity, is an erasure.
- *  - mode "framed": a frame begins at a tag of key \p length_tag, whose value is its
- *    number of items. Items outside frames are dropped, and so are tags without a
- *    length of at least 1, with one warning. A tag inside a frame ends that frame, as
- *    does the end of the input. With \p frame_items all frames have this length, and
- *    length tags are ordinary tags.
- *  - mode "stream": frames follow one another without marks, and the decoder finds them.
+ * The input is the received bits. With \p soft_input "hard" they are bytes, and values
+ * other than 0 and 1 are erasures. With "float" an item is the probability that a 1 was
+ * received, and NaN is an erasure. The decoder applies \p p_substitute to this
+ * probability; if \p p_substitute is 0, the item is the probability that a 1 was sent.
  *
- * The second input may be connected in framed mode. It takes the priors of each frame,
- * N·q floats. If it ends before a frame's priors are complete, the frame is decoded
- * without priors.
+ * With a larger \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors
+ * of \p alphabet floats: the likelihood of each channel symbol to have been received,
+ * such as from the quality scores of a DNA sequencer. Negative likelihoods count as 0.
+ * The largest of an item is 1e-30 to 1e30, and a common factor has no effect. An item of
+ * zeros only, or with a NaN or an infinity, is an erasure.
  *
- * The output has N symbols per frame: "symbols" are the most likely ones, as bytes up to
- * q = 256, else shorts; "posteriors" are q floats per symbol; "extrinsics" are posteriors
- * divided by the priors; "llr" are the extrinsic LLRs of the log2 q bits of each symbol
- * as signed bytes, the most significant bit first, 8 steps per nat; \b positive \b means
- * \b bit \b 0, unless \p positive_bit is 1.
+ * The \p mode tells how the input is divided into frames:
+ *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of
+ *    items. Items outside frames, and tags without a length of at least 1, are dropped
+ *    with one warning. A frame also ends at the next tag and at the end of the input.
+ *    With \p frame_items all frames have this length, and length tags are ordinary tags.
+ *  - "stream": frames follow one another without marks, and the decoder finds them.
  *
- * Tags on the first output item of each frame that \p status_tags selects:
- *  - \c sync_drift (long): most likely number of items received less items sent,
+ * In framed mode a second input may be connected. It takes the priors of each frame, N·q
+ * weights as floats, one for each value of each message symbol. If the second input ends
+ * before the priors of a frame are complete, the frame is decoded without priors.
+ *
+ * The \p output of a frame has for each of its N message symbols:
+ *  - "symbols": the most likely value, as a byte up to q = 256, else as a short,
+ *  - "posteriors": q posterior probabilities as floats, of sum 1,
+ *  - "extrinsics": q floats of sum 1, proportional to posteriors divided by priors,
+ *  - "llr": the extrinsic LLRs of its log2 q bits as signed bytes, the most significant
+ *    bit first, 8 steps per nat; \b positive \b means \b bit \b 0, unless \p positive_bit
+ *    is 1.
+ *
+ * The block adds these tags on the first output item of each frame that \p status_tags
+ * selects:
+ *  - \c sync_drift (long): most likely number of received items minus sent items,
  *  - \c sync_logp (double): natural log of the probability of the received items. In
- *    stream mode, minus the log-probability of the same number of random items,
+ *    stream mode the log-probability of the same number of random items is subtracted,
  *  - \c sync_valid (bool): false if the frame cannot be decoded, because its length is
- *    outside the limits or no message explains it: symbols are 0, posteriors uniform,
- *  - \c sync_lock (bool, stream mode): whether the decoder tracks the frames,
- *  - \c sync_bound (double, stream mode with \p bounds): upper bound on the error of any
- *    posterior of this frame due to uncertainty about where it begins, and of any
- *    posterior of the previous frame due to its limited look-ahead. It is 1 if items were
- *    lost or inserted, or if the previous frame was not tracked,
- *  - key \p length_tag (long): number of output items of the frame; written for every
- *    frame (regardless of \p status_tags) unless \p frame_items is set.
+ *    outside the limits or no message explains it; symbols are then 0, and posteriors
+ *    uniform,
+ *  - \c sync_lock (bool, stream mode): whether the decoder tracks the frame boundaries,
+ *  - \c sync_bound (double, stream mode with \p bounds): upper bound on errors of
+ *    posteriors. It covers this frame's errors that result from uncertainty about where
+ *    the frame begins, and the previous frame's errors that result from its limited
+ *    look-ahead. It is 1 if items were lost or inserted, or if the previous frame was not
+ *    tracked,
+ *  - key \p length_tag (long): number of output items of the frame; on every frame,
+ *    regardless of \p status_tags, unless \p frame_items is set.
  *
- * Other tags move to the first output item of their symbol.
+ * Other tags move to the first output item of their message symbol.
+ *
+ * The message port \c status sends a dictionary when the block starts and ends, when a
+ * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_sync_map : virtual public gr::block
 {
@@ -74,63 +87,69 @@ public:
     /*!
      * Makes a decoder.
      *
-     * \param codebook N·q rows of n bits, row i·q + D for symbol D at index i, the
-     *        leftmost bit sent first
-     * \param q number of message symbols, 2 to 65536
-     * \param n bits per symbol
-     * \param frame_symbols N, symbols per frame
+     * \param codebook N·q rows of n bits; row i·q + D is the word for message symbol D at
+     *        index i of a frame, and its leftmost bit is sent first
+     * \param q number of values of a message symbol, 2 to 65536
+     * \param n bits per message symbol, 1 to 4096
+     * \param frame_symbols N, message symbols per frame
      * \param p_insert probability of an insertion before a bit, 0 to 0.99
      * \param p_delete probability that a bit is deleted; p_insert + p_delete is below 1
      * \param p_substitute probability that a transmitted bit is flipped, 0 to 1
      * \param mode "framed" or "stream"
-     * \param length_tag key of the tags with a frame's length; may be "" in stream mode
-     * \param soft_input "hard" or "float"; likelihoods of an alphabet above 2 require the
-     *        CPU with form "corridor"
+     * \param length_tag key of the tags with the length of a frame; may be "" in stream
+     *        mode and with \p frame_items
+     * \param soft_input "hard" or "float". With "float", an alphabet above 2 and form
+     *        "corridor", only the CPU can decode
      * \param output "symbols", "posteriors", "extrinsics" or "llr" (q a power of two)
-     * \param precision "float", "double" or "mixed"
-     * \param storage "auto", "global" or "local" (corridor only)
-     * \param batch frames decoded at once; 0: chosen for the device
-     * \param slots batches in flight, 1 to 16
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param precision "float", "double" or "mixed" (lattices in float, all else in
+     *        double)
+     * \param storage storage of branch metrics (corridor only): "global" for a whole
+     *        frame, "local" for one message symbol, computed twice, or "auto": "global"
+     *        if memory allows
+     * \param batch frames per batch; 0: chosen for the device
+     * \param slots batches in flight on each device, 1 to 16
+     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
+     *        input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param threads threads of the CPU backend, 1 to 256
      * \param form "linear" (exact), or "corridor": the decoder of the paper
-     * \param exclusion probability of drifts outside the window, 1e-15 to below 1
-     * \param mn_min smallest drift change per symbol, −n to 0 (corridor only)
-     * \param mn_max largest drift change per symbol; both 0: from the exclusion (corridor
-     *        only)
-     * \param lookahead number of look-ahead symbols used after each frame; 0: chosen
-     *        (stream mode)
-     * \param acquire number of initial items at which the first frame may begin; 0: it
-     *        begins at the first (stream mode)
-     * \param alphabet number of channel symbols, 2 to 16
+     * \param exclusion largest probability of drifts outside the window of drifts that
+     *        are considered, 1e-15 to below 1
+     * \param mn_min smallest drift change per message symbol, −n to 0 (corridor only)
+     * \param mn_max largest drift change per message symbol (corridor only). If mn_min
+     *        and mn_max are 0, both are derived from the exclusion
+     * \param lookahead number of message symbols after each frame that are decoded with
+     *        it, up to 2^20; 0: chosen (stream mode)
+     * \param acquire number of initial items at which the first frame may begin, up to
+     *        2^20; 0: it begins at the first (stream mode)
+     * \param alphabet number of channel symbols, 2 to 16; above 2 they replace bits
      * \param receiver "corridor", "lattice" (the whole lattice) or "trellis" (a cap on
      *        insertions); the last two on the CPU only (corridor only)
      * \param insertion_cap largest number of insertions before a bit (receiver "trellis")
      * \param state_threshold boundary metrics below this fraction of the largest count as
-     *        0; 0 to below 1, above 0 on the CPU only (corridor only)
-     * \param lattice_threshold lattice values below this fraction of their row's largest
-     *        count as 0; 0 to below 1, above 0 on the CPU only (corridor only)
+     *        0 (corridor only); 0 to below 1, CUDA requires 0
+     * \param lattice_threshold lattice values below this fraction of the largest in their
+     *        row count as 0 (corridor only); 0 to below 1, CUDA requires 0
      * \param start_first the drift of start_prior's first entry (framed mode)
      * \param start_prior weights of the drifts start_first, start_first + 1, … at the
      *        beginning of a frame; a frame with drift m begins at item m. Empty:
      *        start_first is certain
      * \param end_first the drift of end_prior's first entry (framed mode)
      * \param end_prior weights of the drifts end_first, end_first + 1, … at the end of a
-     *        frame; a frame with drift m ends n·N + m items after item 0. Empty: it ends
-     *        with its last item
-     * \param devices CUDA devices, up to 16, over which batches rotate, in place of
-     *        \p device; empty: that one
+     *        frame; a frame with drift m ends before item n·N + m. Empty: it ends with
+     *        its last item
+     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
+     *        and replace \p device; empty: \p device only
      * \param positive_bit the bit, 0 or 1, that a positive LLR of output "llr" means
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
      * \param bounds whether to add \c sync_bound (stream mode)
-     * \param status_tags which frames get status tags: "all", "failures" (those that are
+     * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"
-     * \param frame_items constant number of received items per frame; \p end_prior has
-     *        the drifts with which frames may end. 0: length tags mark frames (framed
-     *        mode)
+     * \param frame_items number of received items of every frame (framed mode); the real
+     *        end may lie before the last of them, see \p end_prior. 0: length tags mark
+     *        frames
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -179,19 +198,22 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the number of frames per batch.
     virtual int batch() const = 0;
-    //! Returns the number of frames whose start state did not match the end state of the
-    //! previous frame (stream mode).
+    //! Returns the number of frames whose beginning did not match the end of the previous
+    //! frame (stream mode).
     virtual std::uint64_t links_failed() const = 0;
     //! Returns the number of frames that were decoded again because of such a mismatch.
     virtual std::uint64_t frames_again() const = 0;
 
-    //! Sets p_insert from one of the next frames on. \throws std::invalid_argument
+    //! Sets p_insert for frames that are not yet in a batch.
+    //! \throws std::invalid_argument
     virtual void set_p_insert(double p_insert) = 0;
-    //! Sets p_delete from one of the next frames on. \throws std::invalid_argument
+    //! Sets p_delete for frames that are not yet in a batch.
+    //! \throws std::invalid_argument
     virtual void set_p_delete(double p_delete) = 0;
-    //! Sets p_substitute from one of the next frames on. \throws std::invalid_argument
+    //! Sets p_substitute for frames that are not yet in a batch.
+    //! \throws std::invalid_argument
     virtual void set_p_substitute(double p_substitute) = 0;
-    //! Sets the longest wait of a batch that is not full, in ms.
+    //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the number of frames decoded so far.

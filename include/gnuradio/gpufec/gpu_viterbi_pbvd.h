@@ -20,67 +20,84 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Decodes an endless stream, or frames, of soft values. The stream is divided into
+ * The input is an endless stream, or frames, of soft values. A stream is divided into
  * parallel blocks of D decoded stages, each with L more stages on either side, which are
  * decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi
- * Decoder for Convolutional Codes on GPU", 2016). The output depends neither on the
- * backend nor on the size of batches.
+ * Decoder for Convolutional Codes on GPU", 2016). A stage consists of the outputs of the
+ * code for one information bit. The decoded bits depend neither on the backend nor on the
+ * batch size.
  *
- * The input is soft values; \b positive \b means \b bit \b 1, as in gr-fec, gr-digital,
- * gr-satellites and SatDump, unless \p positive_bit is 0. If all polynomials have an odd
- * number of ones, such as 171 and 133, a wrong sign inverts the output bits and cannot be
- * detected; with other codes channel_error_rate() is then that of noise. 0 and NaN are
- * erasures. Infinities saturate, and −128 becomes −127.
+ * A \b positive soft value \b means \b bit \b 1, as in gr-fec, gr-digital, gr-satellites
+ * and SatDump, unless \p positive_bit is 0. A code is transparent if all its polynomials
+ * have an odd number of ones, such as 171 and 133: a wrong sign then inverts the output
+ * bits and cannot be detected. With other codes a wrong sign makes channel_error_rate()
+ * that of noise. 0 and NaN are erasures. Infinities saturate, and −128 becomes −127.
  *
- * The output is packed bytes, the first bit most significant (packed_output), or one bit
- * per byte. Each frame and the end of a stream are padded to a byte. All input is decoded
- * before the block is done. Missing soft values of the last stage count as erasures; an
- * incomplete last frame is dropped.
+ * The output is bytes with one bit or, with \p packed_output, with eight bits, the first
+ * most significant. Each packed frame and the end of a packed stream are padded to a
+ * byte. All input is decoded before the block is done. Missing soft values of the last
+ * stage count as erasures. An incomplete last frame is dropped.
  *
- * Input tags move to the output item that holds their information bit, those in a frame's
- * tail to the frame's last. The value of a tag of key \p length_tag_key, a positive
- * integer, is converted from input to output items, with both ends of the packet rounded
- * down; tags with other values are dropped with one warning. In frames without lock, such
- * a tag begins a packet of one or more frames; until the first tag, frames follow one
- * another. A packet whose length is not a multiple of the frame's, a frame that the next
- * tag cuts short, and items outside packets are dropped, with one warning each, and
- * counted by skipped_frame_count(). The next tag restores alignment. The block adds two
- * tags on the first output item of each group of parallel blocks (or frames) with about
- * 2^20 bits. They result from re-encoding the first 2048 decoded bits (or fewer) of the
- * first parallel block (or frame) of the group:
+ * Input tags move to the output item that holds their information bit. Tags in the tail
+ * of a frame move to the last item of the frame. The value of a tag of key
+ * \p length_tag_key, the number of input items of a packet, is converted to the number of
+ * output items, with both ends of the packet rounded down; tags with other values are
+ * dropped with one warning.
+ *
+ * In frames without lock, a length tag begins a packet of one or more frames. Until the
+ * first such tag, frames follow one another. The block drops packets whose length is not
+ * a whole number of frames, frames that the next tag cuts short, and items outside
+ * packets. It warns once of each of these faults, and skipped_frame_count() counts the
+ * dropped frames and packets. The next tag restores alignment.
+ *
+ * The block adds two tags on the first output item of each group of parallel blocks (or
+ * frames) with about 2^20 bits. They result from encoding the first 2048 decoded bits (or
+ * fewer) of the first parallel block (or frame) of the group again:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
- *    divided by the number of all, in int8 steps.
+ *    divided by the number of all soft values, in int8 steps.
  *
- * With \p lock "auto" the block finds where pairs of soft values and puncturing periods
- * begin, and resolves the ambiguities of \p lock_constellation, for the code and all of
- * \p lock_presets. Every hypothesis decodes the same window, and its error rate is
- * compared with that of its code on pure noise; the probability of a lock on noise
- * is below 1e-12 per window. Input received during the search is decoded after the lock,
- * up to \p lock_memory; older input is dropped. While locked, decoded bits are
- * re-encoded: after a lost or repeated soft value, or a change of rotation or code rate,
- * the block searches again and reports where the lock was lost. Each lock begins on a
- * new output item, so that packed output has up to 7 zeros before it. Item counts
- * exclude dropped input; the relative rate is that of the lowest code rate. Terminated
- * frames without gaps are found by the K−1 zeros at their ends within 20 frames or a
- * window, and so is their sign.
- * The first output item of each lock has the tag
- *  - \c viterbi_lock (dictionary): \c locked (true), \c preset ("" for the code of the
- *    first four parameters), \c code, \c pair_phase and \c puncturing_phase (index of
- *    the first soft value of a pair or period, modulo its length),
- *    \c rotation (degrees counterclockwise, 0 or 90), \c swapped (I and Q),
- *    \c half_symbol (I and Q of a pair are in consecutive input symbols), \c inverted
- *    (all signs), \c error_rate, \c chance_error_rate (of noise),
- *    \c first_value (first soft value of the lock), \c known_value (last soft value
- *    needed to find it), \c dropped and \c locks (dropped soft values and locks since the
- *    beginning);
+ * With \p lock "auto" the block searches for the phase. It finds where pairs of soft
+ * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
+ * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
+ * the same window of the input, encodes the bits again, and compares the channel error
+ * rate with that of the same code on pure noise. The probability of a lock on noise is
+ * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
+ * of frames also show where frames begin, and their sign.
  *
- * after a lost lock, a tag with the value false precedes it on the same item. The message
- * port \c status sends the same with \c event "lock" or "unlock" as soon as it is known,
- * and every \p status_period_s a message with \c event "status". Some rotations map
- * code sequences to code sequences and cannot be detected: 90 degrees with I and Q
- * exchanged for some codes (such as DVB's 5/6), and 180 degrees if all polynomials have
- * an odd number of ones.
+ * During the search the block stores up to \p lock_memory soft values and decodes them
+ * after the lock; older values are dropped. While locked, it compares the input with
+ * decoded bits that are encoded again. After a lost or repeated soft value, or a change
+ * of rotation or code rate, it searches again. Each lock begins on a new output item, so
+ * that packed output has up to 7 zeros before it. Dropped input has no output. The
+ * relative rate of the block is that of the lowest code rate.
+ *
+ * The first output item of each lock has the tag \c viterbi_lock, a dictionary:
+ *  - \c locked: true,
+ *  - \c preset: name of the preset, "" for the code of the first four parameters,
+ *  - \c code: constraint length, octal polynomials and puncturing pattern,
+ *  - \c pair_phase, \c puncturing_phase: index of the first soft value of a pair or of a
+ *    puncturing period, modulo its length,
+ *  - \c rotation: 0 or 90 degrees counterclockwise,
+ *  - \c swapped: whether I and Q are exchanged,
+ *  - \c half_symbol: whether I and Q of a pair are in consecutive input symbols,
+ *  - \c inverted: whether all signs are inverted,
+ *  - \c error_rate, \c chance_error_rate: channel error rate, and that of noise,
+ *  - \c first_value: index of the first soft value of the lock,
+ *  - \c known_value: index of the last soft value needed to find the lock,
+ *  - \c dropped, \c locks: number of dropped soft values and of locks since the
+ *    beginning.
+ *
+ * If the previous lock was lost, the same item has another tag \c viterbi_lock before it,
+ * with the value false. Some rotations map code sequences to code sequences and cannot be
+ * detected: 90 degrees with I and Q exchanged for some codes (such as DVB's 5/6), and 180
+ * degrees for transparent codes.
+ *
+ * The message port \c status sends a dictionary when the block starts and ends, when a
+ * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * \c backend, \c items_in and \c items_out. It also sends \c event "lock" or "unlock"
+ * with the entries of \c viterbi_lock as soon as the change is known, and \c event
+ * "status" every \p status_period_s.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -102,35 +119,37 @@ public:
      * \param soft_input "int8" (a byte), "float", "packed4" (two 4-bit two's complement
      *        values per byte, the first in the high nibble), or "uint8" (a byte of offset
      *        binary with 128 in the middle, as in gr-fec and libfec)
-     * \param soft_scale int8 steps for one unit of float amplitude
-     * \param packed_output whether the output has eight bits per byte, the first most
-     *        significant, or one
-     * \param decode_length D, a multiple of 32 stages; 0: chosen for the code
+     * \param soft_scale int8 steps per unit of amplitude of float input
+     * \param packed_output true: eight bits per output byte, the first most significant;
+     *        false: one bit per byte
+     * \param decode_length D, stages, a multiple of 32; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
-     * \param batch parallel blocks decoded at once; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16; with lock one more up to
-     *        that limit, because re-encoding uses the batch's slot
-     * \param max_latency_ms longest wait of a batch that is not full, ms
+     * \param batch parallel blocks per batch; 0: chosen for the device
+     * \param slots batches in flight on each device, 1 to 16. With lock the block uses
+     *        one more, up to 16, because checking a lock occupies a slot
+     * \param max_latency_ms longest time in ms that an incomplete batch waits for more
+     *        input
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
-     * \param threads of the CPU backend, 1 to 256
-     * \param cuda_kernel "auto"; "pbvd": the decoder of the paper; "registers" (for many
-     *        blocks) or "fused" (for few), which support some codes only
-     * \param length_tag_key key of tags with a length in input items; "": none
-     * \param devices CUDA devices, up to 16, over which batches rotate, in place of
-     *        \p device; empty: that one
+     * \param threads threads of the CPU backend, 1 to 256
+     * \param cuda_kernel kernel on CUDA devices: "pbvd", the decoder of the paper;
+     *        "registers" (for many parallel blocks) or "fused" (for few), which support
+     *        some codes only; or "auto"
+     * \param length_tag_key key of tags with the number of items of a packet; "": none
+     * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
+     *        and replace \p device; empty: \p device only
      * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
      *        first four parameters, which must not be given then; "": none
      * \param positive_bit the bit, 0 or 1, that a positive soft value means
      * \param lock "off"; "auto": phase search in streams and in terminated frames without
      *        gaps
-     * \param lock_constellation "bpsk": beginning of pairs and periods, and the sign
-     *        unless the code is transparent; "qpsk": also rotation by 90 degrees and
-     *        exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
-     *        of the input, because of the offset of half a symbol
+     * \param lock_constellation ambiguities to resolve. "bpsk": the sign, unless the code
+     *        is transparent; "qpsk": also rotation by 90 degrees and exchanged I and Q;
+     *        "oqpsk": also I and Q of a pair in consecutive symbols of the input, because
+     *        of the offset of half a symbol
      * \param lock_presets names of further codes to search for
      * \param lock_memory soft values stored during the search, 10^4 to 10^9
-     * \param status_period_s seconds between messages \c status; 0: none
+     * \param status_period_s seconds between messages with \c event "status"; 0: none
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
      * \param lock_first_item first soft value of a symbol, "i" or "q"
@@ -175,23 +194,24 @@ public:
     //! Returns L, the number of further stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
-    //! Returns the channel's bit error rate, estimated by re-encoding the first 2048
-    //! decoded bits of the last batch (in frames, those of its first frame); NaN before
-    //! the first batch.
+    //! Returns the channel's bit error rate, estimated by encoding the first 2048 decoded
+    //! bits of the last batch again (in frames, those of its first frame); NaN before the
+    //! first batch.
     virtual double channel_error_rate() const = 0;
     //! Returns the sum of the magnitudes of soft values with a wrong sign, divided by the
-    //! number of all, in int8 steps, from the bits of channel_error_rate().
+    //! number of all soft values, in int8 steps. It is measured on the same bits as
+    //! channel_error_rate().
     virtual double metric() const = 0;
 
     //! Returns whether a phase is found; always false without lock "auto".
     virtual bool locked() const = 0;
-    //! Returns the fields of the tag viterbi_lock with the current error rate; an empty
-    //! dictionary without lock.
+    //! Returns the entries of the tag viterbi_lock with the current error rate; an empty
+    //! dictionary while no phase is found.
     virtual pmt::pmt_t lock_state() const = 0;
     //! Returns the number of soft values for which no code was found.
     virtual std::uint64_t dropped() const = 0;
-    //! Returns the number of frames that a length tag cut short, and of packets of a
-    //! wrong length.
+    //! Returns the number of frames that a length tag cut short, plus the number of
+    //! packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     //! Sets the int8 steps per unit of amplitude of float input, from the next input on.
@@ -199,10 +219,10 @@ public:
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! Sets the longest wait of a batch that is not full, in ms. It also applies to a
-    //! batch already waiting. \throws std::invalid_argument
+    //! Sets the longest time in ms that an incomplete batch waits for more input. It also
+    //! applies to a batch already waiting. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
-    //! Returns the longest wait of a batch that is not full, in ms.
+    //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;
 
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if

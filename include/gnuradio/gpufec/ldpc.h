@@ -26,11 +26,12 @@ namespace gr::gpufec {
 class GPUFEC_API ldpc_code
 {
 public:
+    // Limits of codes from files.
     static constexpr unsigned max_bits = 1u << 20;
     static constexpr unsigned max_edges = 1u << 24;
     static constexpr unsigned max_check_degree = 4096;
-    //! Largest matrix size (rows × columns) for which Gauss-Jordan elimination is done on
-    //! a code without known structure.
+    //! Largest matrix (rows × columns) on which Gauss-Jordan elimination is tried to find
+    //! the message positions of a code without known structure.
     static constexpr std::uint64_t max_elimination = std::uint64_t(1) << 27;
 
     //! A range of bit numbers.
@@ -51,12 +52,12 @@ public:
      */
     static ldpc_code dvbs2(const std::string& frame_size, const std::string& rate);
 
-    //! Returns the rates of a frame size, in ascending order.
+    //! Returns the rates of a frame size of DVB-S2, in ascending order.
     //! \throws std::invalid_argument
     static std::vector<std::string> dvbs2_rates(const std::string& frame_size);
 
     /*!
-     * \brief Returns a code of a standard.
+     * \brief Returns a code of a standard. rates() lists all rates.
      *
      * | standard    | frame_size                         | rate                        |
      * |-------------|------------------------------------|-----------------------------|
@@ -72,14 +73,19 @@ public:
      * | nr          | bg1 z384: base graph, lifting size | 22/24 … 22/66               |
      * | nr          | bg2 z384: base graph, lifting size | 10/12 … 10/50               |
      *
-     * A rate of nr is the number of message blocks over the number of sent blocks.
-     * Sources: EN 302 307-1 (dvbs2), EN 302 307-2 (dvbs2x), EN 302 755 (dvbt2), CCSDS
-     * 131.0-B (ccsds_c2, ccsds_ar4ja), IEEE 802.11, 19.3.11.7 (wifi), 3GPP
-     * TS 38.212, 5.3.2 (nr).
+     * dvbs2x normal and short include the rates of dvbs2. A rate of nr is 1/3 (bg1), 1/5
+     * (bg2), or the number of message blocks over the number of sent blocks; a block has
+     * as many bits as the lifting size. Sources: EN 302 307-1 (dvbs2), EN 302 307-2
+     * (dvbs2x), EN 302 755 (dvbt2), CCSDS 131.0-B (ccsds_c2, ccsds_ar4ja), IEEE 802.11,
+     * 19.3.11.7 (wifi), 3GPP TS 38.212, 5.3.2 (nr).
      *
      * Bits that a standard never sends are punctured, and constant bits are shortened.
-     * Filler bits are sent but have no position in the codeword (sent_positions()). Rows
-     * of NR's base graphs are omitted if their parity bits are not sent.
+     * The zeros that ccsds_c2 appends to a codeword are sent but have no position in the
+     * codeword (sent_positions()). Rows of NR's base graphs are omitted if their parity
+     * bits are not sent.
+     * \param standard name of the standard
+     * \param frame_size size in bits where it is a number; N: codeword, K: message
+     * \param rate code rate
      * \throws std::invalid_argument that names the parameter and what is allowed
      */
     static ldpc_code standard(const std::string& standard,
@@ -90,76 +96,78 @@ public:
     //! Returns a standard's frame sizes; for nr, all lifting sizes of both graphs.
     //! \throws std::invalid_argument
     static std::vector<std::string> frame_sizes(const std::string& standard);
-    //! Returns the rates of a frame size, ascending. \throws std::invalid_argument
+    //! Returns the rates of a frame size. \throws std::invalid_argument
     static std::vector<std::string> rates(const std::string& standard,
                                           const std::string& frame_size);
 
     /*!
      * \brief Reads a code from MacKay's alist format.
      *
-     * Bit and check lists must agree. K = N − rank. If the columns of the last bits are
-     * lower triangular, the message is the first K bits. Else Gauss-Jordan elimination
-     * chooses pivots from the last column backwards, and the message is the K columns
-     * without a pivot, in ascending order. A matrix beyond max_elimination that is not
-     * triangular has K = N − checks and no known message positions.
+     * The lists of bits and of checks must agree. They may be padded with zeros. Empty
+     * lines, lines that begin with # and text after the last list are ignored.
      *
-     * Lists may be padded with zeros. Empty lines, lines that begin with # and text after
-     * the last list are ignored.
+     * The number of message bits is K = N − rank. If the last columns of the matrix, one
+     * for each check, are lower triangular, the message is the first K bits. Otherwise
+     * Gauss-Jordan elimination chooses pivots from the last column backwards, and the
+     * message is the K columns without a pivot, in ascending order. For larger matrices
+     * than max_elimination K = N − checks, and the message is the first K bits if the
+     * other bits follow from them; else its positions are not known.
      *
      * \param text the contents of the file
-     * \param name of the code in messages and tags
+     * \param name name of the code in messages and tags
      * \throws std::invalid_argument that names the line
      */
     static ldpc_code from_alist(std::istream& text, const std::string& name);
-    //! Reads a code from an alist file. \throws std::invalid_argument
+    //! Reads a code from an alist file. The name of the code is the path.
+    //! \throws std::invalid_argument
     static ldpc_code from_alist_file(const std::string& path);
 
     /*!
      * \brief Reads a quasi-cyclic code from its base matrix.
      *
-     * The text begins with "lifting Z", the lifting size of 1 or more. Each line after it
-     * is a row of the base matrix: for each block of Z columns, -1 for none, or the
-     * shifts of its circulants, 0 to Z − 1, separated by commas. Check j of a row
-     * contains bit (j + shift) mod Z of the block. Text after # is a comment. Further
-     * lines may be
-     *  - "chain": the matrix has the message bits only. A parity bit per check follows;
-     *    with R rows, check j of row i is check c = j·R + i, which also contains parity
-     *    bits c − 1 and c, as in DVB-S2.
+     * The text begins with "lifting Z", where Z is the lifting size, 1 or more. Each line
+     * after it is a row of the base matrix. The row has an entry for each block of Z
+     * columns: the shifts of the block's circulants, 0 to Z − 1, separated by commas, or
+     * -1 if the block is zero. Check j of a row contains bit (j + shift) mod Z of the
+     * block. Text after # is a comment. Further lines may be
+     *  - "chain": the rows list message bits only. The codeword also has one parity bit
+     *    for each check, as in DVB-S2: with R rows, check j of row i has number
+     *    c = j·R + i and also contains parity bits c − 1 and c.
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as in with_positions().
      *
-     * Message positions are found as for an alist. In a matrix too large for elimination,
-     * the message is the first bits if the other bits follow from them.
+     * Message positions are found as for an alist.
      * \param text the contents of the file
-     * \param name of the code in messages and tags
+     * \param name name of the code in messages and tags
      * \throws std::invalid_argument that names the line and the value
      */
     static ldpc_code from_base_matrix(std::istream& text, const std::string& name);
 
-    //! Reads a file in either format, which is recognised by its first word.
-    //! \throws std::invalid_argument
+    //! Reads a code from an alist file or a base matrix file. The first word of the file
+    //! tells the format. \throws std::invalid_argument
     static ldpc_code from_file(const std::string& path);
 
     /*!
-     * \brief Returns the code with its circulants, for write_base_matrix(). The order of
-     * checks and bits stays the same.
+     * \brief Returns the code with its circulants, so that write_base_matrix() can write
+     * it. The order of checks and bits stays the same.
      * \param lifting the lifting size; 0: the largest that fits the matrix
      * \throws std::invalid_argument if the matrix does not consist of circulants of that
      *         size
      */
     ldpc_code with_circulants(unsigned lifting = 0) const;
 
-    //! Writes the base matrix for from_base_matrix(). \throws std::invalid_argument if
-    //! the code has no circulants
+    //! Writes the base matrix in the format of from_base_matrix().
+    //! \throws std::invalid_argument if the code has no circulants
     void write_base_matrix(std::ostream& text) const;
 
     /*!
      * \brief Returns the code with punctured and shortened positions.
      *
-     * Positions are 0 to n() − 1, in any order. They are added to those of a standard.
+     * The positions, 0 to n() − 1 in any order, are added to those that the code already
+     * punctures and shortens.
      * \param punctured positions that are not sent and unknown to the decoder
-     * \param shortened positions that are not sent and known to be 0; any message bits
-     *        among them are removed from the message
+     * \param shortened positions that are not sent and known to be 0; message bits among
+     *        them are removed from the message
      * \throws std::invalid_argument for a position twice or beyond the end, or if no bit
      *         is left to be sent
      */
@@ -172,77 +180,81 @@ public:
      * \param rule
      *  - "systematic": as from_alist() finds them
      *  - "first", "last": the first or the last K bits that are not shortened, for
-     *    encoders of [message parity] and [parity message]
-     *  - "gr_fec_ldpc_encoder": those of gr-fec's ldpc_encoder and ldpc_decoder, by
+     *    codewords of the form [message parity] or [parity message]
+     *  - "gr_fec_ldpc_encoder": as in gr-fec's ldpc_encoder and ldpc_decoder, which use
      *    Gaussian elimination row by row. The first column at or to the right of the
      *    diagonal with a 1 is swapped with the diagonal column; rows that become all-zero
      *    are skipped. The message is the columns to the right of the diagonal, in their
      *    final order.
      * \throws std::invalid_argument if there is no such rule, or if the other bits of the
-     *         codeword do not follow from the message; the message of the exception
-     *         names the first position that depends on earlier ones
+     *         codeword do not follow from the message
      */
     ldpc_code with_message_positions(const std::string& rule) const;
     //! Returns the code with message bit i at position positions[i], from 0.
-    //! \throws std::invalid_argument as the function above
+    //! \throws std::invalid_argument if there are not k() positions, or if the other bits
+    //! of the codeword do not follow from the message
     ldpc_code with_message_positions(const std::vector<std::uint32_t>& positions) const;
 
     //! Returns a name such as "dvbs2 normal 1/2", or the one given to from_alist().
     const std::string& name() const;
-    unsigned n() const;      //!< bits of a codeword, sent or not
-    unsigned k() const;      //!< message bits
-    unsigned checks() const; //!< rows, redundant ones included
-    std::size_t edges() const;
-    //! Returns the bits of check \p c, which are distinct.
+    unsigned n() const;        //!< number of bits of a codeword, sent or not
+    unsigned k() const;        //!< number of message bits
+    unsigned checks() const;   //!< number of checks (rows), redundant ones included
+    std::size_t edges() const; //!< number of ones in the matrix
+    //! Returns the numbers of the bits of check \p c, which are distinct.
     bits_view check(unsigned c) const;
-    unsigned largest_check_degree() const;
-    unsigned largest_bit_degree() const;
+    unsigned largest_check_degree() const; //!< largest number of bits of a check
+    unsigned largest_bit_degree() const;   //!< largest number of checks of a bit
 
-    //! Returns whether message positions are known, so that it can be encoded.
+    //! Returns whether message positions are known, so that messages can be encoded.
     bool can_encode() const;
     //! Returns whether the message is the first k() bits of a codeword.
     bool systematic_prefix() const;
-    //! Returns the position of each message bit; empty if not known.
+    //! Returns the position of each message bit in the codeword; empty if not known.
     const std::vector<std::uint32_t>& message_positions() const;
-    //! Returns the message bit at \p position of the codeword, or else the nearest one
-    //! before it; 0 if there is none.
+    //! Returns the index of the message bit at \p position of the codeword, or of the
+    //! nearest message bit before it; 0 if there is none.
     unsigned message_bit(std::uint32_t position) const;
-    //! Returns a warning if an alist is probably not a parity-check matrix, with advice;
+    //! Returns a warning with advice if an alist is probably not a parity-check matrix;
     //! "" if it seems right.
     const std::string& warning() const;
 
-    //! Returns the number of bits sent per frame: input of a decoder, output of an
-    //! encoder.
+    //! Returns the number of bits sent per frame: the channel values that a decoder
+    //! takes, and the bits that an encoder returns.
     unsigned sent() const;
-    //! Marks a filler bit, which is always 0, in sent_positions().
+    //! Stands in sent_positions() for a filler bit, which is sent, is always 0, and is no
+    //! bit of the codeword.
     static constexpr std::uint32_t fill = ~0u;
-    //! Returns the position of each sent bit, or \c fill; empty if all n() are sent in
-    //! order.
+    //! Returns the position in the codeword of each sent bit, or \c fill; empty if all
+    //! n() bits are sent in order.
     const std::vector<std::uint32_t>& sent_positions() const;
-    const std::vector<std::uint32_t>& punctured() const; //!< ascending
-    const std::vector<std::uint32_t>& shortened() const; //!< ascending
+    //! Returns the punctured positions of the codeword, ascending.
+    const std::vector<std::uint32_t>& punctured() const;
+    //! Returns the shortened positions of the codeword, ascending.
+    const std::vector<std::uint32_t>& shortened() const;
 
-    //! Circulant: check j of the row contains bit (j + shift) mod lifting() of the
-    //! column.
+    //! A circulant of the base matrix. Check j of block row \c row contains bit
+    //! (j + shift) mod lifting() of block column \c column.
     struct circulant {
         std::uint32_t row, column, shift;
     };
-    //! Returns the lifting size of the matrix without its parity chain, if any; 0 if it
-    //! is not known.
+    //! Returns the lifting size of the base matrix; 0 if it is not known.
     unsigned lifting() const;
-    //! Returns the circulants row by row.
+    //! Returns the circulants block row by block row; a parity chain has none. Empty if
+    //! they are not known.
     const std::vector<circulant>& circulants() const;
 
     /*!
-     * \brief Returns the number of rows of circulants of a code with a parity chain, such
-     * as those of DVB-S2; 0 for others.
+     * \brief Returns the number of block rows of a code with a parity chain, such as the
+     * codes of DVB-S2; 0 for other codes.
      *
-     * Check j·q + i, j in 0 … lifting() − 1, is in row i.
+     * In a parity chain, check c contains parity bits c − 1 and c. Check j·q + i is check
+     * j of block row i, with j from 0 to lifting() − 1.
      */
     unsigned q() const;
-    //! Returns the addresses of each group of 360 information bits, for a parity chain
-    //! and lifting size 360. Bit m of group g is in check j·q + i if
-    //! ((j − m) mod 360)·q + i is one of the group's addresses.
+    //! Returns the addresses of each group of 360 message bits, as in the tables of
+    //! EN 302 307-1; empty for codes without a parity chain of lifting size 360. Bit m of
+    //! group g is in check j·q + i if ((j − m) mod 360)·q + i is an address of the group.
     const std::vector<std::vector<std::uint16_t>>& addresses() const;
 
 private:
@@ -260,25 +272,24 @@ public:
     //! \throws std::invalid_argument if the message positions of \p code are not known
     explicit ldpc_encoder_kernel(const ldpc_code& code);
 
-    //! Encodes k() bits into n() bits.
+    //! Encodes the k() bits of a message to the n() bits of a codeword, one per byte.
     void encode(const std::uint8_t* message, std::uint8_t* codeword) const;
-    //! Extracts the sent() bits from the n() bits of a codeword.
+    //! Extracts the sent() bits from the n() bits of a codeword, one per byte.
     void send(const std::uint8_t* codeword, std::uint8_t* sent) const;
 
     /*!
-     * \brief Encodes k() bits to the sent() bits, eight per byte, the first most
-     * significant.
+     * \brief Encodes the k() bits of a message to the sent() bits of its codeword. Both
+     * have eight bits per byte, the first most significant.
      *
-     * The last byte of the message and of the output is padded; output padding is zero.
-     * Codes of DVB-S2 are encoded 360 bits at a time.
+     * The output is padded to a byte with zeros.
      */
     void encode_packed(const std::uint8_t* message, std::uint8_t* codeword) const;
 
     const ldpc_code& code() const { return d_code; }
 
 private:
-    //! One circulant of the encoder: XORs a group of 360 message bits, rotated so that
-    //! bit \p from comes first, into row \p row of 360 checks.
+    //! A circulant of the encoder. It adds a group of 360 message bits, rotated so that
+    //! bit \c from comes first, to the 360 checks of block row \c row.
     struct circulant {
         std::uint16_t row, from;
     };
@@ -288,14 +299,15 @@ private:
     std::vector<circulant> d_circulants; // DVB-S2 codes only, group by group
 };
 
-//! Check node update rule: how message magnitudes are computed.
+//! Rule for the magnitude of a check-to-variable message.
 enum class ldpc_algorithm {
     offset_min_sum,     //!< the smallest incoming magnitude minus an offset
     normalized_min_sum, //!< the smallest incoming magnitude times a factor
     min_sum             //!< the smallest incoming magnitude
 };
 
-//! Returns the algorithm of a name. \throws std::invalid_argument
+//! Converts "offset_min_sum", "normalized_min_sum" or "min_sum".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 
 //! Number formats of a decoder.
@@ -305,7 +317,7 @@ enum class ldpc_precision {
     float32 //!< single precision; messages have 16 significant bits
 };
 
-//! Returns the precision of a name. \throws std::invalid_argument
+//! Converts "int8", "int16" or "float". \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_precision ldpc_precision_from_string(const std::string& name);
 
 //! Order in which check-to-variable messages are updated.
@@ -314,23 +326,23 @@ enum class ldpc_schedule {
     flooding //!< all check nodes, then all variable nodes
 };
 
-//! Returns the schedule of a name. \throws std::invalid_argument
+//! Converts "layered" or "flooding". \throws std::invalid_argument for any other name
 GPUFEC_API ldpc_schedule ldpc_schedule_from_string(const std::string& name);
 
-//! Format of channel values.
+//! Format of channel values (LLRs).
 enum class llr_format {
     int8,    //!< one signed byte, with llr_scale steps per nat
     float32, //!< one float, in nats
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
-//! Returns the format of a name. \throws std::invalid_argument
+//! Converts "int8", "float" or "uint8". \throws std::invalid_argument for any other name
 GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 
-//! Kind of output LLRs: one int8 within ±127 for each of the n bits of a codeword, sent
-//! or not.
+//! Kind of output LLRs. A frame has one int8 within ±127 for each of the n bits of its
+//! codeword, sent or not, with ldpc_options::soft_scale steps per nat.
 enum class ldpc_soft_output {
-    none,
+    none,      //!< no LLRs
     posterior, //!< posterior LLRs after the last iteration
     extrinsic  //!< posterior LLRs minus the channel values
 };
@@ -340,46 +352,50 @@ enum class ldpc_symbols {
     none,    //!< the input is channel values
     float32, //!< complex floats
     int16,   //!< pairs of int16, the real part first
-    int8     //!< pairs of int8
+    int8     //!< pairs of int8, the real part first
 };
 
 //! Demapping of symbols to channel values.
 enum class ldpc_demapper {
-    max_log, //!< uses the nearest point of each bit value
-    log_map  //!< uses all points
+    max_log, //!< uses the nearest constellation point for each value of a bit
+    log_map  //!< uses all constellation points
 };
 
-//! A constellation of DVB-S2 or S2X, such as "16apsk". Its radii depend on the rate.
+//! A constellation of DVB-S2 or S2X: its name, such as "16apsk", and the rate and frame
+//! size of the LDPC code, on which the radii of APSK depend.
 struct ldpc_constellation {
     std::string name, rate, frame_size = "normal";
 };
 
-//! Codes and parameters of an ldpc_decoder. The batch size is counted in
-//! codewords.
+//! Codes and parameters of an ldpc_decoder. The batch size is counted in codewords.
 struct ldpc_options : run_options {
     std::vector<ldpc_code> codes; //!< at least one; select() refers to them by index
     llr_format format = llr_format::int8;
-    float llr_scale = 2.0f; //!< steps per nat, int8 and uint8 input only
+    float llr_scale = 2.0f; //!< steps per nat of int8 and uint8 input, above 0
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
     ldpc_schedule schedule = ldpc_schedule::layered;
     unsigned max_iterations = 25; //!< 1 to 1000
     bool early_stop = true;       //!< stop once every check is satisfied
     bool codeword = false; //!< output all n bits of a codeword, not its k message bits
-    bool keep_codeword = false; //!< store decisions for ldpc_decoder::codeword()
-    //! Output n LLRs per frame, not bits.
+    bool keep_codeword = false; //!< store the decided bits for ldpc_decoder::codeword()
+    //! Unless none: output n LLRs per frame, not bits.
     ldpc_soft_output soft = ldpc_soft_output::none;
     bool keep_soft = false; //!< store LLRs for ldpc_decoder::llrs()
     float soft_scale = 0;   //!< steps per nat of output LLRs; 0: llr_scale
-    //! Offset in nats; negative: the value tuned for the code or, with float32, a value
-    //! that decreases with the distance to the second-smallest magnitude.
+    //! Offset of offset_min_sum in nats, 0 to 15. Negative: the value tuned for the code
+    //! or, with float32, a value that decreases with the difference between the smallest
+    //! magnitudes.
     double offset = -1;
-    double normalization = -1;  //!< factor; negative: the value tuned for the code
-    unsigned positive_bit = 0;  //!< the bit, 0 or 1, that a positive value means
-    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
-    //! Format of the symbols of XFECFRAMEs, if they are the input in place of channel
-    //! values. Then format and llr_scale are ignored, and positive_bit applies to output
-    //! LLRs only.
+    //! Factor of normalized_min_sum, 0 to 1. Negative: the value tuned for the code.
+    double normalization = -1;
+    unsigned positive_bit = 0; //!< the bit, 0 or 1, that a positive LLR means
+    //! Whether output in place (decoder::borrow_output()) has one bit per byte, not
+    //! eight.
+    bool bits_in_place = false;
+    //! Format of symbol input; none: the input is channel values. The symbols are those
+    //! of XFECFRAMEs (EN 302 307-1, 5.4), descrambled and without pilots. With symbols,
+    //! format and llr_scale are ignored, and positive_bit applies to output LLRs only.
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
@@ -390,9 +406,10 @@ struct ldpc_options : run_options {
  * \brief LDPC decoder of a stream of frames, each a codeword of one of several codes,
  * without a flowgraph.
  *
- * Push channel values and pull decoded bits. Only one thread at a time may call it. A
- * batch can have frames of different codes; output is in the order of input. An
- * incomplete frame at the end is dropped. Input of every format can be borrowed.
+ * Push channel values and pull decoded bits. A batch can have frames of different codes;
+ * output is in the order of input. An incomplete frame at the end is dropped. Input of
+ * every format can be borrowed if no code is punctured or shortened. Only one thread at a
+ * time may call a decoder.
  */
 class GPUFEC_API ldpc_decoder : public decoder
 {
@@ -405,19 +422,20 @@ public:
         unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };
 
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
-    //! cannot be used
+    //! \throws std::invalid_argument if an option is not allowed
+    //! \throws std::runtime_error if CUDA is required and cannot be used
     explicit ldpc_decoder(const ldpc_options& options, decoder_hooks hooks = {});
 
-    //! Selects the code (and, for symbol input, the constellation) of subsequent frames.
-    //! \throws std::out_of_range
+    //! Selects the code and, for symbol input, the constellation of subsequent frames, by
+    //! their indices in the options. \throws std::out_of_range
     void select(unsigned code, unsigned constellation = 0);
-    //! Sets the Es/N0 of subsequent frames of symbols in dB, −10 to 30, rounded to
-    //! quarters. NaN (the initial value): estimate it from each frame.
+    //! Sets the Es/N0 of subsequent frames of symbols in dB, which is clamped to −10 to
+    //! 30 and rounded to a quarter. NaN (the initial value): estimate it from each frame.
     void set_esn0_db(double esn0_db);
-    //! Returns the code of the current (or next) frame.
+    //! Returns the index of the code of the current frame or, between frames, of the next
+    //! frame.
     unsigned selected() const;
-    //! Returns the current (or next) frame's length in channel values or symbols.
+    //! Returns the length of the frame of selected() in channel values or symbols.
     std::size_t frame_items() const;
     //! Returns the number of items missing from the current frame; 0 between frames.
     std::size_t missing() const;
@@ -428,41 +446,45 @@ public:
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
-    //! returns how many.
+    //! returns how many. It returns fewer if all slots are in flight.
     std::size_t push(const void* values, std::size_t count);
 
-    //! Writes up to \p bytes bytes of decoded bits of one frame, MSB first, padded to a
-    //! byte, and returns how many.
+    //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
+    //! Bytes have eight bits, the first most significant; each frame is padded to a byte.
+    //! \throws std::logic_error with options.soft
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
     //! Writes up to \p bits decoded bits of one frame, one per byte, and returns how
-    //! many.
+    //! many. \throws std::logic_error with options.soft
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! With options.soft: writes up to \p count LLRs of one frame and returns how many.
+    //! Writes up to \p count LLRs of one frame and returns how many.
+    //! \throws std::logic_error without options.soft
     std::size_t pull_llrs(std::int8_t* out, std::size_t count);
 
-    //! Gets the report on the frame whose first item the last pull returned. Returns
-    //! false if there was none, or if the report was taken already.
+    //! Gets the report on the frame whose first output item the last pull wrote. Returns
+    //! false if that pull began no frame, or if the report was taken already.
     bool take_report(report& r);
 
-    //! With keep_codeword: returns the n decided bits of the frame whose first item the
-    //! last pull returned, packed, the first most significant.
+    //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
+    //! eight per byte, the first most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! With keep_soft: returns the n LLRs of the frame whose first item the last pull
-    //! returned; extrinsic if options.soft says so, otherwise posterior.
+    //! With keep_soft: returns the n LLRs of the frame that is being pulled. They are
+    //! extrinsic if options.soft is extrinsic, otherwise posterior.
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless it is finite and above 0
     void set_llr_scale(float scale);
     //! Sets soft_scale of subsequent frames.
-    //! \throws std::invalid_argument
+    //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 
+    //! Returns a code of the options. \throws std::out_of_range
     const ldpc_code& code(unsigned index) const;
-    //! Returns the decoded bits per frame of a code, k or n; with options.soft, n LLRs.
+    //! Returns the number of decoded bits per frame of a code, k or n; with options.soft,
+    //! the number of LLRs, n.
     std::size_t output_bits(unsigned code) const;
 
 private:

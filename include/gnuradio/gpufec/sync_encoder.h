@@ -18,13 +18,15 @@ namespace gr::gpufec {
  * \brief Encoder of message symbols with a codebook, for gpu_sync_map. \ingroup gpufec
  *
  * \details
- * The input is symbols of 0 to q − 1, N per frame: bytes up to q = 256, else shorts. A
- * symbol of q or above counts modulo q. The output is the n·N bits of each frame, one per
- * byte, with their number in a tag of key \p length_tag on the first. An incomplete frame
- * at the end of the input is not sent. Input tags of that key begin packets whose length
- * is a multiple of N. Frames that a tag cuts short, and items outside packets after the
- * first tag, are dropped with one warning. Other tags move to the first bit of their
- * symbol.
+ * Each message symbol is replaced by a word of the codebook. The input is message symbols
+ * of 0 to q − 1, N per frame, as bytes up to q = 256, else as shorts. A symbol of q or
+ * above counts modulo q. The output is the n·N bits of each frame, one per byte. The
+ * first of them has a tag of key \p length_tag with their number. An incomplete frame at
+ * the end of the input is not sent.
+ *
+ * Input tags of that key begin packets whose length is a multiple of N. Frames that a tag
+ * cuts short, and items outside packets after the first tag, are dropped with one
+ * warning. Other tags move to the first bit of their symbol.
  */
 class GPUFEC_API sync_encoder : virtual public gr::block
 {
@@ -34,12 +36,12 @@ public:
     /*!
      * Makes an encoder.
      *
-     * \param codebook N·q rows of n bits, row i·q + D for symbol D at index i, the
-     *        leftmost bit sent first
-     * \param q number of message symbols, 2 to 65536
-     * \param n bits per symbol
-     * \param frame_symbols N, symbols per frame
-     * \param length_tag key of the tag with a frame's length; "" for none
+     * \param codebook N·q rows of n bits; row i·q + D is the word for message symbol D at
+     *        index i of a frame, and its leftmost bit is sent first
+     * \param q number of values of a message symbol, 2 to 65536
+     * \param n bits per message symbol, 1 to 4096
+     * \param frame_symbols N, message symbols per frame
+     * \param length_tag key of the tag with the number of bits of a frame; "": none
      * \param alphabet number of channel symbols, 2 to 16; above 2 they replace bits
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */

@@ -15,7 +15,8 @@
 
 namespace gr::gpufec {
 
-//! Code, channel and options of a sync_reads_decoder, in mode framed without drifts.
+//! Code, channel and options of a sync_reads_decoder. The mode must be framed, and drifts
+//! must be false.
 struct sync_reads_options : sync_options {
     static constexpr unsigned max_reads = 256;
     static constexpr unsigned max_passes = 16;
@@ -26,59 +27,62 @@ struct sync_reads_options : sync_options {
     unsigned passes = 2; //!< decoding passes over all copies, 1 to max_passes
 };
 
-//! Throws std::invalid_argument for numbers of reads and passes outside their ranges, and
-//! for several reads in mode stream.
+//! Checks the numbers of reads and passes, and that the mode is framed if there are
+//! several reads. \throws std::invalid_argument
 GPUFEC_API void check_reads(const sync_reads_options& options);
 
 /*!
- * \brief Decoder of frames of which several copies (reads) were received over independent
- * channels.
+ * \brief Decoder of frames that were received several times over independent channels. A
+ * received copy of a frame is a read.
  *
- * The reads are decoded one after the other. The priors of a read are the product of the
- * other reads' extrinsics: in the first pass of the reads before it, in a second pass of
- * all others. More passes change little. This is expectation propagation with symbols
- * assumed to be independent (T. Minka: Expectation propagation for approximate Bayesian
- * inference, 2001); one pass is assumed density filtering. As symbols depend on each
- * other given one read, the posteriors are an approximation of those given all reads.
- * With one read they are those of a sync_decoder.
+ * The reads of a frame are decoded one after the other. The priors of a read are the
+ * product of the extrinsics of other reads. In the first pass these are the earlier
+ * reads, in later passes all other reads. More than two passes change little.
  *
- * The cost is that of \c reads times \c passes frames. The caller's thread combines the
- * extrinsics. Only one thread at a time may call it.
+ * The method is expectation propagation under the assumption that message symbols are
+ * independent (T. Minka: Expectation propagation for approximate Bayesian inference,
+ * 2001); with one pass it is assumed density filtering. Given a read, message symbols
+ * are not independent, so the posteriors only approximate those given all reads. With
+ * one read, the posteriors equal those of a sync_decoder.
+ *
+ * A frame takes the decoding time of \c reads times \c passes frames. The caller's thread
+ * combines the extrinsics. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API sync_reads_decoder : public decoder
 {
 public:
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
-    //! cannot be used
+    //! \throws std::invalid_argument if an option is not allowed
+    //! \throws std::runtime_error if CUDA is required and cannot be used
     explicit sync_reads_decoder(const sync_reads_options& options,
                                 decoder_hooks hooks = {});
 
     /*!
-     * \brief Takes a read; returns false while full(). Each options().reads consecutive
-     * reads belong to one frame.
+     * \brief Takes a read. Returns false, and takes nothing, while full().
      *
-     * A read whose length is outside the limits, such as 0, counts as not received, and
-     * so do reads that the last frame lacks at finish().
-     * \param items the read's received items, of sync_options::item_bytes() each
+     * Each group of options().reads consecutive reads is a frame. A read whose length is
+     * outside the limits, such as 0, counts as not received. So do the reads that the
+     * last frame lacks at finish().
+     * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param count number of items, from 0
-     * \param priors frame_symbols × q weights of the symbols, with options.priors; only
-     *        those of a frame's first read are used
+     * \param priors with options.priors, frame_symbols × q weights, one for each value of
+     *        each message symbol; nullptr: equal weights. Only those of the first read of
+     *        a frame are used.
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
     /*!
-     * \brief Gets the next frame in order; returns false if it is not decoded yet.
+     * \brief Gets the next frame in order. Returns false if it is not decoded yet.
      *
-     * The frame's status is valid if any of its reads could be decoded. Its
-     * log-probability is the sum of those of these reads, each given the reads before it.
-     * Its drifts and entropy are those of the last such read.
+     * The frame is valid if at least one of its reads could be decoded. Its
+     * log-probability is the sum over these reads of the log-probability of a read given
+     * the earlier ones. Its drifts and entropy are those of the last such read.
      */
     bool pull(sync_decoder::frame& f);
 
     const sync_reads_options& options() const;
-    //! Returns the drifts considered.
+    //! Returns the range of drifts that are considered.
     drift_range window() const;
-    //! Returns the output bytes per message symbol.
+    //! Returns the number of output bytes per message symbol.
     std::size_t symbol_bytes() const;
 
 private:

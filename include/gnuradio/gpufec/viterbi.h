@@ -24,17 +24,19 @@ enum class termination {
     tailbiting  //!< frames that end in the state they began in
 };
 
-//! Returns the termination of a name. \throws std::invalid_argument
+//! Converts "streaming", "terminated", "truncated" or "tailbiting".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API termination termination_from_string(const std::string& name);
-//! Returns "streaming", "terminated", "truncated" or "tailbiting".
+//! Returns the name that termination_from_string() converts to \p ends.
 GPUFEC_API const char* termination_name(termination ends);
 
 /*!
  * \brief A binary convolutional code of rate 1/R, possibly punctured.
  *
- * A shift register holds the newest K bits, the newest as its most significant bit;
- * output r is the parity of the register under polynomial r. The \em state is the K−1
- * bits before the next input bit, the newest of them most significant.
+ * A shift register holds the newest K bits, the newest as its most significant bit. For
+ * each information bit (a \em stage) the code has R outputs: output r is the parity of
+ * the bits of the register that polynomial r selects. The \em state is the K−1 bits
+ * before the next input bit, the newest of them most significant.
  *
  * This is a value type; every object is valid.
  */
@@ -55,7 +57,7 @@ public:
      * \param puncturing pattern: one string of '0' and '1' for each output in the order
      *        of the polynomials, comma separated, all of the same length (1 to 64
      *        stages). Outputs with '1' are sent, within a stage in the order of the
-     *        polynomials; every stage sends at least one. "" for none.
+     *        polynomials; every stage sends at least one. "": nothing is punctured.
      * \throws std::invalid_argument that names the parameter, its value and what is
      *         allowed
      */
@@ -63,33 +65,36 @@ public:
               const std::vector<int>& polynomials,
               const std::string& puncturing = "");
 
-    //! Returns the code of a preset of conv_presets(), with its termination.
-    //! \throws std::invalid_argument
+    //! Returns the code of a preset. Its default_termination() is that of the preset.
+    //! \throws std::invalid_argument for a name that conv_presets() does not have
     static conv_code preset(const std::string& name);
 
     //! Returns the default of viterbi_options::ends: the preset's termination, or
     //! streaming for other codes.
     termination default_termination() const { return d_termination; }
 
+    //! Returns the constraint length K.
     unsigned constraint_length() const { return d_constraint_length; }
+    //! Returns the number of outputs R.
     unsigned outputs() const { return d_polynomials.size(); }
     unsigned states() const { return 1u << (d_constraint_length - 1); }
 
-    //! Returns the magnitude of polynomial \p r.
+    //! Returns polynomial \p r without its sign.
     unsigned polynomial(unsigned r) const { return d_polynomials[r]; }
     //! Returns whether output \p r is inverted.
     bool inverted(unsigned r) const { return d_inverted[r]; }
 
-    //! Returns the R output bits, output 0 most significant, before inversion and
-    //! puncturing.
+    //! Returns the R output bits for input \p bit in \p state, before inversion and
+    //! puncturing. Output 0 is the most significant.
     unsigned output_word(unsigned state, unsigned bit) const;
-    //! Returns the state after \p bit in \p state.
+    //! Returns the state that follows \p state after input \p bit.
     unsigned next_state(unsigned state, unsigned bit) const
     {
         return (bit << (d_constraint_length - 2)) | (state >> 1);
     }
 
-    //! Returns the number of stages of a puncturing period; 1 if nothing is punctured.
+    //! Returns the number of stages after which the puncturing pattern repeats; 1 if
+    //! nothing is punctured.
     unsigned period() const { return d_period; }
     //! Returns the number of soft values sent in one period.
     unsigned values_per_period() const { return d_before.back(); }
@@ -104,7 +109,7 @@ public:
     {
         return stages / d_period * values_per_period() + d_before[stages % d_period];
     }
-    //! Returns the fewest stages that send at least \p values soft values.
+    //! Returns the smallest number of stages that send at least \p values soft values.
     std::uint64_t stages(std::uint64_t values) const;
     //! Returns the stage that sends soft value \p value, both counted from the beginning
     //! of the frame.
@@ -112,11 +117,12 @@ public:
     //! Returns the code with all outputs inverted, for soft values of the opposite sign.
     conv_code opposite() const;
 
-    //! Returns the information bits per soft value.
+    //! Returns the code rate: information bits per sent bit.
     double rate() const { return double(d_period) / values_per_period(); }
 
     //! Returns a warning if another code was probably meant, because the polynomials are
-    //! those of a known code in reverse bit order or read as decimal; "" if not.
+    //! those of a known code in reverse bit order, or in octal digits that were read as
+    //! decimal; "" if not.
     std::string doubt() const;
 
     //! Returns constraint length, octal polynomials and puncturing pattern, such as
@@ -128,7 +134,7 @@ private:
     std::vector<unsigned> d_polynomials;
     std::vector<bool> d_inverted;
     unsigned d_period = 1;
-    std::vector<bool> d_sent; // period × R
+    std::vector<bool> d_sent; // whether each output is sent: period × R
     // Number of soft values before each stage of a period, and in the whole period.
     std::vector<unsigned> d_before;
     termination d_termination = termination::streaming;
@@ -136,19 +142,19 @@ private:
 
 //! A named code of a standard.
 struct conv_preset {
-    std::string name;             //!< such as "dvb_3_4"
+    std::string name;             //!< name, such as "dvb_3_4"
     std::string title;            //!< name to display
     std::string source;           //!< the standard and its clause
     int constraint_length;        //!< K
-    std::vector<int> polynomials; //!< octal as in the standards
-    std::string puncturing;       //!< one string for each polynomial; "" for none
+    std::vector<int> polynomials; //!< octal as in the standards, see conv_code
+    std::string puncturing;       //!< pattern as in conv_code; "" for none
     termination ends;             //!< termination of its frames, or streaming
 };
 
 /*!
  * \brief Returns the convolutional codes of standards and of other programs.
  *
- * They are:
+ * The names are:
  *  - CCSDS: ccsds, ccsds_2_3, ccsds_3_4, ccsds_5_6, ccsds_7_8,
  *  - gr-satellites, whose "CCSDS" is ccsds: ccsds_uninverted, nasa_dsn,
  *    nasa_dsn_uninverted,
@@ -160,18 +166,19 @@ struct conv_preset {
  */
 GPUFEC_API const std::vector<conv_preset>& conv_presets();
 
-//! Returns the preset of this name. \throws std::invalid_argument
+//! Returns the preset of this name.
+//! \throws std::invalid_argument for a name that conv_presets() does not have
 GPUFEC_API const conv_preset& find_conv_preset(const std::string& name);
 
 /*!
  * \brief Converts polynomials from gr-fec's notation to that of this module, or back.
  *
- * In gr-fec the newest bit is the least significant, so its numbers have their bits in
- * the opposite order: [109, 79] becomes octal [133, 171]. A negative value stays
- * negative (inverted output).
+ * In gr-fec's numbers the newest bit is the least significant, and here it is the most
+ * significant. The function reverses the bits of each polynomial: [109, 79] becomes octal
+ * [133, 171]. A negative value stays negative (inverted output).
  * \param polynomials each from 1 to 2^K − 1 in magnitude
  * \param constraint_length K, 3 to 9
- * \throws std::invalid_argument
+ * \throws std::invalid_argument for values outside these ranges
  */
 GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& polynomials,
                                                     int constraint_length = 7);
@@ -179,46 +186,53 @@ GPUFEC_API std::vector<int> polynomials_from_gr_fec(const std::vector<int>& poly
 //! Format of soft values.
 enum class soft_format {
     int8,    //!< one signed byte; −128 counts as −127
-    float32, //!< one float; one unit of amplitude becomes soft_scale steps of an int8
+    float32, //!< one float; amplitude 1 becomes viterbi_options::soft_scale int8 steps
     packed4, //!< two 4-bit two's complement values per byte, the first in the high
              //!< nibble; −8 counts as −7; a frame begins on a byte
     uint8    //!< one byte v of offset binary, which stands for the int8 v − 128
 };
 
-//! Returns the format of a name. \throws std::invalid_argument
+//! Converts "int8", "float", "packed4" or "uint8".
+//! \throws std::invalid_argument for any other name
 GPUFEC_API soft_format soft_format_from_string(const std::string& name);
 
 /*!
  * \brief Convolutional encoder with puncturing, for one bit per byte or packed bits.
  *
- * Packed bits are eight per byte, the first most significant; tables encode eight at a
- * time. The register and the puncturing pattern restart with each frame; a streaming
- * encoder keeps both between calls. Copies share their tables.
+ * Packed bits are eight per byte, the first most significant; lookup tables encode eight
+ * at a time. The shift register and the puncturing pattern restart with each frame; a
+ * streaming encoder keeps both between calls. Copies share their tables.
  */
 class GPUFEC_API conv_encoder_kernel
 {
 public:
-    //! \p frame_bits information bits per frame, 0 for streaming.
+    /*!
+     * \param code the code
+     * \param ends streaming, or the termination of frames
+     * \param frame_bits information bits per frame; 0 if streaming
+     * \throws std::invalid_argument if frame_bits does not suit the termination
+     */
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
-    //! Returns the number of output bits for \p bits information bits; with frames, the
-    //! coded bits of one frame, and \p bits is ignored.
+    //! Streaming: returns the number of output bits for the next \p bits information
+    //! bits. Frames: returns the number of coded bits of one frame; \p bits is ignored.
     std::size_t coded_bits(std::size_t bits) const;
 
-    //! Streaming: encodes \p count bits (one per byte) and returns the number of bits
-    //! written.
+    //! Streaming: encodes \p count bits to \p out, both one per byte, and returns the
+    //! number of bits written.
     std::size_t encode(const std::uint8_t* bits, std::size_t count, std::uint8_t* out);
 
-    //! Encodes one frame of frame_bits bits (one per byte) and returns the number of bits
-    //! written.
+    //! Encodes one frame of frame_bits bits to \p out, both one per byte, and returns the
+    //! number of bits written.
     std::size_t encode_frame(const std::uint8_t* bits, std::uint8_t* out) const;
 
     /*!
      * \brief Streaming: encodes \p count packed bits and returns the number of bits
      * written.
      *
-     * Output begins at bit \p first, 0 to 7, of the first byte of \p out; the bits before
-     * it are kept. The last byte is padded with zeros.
+     * The output begins at bit \p first, 0 to 7, of the first byte of \p out, so that the
+     * output of several calls can be joined; the bits before it are kept. The last byte
+     * is padded with zeros.
      */
     std::size_t encode_packed(const std::uint8_t* bytes,
                               std::size_t count,
@@ -251,60 +265,74 @@ private:
     std::uint64_t d_stage = 0;
 };
 
-//! Code and options of a viterbi_decoder. The batch size is counted in
-//! parallel blocks.
+//! Code and options of a viterbi_decoder. The batch size is counted in parallel blocks.
 struct viterbi_options : run_options {
-    //! The termination is that of the code's preset. Unless it is streaming, frame_bits
-    //! must be set too.
+    //! Sets the termination to that of the code's preset. Unless it is streaming,
+    //! frame_bits must be set too.
     viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
 
     conv_code code;
     termination ends;
     unsigned frame_bits = 0; //!< information bits per frame; 0 if streaming
     soft_format format = soft_format::int8;
-    float soft_scale = 32.0f;   //!< int8 steps per unit of amplitude, float input only
-    unsigned decode_length = 0; //!< D, stages, a multiple of 32; 0: chosen for the code
-    unsigned overlap = 0;       //!< L, stages; 0: chosen for the code
-    std::string cuda_kernel = "auto"; //!< "auto", "pbvd", "registers", "fused"
-    unsigned positive_bit = 1;  //!< the bit, 0 or 1, that a positive soft value means
-    bool bits_in_place = false; //!< output in place: one bit per byte, not eight
+    float soft_scale = 32.0f; //!< int8 steps per unit of amplitude of float input
+    //! D, the number of decoded stages of a parallel block, a multiple of 32; 0: chosen
+    //! for the code.
+    unsigned decode_length = 0;
+    //! L, the number of further stages on either side of a parallel block, at least K−1;
+    //! 0: chosen for the code.
+    unsigned overlap = 0;
+    //! Kernel on CUDA devices: "pbvd", the decoder of Peng et al.; "registers" (for many
+    //! parallel blocks) or "fused" (for few), which support some codes only; or "auto".
+    std::string cuda_kernel = "auto";
+    unsigned positive_bit = 1; //!< the bit, 0 or 1, that a positive soft value means
+    //! Whether output in place (decoder::borrow_output()) has one bit per byte, not
+    //! eight.
+    bool bits_in_place = false;
 
     //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
     //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
-    //! frames without gaps it also finds where they begin.
+    //! frames without gaps it also finds where the frames begin.
     std::string lock = "off";
-    //! "bpsk": inversion, unless the code is transparent; "qpsk": also rotation by 90
-    //! degrees and exchanged I and Q; "oqpsk": as qpsk, and the offset of half a symbol,
-    //! which splits I and Q of a pair over two input symbols.
+    //! Ambiguities to resolve. "bpsk": inversion, unless the code is transparent
+    //! (inverted input then only inverts the output). "qpsk": also rotation by 90
+    //! degrees, and I and Q exchanged. "oqpsk": also the offset of half a symbol, which
+    //! splits I and Q of a pair over two input symbols.
     std::string lock_constellation = "bpsk";
-    std::string lock_first_item = "i";     //!< first soft value of a symbol, "i" or "q"
-    std::vector<std::string> lock_presets; //!< codes to search besides `code`
-    std::string lock_preset;               //!< name of `code` in viterbi_lock
-    std::size_t lock_memory = 1000000;     //!< soft values stored during the search
+    std::string lock_first_item = "i"; //!< first soft value of a symbol, "i" or "q"
+    //! Presets of further codes to search for, besides \c code.
+    std::vector<std::string> lock_presets;
+    std::string lock_preset; //!< name of \c code in viterbi_lock::preset
+    //! Soft values stored during the search, 10^4 to 10^9.
+    std::size_t lock_memory = 1000000;
 };
 
-//! Lock state of a decoder with lock "auto".
+//! Lock state of a decoder with lock "auto": the code and the phase that the search has
+//! found, if any. Indices of soft values and output count from the beginning.
 struct viterbi_lock {
     bool locked = false;
     std::uint64_t first_value = 0; //!< first soft value of the input with this state
-    std::uint64_t known_value = 0; //!< last soft value examined to find it
+    std::uint64_t known_value = 0; //!< last soft value examined to find the state
     std::uint64_t first_bit = 0;   //!< first output bit with this state
     std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
-    std::string preset; //!< name of the preset, or "" for viterbi_options::code
-    std::string code;   //!< conv_code::to_string()
-    //! Index, modulo 2 (or R), of the first soft value of a pair (or group of R).
+    //! Name of the code in viterbi_options::lock_presets; viterbi_options::lock_preset
+    //! for viterbi_options::code.
+    std::string preset;
+    std::string code; //!< conv_code::to_string()
+    //! Index of the first soft value of a pair, modulo 2; with R above 2, of a group of
+    //! R, modulo R.
     unsigned pair_phase = 0;
-    //! Index, modulo the period's number of values, of the first soft value of a
-    //! puncturing period.
+    //! Index of the first soft value of a puncturing period, modulo the number of values
+    //! in a period.
     unsigned puncturing_phase = 0;
-    unsigned rotation = 0;        //!< counterclockwise rotation of symbols, degrees
-    bool swapped = false;         //!< I and Q are exchanged, before the rotation
-    bool half_symbol = false;     //!< I and Q of a pair are in consecutive input symbols
-    bool inverted = false;        //!< all signs are inverted
-    double error_rate = 0;        //!< channel error rate, from re-encoding
-    double chance_error_rate = 0; //!< expected error rate if the input were noise
+    unsigned rotation = 0;    //!< counterclockwise rotation of symbols, 0 or 90 degrees
+    bool swapped = false;     //!< I and Q are exchanged, before the rotation
+    bool half_symbol = false; //!< I and Q of a pair are in consecutive input symbols
+    bool inverted = false;    //!< all signs are inverted
+    double error_rate = 0;    //!< channel bit error rate, from re-encoding
+    double chance_error_rate = 0; //!< error rate that noise at the input would give
 
     // Counts since the beginning:
     std::uint64_t dropped = 0; //!< soft values for which no code was found
@@ -314,86 +342,94 @@ struct viterbi_lock {
 /*!
  * \brief Viterbi decoder of a stream of soft values, without a flowgraph.
  *
- * Push soft values and pull decoded bits. Only one thread at a time may call it. It
- * implements the parallel block-based decoder of Peng, Liu, Hou and Zhao
- * (arXiv:1608.00066). Input of every format can be borrowed. Borrowed floats are scaled
- * by the soft_scale at the time they were borrowed. If it changes several times within a
- * batch, the last value applies from the first of these changes on.
+ * Push soft values and pull decoded bits. The decoder implements the parallel block-based
+ * decoder of Peng, Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be
+ * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed;
+ * if soft_scale changes several times within a batch, the last value applies from the
+ * first of these changes on. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
-    //! Statistics from re-encoding the first 2048 decoded bits (or fewer) of a batch or
-    //! parallel block; with frames, of its first frame.
+    //! Channel statistics. The first decoded bits (at most 2048) of a batch, parallel
+    //! block or frame are encoded again and compared with the signs of the input.
     struct batch_statistics {
-        std::uint64_t first_bit = 0;   //!< index of the first of these bits
-        std::uint64_t first_byte = 0;  //!< index of its byte in packed output
-        double channel_error_rate = 0; //!< fraction of wrong signs of nonzero values
+        std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
+        std::uint64_t first_byte = 0; //!< index of its byte in packed output
+        //! Fraction of the nonzero soft values whose sign differs from the encoded bit.
+        double channel_error_rate = 0;
         //! Sum of the magnitudes of values with a wrong sign, divided by the number of
         //! all values, in int8 steps (packed4: 4-bit steps).
         double metric = 0;
     };
 
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA is required and
-    //! cannot be used
+    //! \throws std::invalid_argument if an option is not allowed
+    //! \throws std::runtime_error if CUDA is required and cannot be used
     explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
 
-    //! Takes up to \p count input items and returns how many.
+    //! Takes up to \p count input items and returns how many. An item is a soft value or,
+    //! with packed4, a byte. It returns fewer if all slots are in flight.
     std::size_t push(const void* items, std::size_t count);
     //! Frames without lock: discards the items of an incomplete frame.
     void drop_incomplete();
     //! Frames without lock, between two frames: skips up to \p count items that belong to
-    //! no frame and returns how many. Needed only with borrow(). It submits the open
-    //! batch.
+    //! no frame and returns how many. Needed only with borrow(); with push(), leave such
+    //! items out. Submits the open batch, because its frames must follow one another.
     std::size_t skip(std::size_t count);
 
-    //! Writes up to \p bytes bytes of decoded bits, MSB first, and returns how many. Each
-    //! frame and the end of a finished stream are padded to a byte.
+    //! Writes up to \p bytes bytes of decoded bits and returns how many. Bytes have eight
+    //! bits, the first most significant. Each frame and the end of a finished stream are
+    //! padded to a byte.
     std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
 
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Gets the statistics of the batch whose first bit the last pull returned. Returns
-    //! false if there was none, or if they were taken already.
+    //! Gets the statistics of the batch whose first bit the last pull wrote. Returns
+    //! false if that pull began no batch, or if the statistics were taken already.
     bool take_statistics(batch_statistics& statistics);
 
     /*!
-     * \brief Gets the statistics at a fixed place of the stream. Returns false if there
-     * are no new ones.
+     * \brief Gets the next statistics at fixed positions of the stream. Returns false if
+     * there are no new ones.
      *
-     * The places are the first parallel block (or frame) of each group that holds about
-     * 2^20 bits, counted from the beginning, so that they do not depend on batches. The
+     * The positions are the first parallel block (or frame) of each group of about 2^20
+     * bits, counted from the beginning, so that they do not depend on the batch size. The
      * statistics are available at the latest after the pull of their first bit.
      */
     bool take_stream_statistics(batch_statistics& statistics);
 
-    //! Returns the error rate that re-encoding would measure on pure noise, estimated
-    //! from input that the check for a signal samples, or from the current lock; NaN
-    //! while it is not known.
+    //! Returns the channel error rate that re-encoding would measure on pure noise,
+    //! estimated from samples of the input or from the current lock; NaN while it is not
+    //! known.
     double chance_error_rate() const;
 
-    //! Sets soft_scale for the next input. \throws std::invalid_argument
+    //! Sets soft_scale for the next input.
+    //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 
     //! With lock "auto": gets the next change of the lock state; returns false if there
     //! is none. A change is available before its first output can be pulled.
     bool take_lock(viterbi_lock& change);
-    //! With lock "auto": returns the current state.
+    //! With lock "auto": returns the current lock state.
     viterbi_lock lock() const;
-    //! Returns the number of input items already mapped to output. Without lock it is the
-    //! largest std::uint64_t: all items are mapped.
+    //! With lock "auto": returns the number of input items for which output_of_item() is
+    //! known. Without lock it is known for all items, and the function returns the
+    //! largest std::uint64_t.
     std::uint64_t placed_items() const;
 
     //! Returns the code; with lock "auto", that of the last lock, or else of the options.
     const conv_code& code() const;
+    //! Returns D, the number of decoded stages of a parallel block.
     unsigned decode_length() const;
+    //! Returns L, the number of further stages on either side of a parallel block.
     unsigned overlap() const;
-    //! Returns the input items per frame; 1 if streaming.
+    //! Returns the number of input items per frame; 1 if streaming.
     std::size_t items_per_frame() const;
-    //! Maps an input item to the output item (a byte or a bit) that holds its information
-    //! bit. Both are counted from the beginning, without items that were dropped or
-    //! skipped. A packed input item counts as the first of its values.
+    //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
+    //! the information bit of an input item. Both indices count from the beginning,
+    //! without items that were dropped or skipped. For packed4, the first of the two
+    //! values of an item counts.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
 
 private:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Emulation of asynchronous copies to shared memory. No copy arrives before its thread
- * waits, so that a missing wait is detected. */
+ * waits for it, so that tests detect a missing wait. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
 #define INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H
@@ -11,8 +11,8 @@
 
 void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes);
 inline void __pipeline_commit() {}
-//! Waits for all copies of the calling thread. In CUDA, the copies of the latest
-//! \p batches commits may stay in flight.
+//! Completes all copies of the calling thread. CUDA's function may leave the copies of
+//! the latest \p batches commits in flight.
 void __pipeline_wait_prior(int batches);
 
 #endif /* INCLUDED_GPUFEC_TESTING_EMULATION_CUDA_PIPELINE_H */

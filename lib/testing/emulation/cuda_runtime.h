@@ -50,11 +50,9 @@ struct dim3 {
     unsigned x, y;
 };
 
-// __thread is used instead of thread_local, because each use of a thread_local variable
-// tests whether the variable has been constructed. For that test, GCC 12's
-// -fsanitize=null reports a null pointer although there is none: it reads the flags of
-// an addition, but the linker may have replaced the addition by leaq, which sets no
-// flags.
+// These are __thread and not thread_local, because GCC 12's -fsanitize=null reports a
+// false null pointer where a thread_local variable is used. Its check reads the flags of
+// an addition that the linker may have replaced by leaq, which sets no flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -74,16 +72,16 @@ void emulate(dim3 grid,
 
 void __syncwarp();
 void __syncthreads();
-// Emulate the PTX instructions bar.sync and bar.arrive, which use numbered barriers of
-// a block.
+// These two functions emulate the PTX instructions bar.sync and bar.arrive, which use
+// numbered barriers of a block.
 void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
 
-// Returns the values that the 32 lanes of a warp pass as \p mine.
+// Returns an array with the \p mine of each of the 32 lanes of the calling warp.
 const std::uint64_t* emulated_exchange(std::uint64_t mine);
 
-// Returns the value of lane \p from.
+// Returns the \p value of lane \p from.
 template <class T>
 T __shfl_sync(unsigned, T value, int from)
 {
@@ -98,7 +96,7 @@ T __shfl_xor_sync(unsigned all, T value, int distance)
 {
     return __shfl_sync(all, value, (threadIdx.x % 32) ^ distance);
 }
-// Returns the value of the lane \p distance below, or \p value if there is none.
+// Returns the \p value of the lane \p distance below, or its own if there is none.
 template <class T>
 T __shfl_up_sync(unsigned all, T value, unsigned distance)
 {
@@ -180,7 +178,7 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
-// Atomic because blocks and their threads run one after the other.
+// Atomic, because emulated threads run one after the other between barriers.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
     const auto before = *to;
@@ -196,7 +194,6 @@ inline unsigned __brev(unsigned x)
     return reversed;
 }
 
-// Atomic because blocks and their threads run one after the other.
 template <class T>
 T atomicAdd(T* at, T x)
 {
@@ -265,7 +262,7 @@ T max(T a, T b)
 using std::isinf;
 using std::isnan;
 
-// ---- functions that host code calls; testing/faults.h can make them fail or hang ----
+// ---- functions that host code calls, and that testing/faults.h makes fail or hang ----
 
 enum cudaError_t {
     cudaSuccess = 0,
@@ -315,8 +312,8 @@ struct cudaDeviceProp {
     std::size_t sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
 };
 
-//! Enqueues \p kernel on the stream as a kernel launch. emulate() and replacements of
-//! launch plans use it.
+//! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated kernel
+//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call it.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);

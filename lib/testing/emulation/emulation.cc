@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Emulates the threads of a block on one CPU thread. Each emulated thread has its own
- * stack and runs until it reaches a barrier. The environment variable
- * GPUFEC_EMULATION_SEED (an integer, default 1) changes the order of the threads. */
+ * stack and runs until it reaches a barrier. The order of the threads is random; its seed
+ * is the environment variable GPUFEC_EMULATION_SEED, by default 1. */
 
 #include "cuda_pipeline.h"
 #include <cuda_runtime.h>
@@ -23,8 +23,8 @@
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// Shared memory of kernels: one array, with an alias for each name under which kernels
-// declare it.
+// The shared memory of the running block. Kernels declare it under several names, which
+// are aliases of one array.
 namespace gr::gpufec::sync_map {
 alignas(1024) double shared[(227 << 10) / sizeof(double)];
 }
@@ -53,14 +53,14 @@ struct thread {
     ucontext_t context;
     std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
     barrier waits;
-    unsigned number; // number of a numbered barrier
+    unsigned number; // number of the numbered barrier at which the thread waits
     bool done;
-    unsigned exchanges, votes; // counts so far
+    unsigned exchanges, votes; // number of exchanges and votes so far
     std::vector<copy> copies;  // asynchronous copies that have not arrived
 };
 
-// Values of the latest two exchanges of a warp. Two are needed, because some threads can
-// be one exchange ahead of others.
+// Values of the latest two exchanges of a warp. Some threads can be one exchange ahead of
+// others, which still read the values of the previous one.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };
@@ -100,7 +100,7 @@ void release(std::size_t first, std::size_t count, barrier at)
 {
     const auto begin = threads.begin() + first;
     const auto end = begin + std::min(count, threads.size() - first);
-    // Threads that have returned are not waited for.
+    // The barrier does not wait for threads that have returned.
     if (std::all_of(
             begin, end, [&](const thread& t) { return t.done || t.waits == at; })) {
         std::for_each(begin, end, [](thread& t) { t.waits = barrier::none; });
@@ -140,7 +140,7 @@ void run_block(std::size_t shared_bytes)
             ran = true;
             threadIdx = dim3(number);
             swapcontext(&scheduler, &threads[number].context);
-            // The barrier is released here, so that a warp can run ahead of the others.
+            // Warp barriers are released here, so that a warp can run ahead of others.
             release(number / 32 * 32, 32, barrier::warp);
         }
         release(0, threads.size(), barrier::block);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The host side of the emulated CUDA runtime. Either each call runs its work before it
- * returns, or a thread runs the work of all streams in any order that CUDA allows.
- * Calls fail, and work hangs, as testing/faults.h requests. */
+ * returns, or a thread runs the work of all streams in any order that CUDA allows. Calls
+ * fail, and work hangs, if testing/faults.h requests it. */
 
 #include "runtime.h"
 #include "testing/faults.h"
@@ -32,7 +32,7 @@ using flag = std::shared_ptr<std::atomic<bool>>;
 
 struct work {
     std::function<void()> run;
-    flag after; // the work waits until this is false; null: it does not wait
+    flag after; // the work begins once this is false; null: at once
     bool held;  // the work hangs
 };
 
@@ -44,7 +44,7 @@ struct emulated_stream {
     bool destroyed = false; // the stream is deleted once no work waits in it
 };
 struct emulated_event {
-    flag pending; // true until the last record is reached
+    flag pending; // true until the stream reaches the last cudaEventRecord()
 };
 
 namespace gr::gpufec::cuda::faults {
@@ -79,10 +79,10 @@ struct runtime {
     int devices = 1;
     std::thread worker;
     bool asynchronous = false;
-    bool stalled = false; // the worker has no work that can begin
+    bool stalled = false; // the worker has found no work that can begin
     bool ended = false;
     std::mt19937 random{ 1 };
-    std::vector<std::function<void()>> staged; // short copies that have not arrived
+    std::vector<std::function<void()>> staged; // copies that have not arrived
 } emulated;
 
 thread_local cudaError_t last_error = cudaSuccess;
@@ -103,7 +103,7 @@ std::size_t shared_bytes()
     return limited ? limited : 227 << 10;
 }
 
-// Converts std::bad_alloc to an error code, as CUDA's functions do not throw.
+// Converts std::bad_alloc to an error code, because CUDA's functions do not throw.
 template <class Action>
 cudaError_t within_memory(Action&& action)
 {
@@ -115,7 +115,7 @@ cudaError_t within_memory(Action&& action)
     }
 }
 
-// Allocates memory. Throws std::bad_alloc.
+// Allocates memory and adds it to \p ranges. Throws std::bad_alloc.
 void* allocate(std::size_t bytes, std::map<void*, std::size_t>& ranges)
 {
     void* const memory = std::malloc(bytes + 1);
@@ -149,7 +149,8 @@ bool all_idle()
     return std::all_of(emulated.streams.begin(), emulated.streams.end(), idle);
 }
 
-// Runs the next work of a randomly chosen stream. Returns whether there was any.
+// Runs the next work of a random stream whose work can begin. Returns whether there was
+// such a stream.
 bool carry_out(std::unique_lock<std::mutex>& lock)
 {
     std::vector<emulated_stream*> able;
@@ -194,8 +195,8 @@ void work_on()
     }
 }
 
-// Enqueues work. If streams are synchronous, nothing hangs, the stream is idle and \p
-// after is not true, the work runs before this function returns.
+// Enqueues work that begins once \p after is false. With synchronous streams, work that
+// can begin and does not hang runs before this function returns.
 cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& after = {})
 {
     return within_memory([&] {
@@ -212,8 +213,7 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Waits until \p done returns true. If it would wait for ever, records that and returns
-// false.
+// Waits until done() is true. If it would wait for ever, records that and returns false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {
@@ -389,8 +389,8 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
     });
 }
 
-// Waits for all streams first, like CUDA. A call that is made to fail frees the memory
-// too, because sanitizers would otherwise report a leak.
+// Waits for all streams first, like CUDA's function. A call that is made to fail frees
+// the memory too, because sanitizers would otherwise report a leak.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
@@ -423,7 +423,8 @@ cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream)
     return enqueue(*stream, [=] { std::memset(memory, value, bytes); });
 }
 
-// Returns once a copy of up to 64 KiB to the device is staged, like CUDA.
+// A copy of up to 64 KiB to the device is only staged when the call returns, as in CUDA:
+// other streams may not see it yet.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind)
 {
     FAILS_IF_TOLD("cudaMemcpy");
@@ -531,7 +532,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return idle(*stream) ? cudaSuccess : cudaErrorNotReady;
 }
 
-// Unlike CUDA's, the default stream does not wait for other streams; the code under test
+// The default stream does not wait for other streams, unlike CUDA's. The code under test
 // uses it for copies only.
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {

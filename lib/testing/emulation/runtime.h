@@ -10,16 +10,19 @@
 
 namespace gr::gpufec::cuda::emulation {
 
-//! Selects whether a thread runs the work of streams with delays and in random order
-//! across streams. Otherwise each call runs its work before it returns. All streams must
-//! be empty.
+//! Sets whether streams are asynchronous. Then a thread runs their work, with delays and
+//! in random order across streams. Otherwise each call runs its work before it returns.
+//! No work may be waiting in a stream.
 void set_asynchronous(bool on);
 void set_devices(int count);
-void set_memory(std::size_t bytes); //!< sets the total memory of all devices
-std::size_t used_memory();          //!< returns the bytes allocated on all devices
+//! Sets the memory in bytes that all devices have together.
+void set_memory(std::size_t bytes);
+//! Returns the number of bytes allocated on all devices.
+std::size_t used_memory();
 //! Returns the number of allocations refused for lack of device memory.
 std::size_t refused_allocations();
-std::size_t registered_ranges(); //!< returns the number of pinned ranges of host memory
+//! Returns the number of ranges of host memory that are pinned.
+std::size_t registered_ranges();
 
 } // namespace gr::gpufec::cuda::emulation
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kinds of LDPC decoders for tests of the layers that decoders share. */
+/* LDPC decoders with test input, for the tests of the layers that all decoders share. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_KINDS_LDPC_H
 #define INCLUDED_GPUFEC_TESTING_KINDS_LDPC_H
@@ -17,7 +17,7 @@ namespace qa {
 
 enum class ldpc_gives { packed, bits, llrs };
 
-//! Pulls bits or extrinsic LLRs. LLRs are pulled with positive values for bit 0.
+//! Pulls bits or extrinsic LLRs. LLRs are converted to positive values for bit 0.
 template <ldpc_gives Form>
 std::size_t pull_ldpc(ldpc_decoder& decoder,
                       unsigned positive_bit,

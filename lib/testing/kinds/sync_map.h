@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kinds of synchronisation decoders for tests of the layers that decoders share. */
+/* Synchronisation decoders with test input, for the tests of the layers that all decoders
+ * share. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_KINDS_SYNC_MAP_H
 #define INCLUDED_GPUFEC_TESTING_KINDS_SYNC_MAP_H
@@ -13,7 +14,7 @@
 namespace gr::gpufec {
 namespace qa {
 
-//! Returns the options of all kinds of synchronisation decoders.
+//! Returns the options that the decoders of this file share.
 inline sync_options
 sync_kind(const run_options& run, sync_mode mode, unsigned positive_bit)
 {
@@ -25,7 +26,7 @@ sync_kind(const run_options& run, sync_mode mode, unsigned positive_bit)
     return o;
 }
 
-//! Pulls the output of a frame if one is ready; returns the number of bytes pulled.
+//! Pulls the output of a frame if one is ready. Returns the number of bytes pulled.
 inline std::size_t
 pull_frame(sync_decoder& decoder, std::uint8_t* to, std::size_t capacity)
 {
@@ -132,7 +133,7 @@ struct sync_borrowed {
     }
 
 private:
-    // Returns the number of items between two frames.
+    // Returns the number of items between frame \p f and the next.
     static unsigned gap(unsigned f) { return Mode == sync_mode::framed ? f % 3 : 0; }
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A test's user of a decoder: pushes input, pulls output, and provides ring buffers like
- * those of GNU Radio for both. */
+/* A decoder together with functions that push its test input and pull its output, and
+ * ring buffers like those of GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_KINDS_USER_H
 #define INCLUDED_GPUFEC_TESTING_KINDS_USER_H
@@ -30,34 +30,35 @@ using bytes = std::vector<std::uint8_t>;
 
 class output_ring;
 
-//! A decoder and its input, in portions of one or more work items. The input encodes the
-//! same bits for both values of positive_bit.
+//! A decoder and its input, which is divided into portions of one or more work items. For
+//! positive_bit 1 the input is negated, so that the decoded bits stay the same.
 struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    // The decoder may still use borrowed memory, so it is destroyed first.
+    // Destroys the decoder before the ring buffers, because it may still use them.
     ~user() { engine.reset(); }
 
     std::unique_ptr<decoder> engine;
-    //! Pushes portion number f from item \p first on; returns the number of items
+    //! Pushes portion number \p f from item \p first on. Returns the number of items
     //! taken.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
-    //! Pulls available output to \p to; returns the number of bytes.
+    //! Pulls available output to \p to. Returns the number of bytes pulled.
     std::function<std::size_t(std::uint8_t* to, std::size_t capacity)> pull;
     std::size_t portion;                    //!< input items per portion
-    std::shared_ptr<output_ring> ring = {}; //!< ring of output in place, or null
+    std::shared_ptr<output_ring> ring = {}; //!< ring for output in place, or null
 };
 
-//! Item that stands for the soft value 0: 128 in offset binary, otherwise 0.
+//! Representation of the soft value 0: 128 in offset binary (uint8), otherwise 0.
 template <class Item>
 constexpr int middle = std::is_same_v<Item, std::uint8_t> ? 128 : 0;
 
-//! Whether ring buffers are leaked, because abandoned devices may still use them.
+//! Whether ring buffers are leaked on purpose, because abandoned devices may still use
+//! them.
 inline bool borrowed_is_kept = false;
 
-//! Ring buffer of borrowed input. Released items are overwritten immediately, so that a
-//! decoder that still reads them is detected.
+//! Buffer from which a decoder borrows input. Released items are overwritten at once, so
+//! that tests detect a decoder that still reads them.
 template <class Item>
 class input_ring
 {
@@ -74,7 +75,7 @@ public:
         }
     }
 
-    //! Restores all items, for another stream.
+    //! Restores all items, so that they can be borrowed again.
     void restart()
     {
         d_ring = d_items;
@@ -109,16 +110,16 @@ private:
     std::size_t d_kept = 0, d_taken = 0;
 };
 
-//! Ring buffer of output in place, mapped twice like GNU Radio's. Its reader lags behind
-//! the decoder.
+//! Ring buffer for output in place, mapped twice in a row like GNU Radio's. A simulated
+//! reader consumes random amounts, so that the free space varies.
 class output_ring
 {
 public:
     static constexpr std::size_t size = 4096;
     static constexpr std::size_t min_capacity = 600; // bytes of the largest frame
 
-    //! Pins the ring for \p d. The first output is pulled to byte \p first. If not
-    //! \p replaceable, requests to replace the pages fail.
+    //! Pins the ring for \p d. The first output is pulled to byte \p first. Unless
+    //! \p replaceable is true, the decoder's requests to replace the pages fail.
     output_ring(decoder& d, std::size_t first, bool replaceable)
         : d_decoder(d),
           d_replaceable(replaceable),
@@ -158,7 +159,7 @@ public:
         }
     }
 
-    //! Pulls output to \p some; output that was written in place is copied from the ring.
+    //! Pulls output to the ring and to \p some. Returns the number of bytes pulled.
     std::size_t pull(user& u, bytes& some)
     {
         EXPECT_TRUE(is_as_written());
@@ -184,8 +185,7 @@ public:
         return n;
     }
 
-    //! Returns whether the ring still holds, unchanged, the output that was written but
-    //! not read.
+    //! Returns whether the output that the reader has not consumed is unchanged.
     bool is_as_written()
     {
         d_unread.erase(d_unread.begin(),
@@ -193,7 +193,7 @@ public:
         return std::equal(d_unread.begin(), d_unread.end(), at(d_read));
     }
 
-    unsigned replaced = 0;    //!< number of times the decoder had the pages replaced
+    unsigned replaced = 0;    //!< number of requests to replace the pages
     std::size_t in_place = 0; //!< number of bytes that devices wrote in place
 
 private:
@@ -205,7 +205,7 @@ private:
     decoder& d_decoder;
     const bool d_replaceable;
     char* d_base = nullptr;
-    std::size_t d_written, d_read; // bytes written and read, without wrapping
+    std::size_t d_written, d_read; // bytes written and read since the beginning
     std::mt19937 d_random;
     std::deque<std::uint8_t> d_unread;
     bool d_borrowed;

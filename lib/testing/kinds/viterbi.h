@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Kinds of Viterbi decoders for tests of the layers that decoders share. */
+/* Viterbi decoders with test input, for the tests of the layers that all decoders share.
+ */
 
 #ifndef INCLUDED_GPUFEC_TESTING_KINDS_VITERBI_H
 #define INCLUDED_GPUFEC_TESTING_KINDS_VITERBI_H
@@ -92,7 +93,8 @@ struct viterbi_borrowed {
     }
 };
 
-//! Terminated frames of 100 bits, whose packed output cannot be written in place.
+//! Terminated frames of 100 bits. Their packed output cannot be written in place, because
+//! 100 is not a multiple of 32.
 struct viterbi_frames {
     static constexpr unsigned portions = 24;
     static user
@@ -123,10 +125,9 @@ struct viterbi_frames {
     }
 };
 
-//! Frames with a gap of 90 items before each frame of the second half. A gap begins
-//! with 0, 40 or 80 items of an incomplete frame, which are pushed and then dropped;
-//! the rest is skipped, which ends the open batch of borrowed input. With left_out, no
-//! item of a gap is pushed.
+//! Frames of which the second half has a gap of 90 items before each frame. A gap begins
+//! with 0, 40 or 80 items of an incomplete frame, which are pushed and then dropped. Its
+//! other items are skipped. With left_out, no item of a gap is pushed.
 enum class cut_frames { copied, in_place, left_out };
 template <cut_frames Form>
 struct viterbi_cut_frames {
