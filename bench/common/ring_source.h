@@ -84,8 +84,8 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // GNU Radio calls this also after unlock(), which may have replaced the buffer. All of
-    // it is therefore filled again.
+    // GNU Radio calls this also after unlock(), which may have replaced the buffer. All
+    // of it is therefore filled again.
     bool start() override
     {
         check_buffer();
@@ -136,8 +136,8 @@ private:
         }
     }
 
-    // Returns the number of items that are due, after waiting until there is at least one.
-    // It does not return 0, because GNU Radio would then wait for 0.25 s.
+    // Returns the number of items that are due, after waiting until there is at least
+    // one. It does not return 0, because GNU Radio would then wait for 0.25 s.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {
@@ -175,7 +175,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // number of items after which the buffer is completely filled
+    std::uint64_t d_filled_at = 0; // items after which the buffer is completely filled
     std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

@@ -167,8 +167,8 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
     }
 }
 
-// A generator of the noisy symbols of a frame. Message and noise depend only on the frame's
-// number, so results do not depend on the number of threads.
+// A generator of the noisy symbols of a frame. Message and noise depend only on the
+// frame's number, so results do not depend on the number of threads.
 class transmitter
 {
 public:
@@ -331,8 +331,8 @@ private:
     std::vector<std::thread> d_threads;
 };
 
-// Decodes the frames of all points with one decoder, as one ACM stream. Returns the name of
-// the backend that decoded.
+// Decodes the frames of all points with one decoder, as one ACM stream. Returns the name
+// of the backend that decoded.
 std::string measure(codes& all, std::vector<point>& points, const settings& s)
 {
     auto options = all.options;

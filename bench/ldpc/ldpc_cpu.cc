@@ -26,7 +26,7 @@ constexpr unsigned in_flight = 8; // batches, decoded one after another
 // Times per batch, in seconds.
 struct timing {
     double fastest, median; // elapsed
-    double processor; // smallest processor time; valid on a busy machine too
+    double processor;       // smallest processor time; valid on a busy machine too
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)

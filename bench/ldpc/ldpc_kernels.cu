@@ -103,8 +103,8 @@ __global__ void compare(const std::uint8_t* output,
     }
 }
 
-// Returns the number of errors that DVB-S2's outer BCH code corrects (EN 302 307-1, tables
-// 5a and 5b).
+// Returns the number of errors that DVB-S2's outer BCH code corrects (EN 302 307-1,
+// tables 5a and 5b).
 unsigned bch_corrects(const ldpc_code& code)
 {
     const auto k = code.k();

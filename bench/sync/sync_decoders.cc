@@ -103,8 +103,8 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // The batch repeats up to 2048 different frames, enough for a representative share
-        // of frames that must be decoded twice.
+        // The batch repeats up to 2048 different frames, enough for a representative
+        // share of frames that must be decoded twice.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -131,7 +131,8 @@ struct batch {
         }
     }
 
-    // Converts received items to soft values: 0.99 for the received symbol, 0.01 for others.
+    // Converts received items to soft values: 0.99 for the received symbol, 0.01 for
+    // others.
     void make_soft()
     {
         const unsigned s = setup.code.alphabet();
@@ -240,7 +241,8 @@ json cuda_alphabets()
     for (const double p : { 1e-3, 1e-2 }) {
         for (const auto& s : { linear, soft }) {
             for (const unsigned alphabet : { 2u, 4u }) {
-                // Three sizes, because large batches of hard bits use another kernel (tries).
+                // Three sizes, because large batches of hard bits use another kernel
+                // (tries).
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && s.soft_input) {
                         continue;
@@ -432,8 +434,8 @@ json cuda_errors()
 
 // ---- CPU: one thread ----
 
-// Returns the processor seconds that one thread takes for a batch: the shortest of at most
-// three rounds, which end after \p enough seconds.
+// Returns the processor seconds that one thread takes for a batch: the shortest of at
+// most three rounds, which end after \p enough seconds.
 double thread_seconds(batch& b, double enough)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);

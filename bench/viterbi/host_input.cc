@@ -108,7 +108,8 @@ void string_move(std::byte* to, const std::byte* from, std::size_t n)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-// Copies with non-temporal stores, which do not read the destination into the cache first.
+// Copies with non-temporal stores, which do not read the destination into the cache
+// first.
 __attribute__((target("avx512f"))) void
 streaming(std::byte* to, const std::byte* from, std::size_t n)
 {
@@ -375,8 +376,8 @@ private:
     bool d_locked = false;
 };
 
-// Returns the rate, in bytes per second, of copying an array into slots. With \p send, the
-// slots are page-locked and transferred to the device.
+// Returns the rate, in bytes per second, of copying an array into slots. With \p send,
+// the slots are page-locked and transferred to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
 {
