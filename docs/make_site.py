@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the documentation site with MkDocs and its theme Material.
 
-The first page is README.md; the others come from docs/. This script adds a page per block, made from
-the public headers, with a picture of the data flow, and a page of measured figures, made from
+The first page is README.md; the others come from docs/. This script adds a page per block, made
+from the public headers, with a picture of the data flow, and a page of measured figures, made from
 bench/results. The navigation has a tab per kind of page. Links to files of the repository lead to
 copies in the site.
 
@@ -62,7 +62,8 @@ STYLE = """.md-grid { max-width: 80rem; }
 """
 
 # A script that makes the search work when the site is opened from local files, on which browsers
-# neither fetch data nor start workers: it loads the index as a script, and runs the worker in a frame.
+# neither fetch data nor start workers: it loads the index as a script, and runs the worker in a
+# frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -237,8 +238,8 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Converts rows of results to a table in Markdown. Its columns are the settings that differ between
-    rows, and the figures. Returns None if there are no figures."""
+    """Converts rows of results to a table in Markdown. Its columns are the settings that differ
+    between rows, and the figures. Returns None if there are no figures."""
     flat = []
     for row in rows:
         flat.append({k: scalar(v) for k, v in row.items() if scalar(v) is not None and
@@ -303,8 +304,8 @@ def measured_page(folder):
 
 
 def assemble(source, interface):
-    """Makes the folder `source` that MkDocs reads. Returns the navigation for its settings. `interface`
-    is the folder of Doxygen's HTML, or None."""
+    """Makes the folder `source` that MkDocs reads. Returns the navigation for its settings.
+    `interface` is the folder of Doxygen's HTML, or None."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "docs").mkdir(parents=True)
     for name in COPIED:

@@ -6,8 +6,8 @@
 A page has the marks <!-- table: NAME --> and <!-- end --> around a table, or <!-- figure: NAME -->
 and <!-- end --> around a number within a line. The text between two marks is replaced.
 
-Usage: make_tables.py [--check]   With --check, nothing is written; the exit status is 1 if a page or
-                                  a picture would change.
+Usage: make_tables.py [--check]   With --check, nothing is written; the exit status is 1 if a page
+                                  or a picture would change.
 """
 
 import json
@@ -21,8 +21,8 @@ RESULTS = ROOT / "bench" / "results"
 
 
 def load(name, run=None):
-    """Returns a run of a file in bench/results. `run` is its name; without it, the file must have one
-    run."""
+    """Returns a run of a file in bench/results. `run` is its name; without it, the file must have
+    one run."""
     path, = RESULTS.glob(f"*/{name}")
     runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
     found, = [r for r in runs if run is None or r["name"] == run]
@@ -97,7 +97,8 @@ def ldpc_delay():
 
 
 def sync_rows():
-    """Returns the rows by frames per batch and by p (probability of insertions and of deletions)."""
+    """Returns the rows by frames per batch and by p (probability of insertions and of
+    deletions)."""
     rows = {}
     for r in load("sync-kernels-h200.json", "sync-linear-h200")["rows"]:
         if r["precision"] == "float" and r["output"] == "symbols":
@@ -134,9 +135,9 @@ def one_thread():
 
 
 def beside_gr_fec():
-    """Returns three results of the comparison with gr-fec, in bits per second of processor time: the
-    rate of gr-fec's fastest kernel, the rate of gr-gpufec on terminated frames, and all rates by
-    name."""
+    """Returns three results of the comparison with gr-fec, in bits per second of processor time:
+    the rate of gr-fec's fastest kernel, the rate of gr-gpufec on terminated frames, and all rates
+    by name."""
     results = load("viterbi-vs-gr-fec.json", "viterbi-vs-volk")["rows"]
     rates = {r["decoder"]: r["median_bits_per_cpu_s"] for r in results}
     return (max(r for name, r in rates.items() if name.startswith("gr-fec")),
@@ -173,8 +174,8 @@ def dvbs2rx_one_block():
 
 
 def dvbs2rx_receiver():
-    """Tabulates the median numbers of correct packets. Where runs on the same samples differ, the range
-    is given too."""
+    """Tabulates the median numbers of correct packets. Where runs on the same samples differ, the
+    range is given too."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
@@ -194,8 +195,8 @@ def dvbs2rx_receiver():
 
 
 def right_packets(way):
-    """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the newer
-    version of gr-dvbs2rx."""
+    """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the
+    newer version of gr-dvbs2rx."""
     _, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     return f"{points[min(points)]['other_' + way]['right']:,}"
 
@@ -261,15 +262,15 @@ def sync_reads_gap():
 
 
 class axes:
-    """An SVG picture of curves over logarithmic axes. It is written by hand, because equal figures must
-    give equal files for --check."""
+    """An SVG picture of curves over logarithmic axes. It is written by hand, because equal figures
+    must give equal files for --check."""
 
     LEFT, TOP, WIDTH, HEIGHT = 96, 14, 544, 340
     COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
 
     def __init__(self, x, y):
-        """Draws the axes. `x` and `y` are each a title, the exponents of the first and last decade, and
-        a function that converts an exponent to a label."""
+        """Draws the axes. `x` and `y` are each a title, the exponents of the first and last decade,
+        and a function that converts an exponent to a label."""
         self.x, self.y, self.parts = x, y, []
         for (_, first, last, name), upright in ((x, False), (y, True)):
             for decade in range(first, last + 1):
@@ -287,8 +288,8 @@ class axes:
         return self.TOP + self.HEIGHT * (1 - part) if upright else self.LEFT + self.WIDTH * part
 
     def curve(self, number, name, points):
-        """Adds curve `number` (0 to 4, selects the colour). Points are (x, y, label); a label may be
-        empty."""
+        """Adds curve `number` (0 to 4, selects the colour). Points are (x, y, label); a label may
+        be empty."""
         colour = self.COLOURS[number]
         places = [(round(self.place(x, False), 1), round(self.place(y, True), 1), text)
                   for x, y, text in points]
@@ -317,8 +318,8 @@ class axes:
 
 
 def batch_curves():
-    """Draws the rate with several batches in flight against the time of one batch alone, with a point
-    per batch size."""
+    """Draws the rate with several batches in flight against the time of one batch alone, with a
+    point per batch size."""
     def time(decade):
         return f"{10**decade:g} ms"
 
@@ -360,8 +361,8 @@ def readme_steps():
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
-# Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to compare
-# it with, and the cases (code, shared memory in KB, codewords, precision).
+# Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to
+# compare it with, and the cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
     ("dvb_int8x2", "two_checks_per_word", [
         ("dvbs2 normal 1/2", 227, 5280, "int8"), ("dvbs2 normal 3/4", 227, 5280, "int8"),
@@ -402,8 +403,8 @@ def ldpc_plans():
 
 
 def ldpc_any_code():
-    """Tabulates rates for several sizes of shared memory: of the plan that is chosen, and of `layered`,
-    which accepts every code."""
+    """Tabulates rates for several sizes of shared memory: of the plan that is chosen, and of
+    `layered`, which accepts every code."""
     rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
     sizes = [227, 163, 99, 64]
     codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",

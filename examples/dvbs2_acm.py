@@ -43,7 +43,8 @@ K_BCH = {"1/4": 3072, "1/3": 5232, "2/5": 6312, "1/2": 7032, "3/5": 9552, "2/3":
 
 
 def crc8(data):
-    """Returns the CRC-8 of EN 302 307-1, 5.1.4, with the polynomial x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
+    """Returns the CRC-8 of EN 302 307-1, 5.1.4, with the polynomial x^8 + x^7 + x^6 + x^4 + x^2 +
+    1."""
     value = 0
     for byte in data:
         value ^= int(byte)
@@ -64,7 +65,8 @@ class framer:
         self.field, self.at = field.ravel(), 0
 
     def frame(self, size):
-        """Returns the next BBFRAME of `size` bytes as an array, or None if too little data is left."""
+        """Returns the next BBFRAME of `size` bytes as an array, or None if too little data is
+        left."""
         n = size - 10
         if self.at + n > len(self.field):
             return None

@@ -21,8 +21,8 @@ CLOCK_ERROR = 50e-6
 
 
 def transmit(bits, es_n0_db, random):
-    """Returns noisy BPSK samples with rectangular pulses. The sampling clock has a relative frequency
-    error of CLOCK_ERROR."""
+    """Returns noisy BPSK samples with rectangular pulses. The sampling clock has a relative
+    frequency error of CLOCK_ERROR."""
     signal = np.repeat(2.0 * bits - 1.0, SAMPLES)
     at = np.arange(0, len(signal) - 2, 1 + CLOCK_ERROR)
     before = at.astype(int)
@@ -32,8 +32,8 @@ def transmit(bits, es_n0_db, random):
 
 
 def receive(samples, decoder):
-    """Returns the output bits of a symbol synchroniser, whose wide loop causes slips, and the symbols
-    that `decoder` makes from them."""
+    """Returns the output bits of a symbol synchroniser, whose wide loop causes slips, and the
+    symbols that `decoder` makes from them."""
     clock = digital.symbol_sync_ff(
         digital.TED_GARDNER, SAMPLES, 0.1, 1.0, 1.0, 0.1, 1,
         digital.constellation_bpsk().base(), digital.IR_MMSE_8TAP, 128, [])

@@ -45,8 +45,8 @@ def sent_order(puncturing):
 
 
 def receive(bits, puncturing, rate, ebn0_db, backend, seed):
-    """Sends bits through encoder, channel and decoder. Returns the decoded bits, one per byte, and the
-    name of the backend."""
+    """Sends bits through encoder, channel and decoder. Returns the decoded bits, one per byte, and
+    the name of the backend."""
     top = gr.top_block()
     chain = [blocks.vector_source_b(bits.tolist()), fec.encoder(encoder(), 1, 1)]
     if puncturing:
@@ -113,8 +113,8 @@ def rate_of(items, decoder_of, bits):
 
 
 def throughput(bits, backend, rounds=3):
-    """Returns the median decoded bits per second of gr-fec's decoder and of gpu_viterbi_pbvd, which run
-    alternately."""
+    """Returns the median decoded bits per second of gr-fec's decoder and of gpu_viterbi_pbvd, which
+    run alternately."""
     generator = numpy.random.default_rng(7)
     bytes_ = generator.integers(0, 256, 2 * (FRAME_BITS + 6) * 16, dtype=numpy.uint8).tolist()
 

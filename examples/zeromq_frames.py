@@ -41,8 +41,8 @@ NUMBER = pmt.intern("number")
 
 
 def packet(number, data):
-    """Makes a numbered PDU. Each element holds eight bytes of soft values or bits, because the cost in
-    Python is per element."""
+    """Makes a numbered PDU. Each element holds eight bytes of soft values or bits, because the cost
+    in Python is per element."""
     meta = pmt.dict_add(pmt.make_dict(), NUMBER, pmt.from_uint64(number))
     data = data.view(np.uint64)
     return pmt.cons(meta, pmt.init_u64vector(len(data), data.tolist()))
@@ -58,8 +58,8 @@ def unpacked(message):
 
 
 def tolerant(handler):
-    """Returns a message handler that ignores messages that are not packets; GNU Radio would end a block
-    whose handler raises an exception. The first such message of a block is reported."""
+    """Returns a message handler that ignores messages that are not packets; GNU Radio would end a
+    block whose handler raises an exception. The first such message of a block is reported."""
     @functools.wraps(handler)
     def handle(self, message):
         try:
@@ -72,8 +72,8 @@ def tolerant(handler):
 
 
 class ledger(gr.basic_block):
-    """A record of the packets that workers have not yet acknowledged, and of the decoded bits that are
-    not yet output."""
+    """A record of the packets that workers have not yet acknowledged, and of the decoded bits that
+    are not yet output."""
 
     def __init__(self, window, timeout, size=None):
         """Makes an empty ledger.
@@ -93,7 +93,8 @@ class ledger(gr.basic_block):
         self.set_msg_handler(pmt.intern("bits"), self.acknowledge)
 
     def deal(self, values):
-        """Sends a packet of soft values, after waiting until fewer than `window` packets are pending."""
+        """Sends a packet of soft values, after waiting until fewer than `window` packets are
+        pending."""
         with self.changed:
             self.changed.wait_for(lambda: self.next_in - self.next_out < self.window)
             number, self.next_in = self.next_in, self.next_in + 1
@@ -123,7 +124,8 @@ class ledger(gr.basic_block):
             self.message_port_pub(pmt.intern("frames"), packet(number, values))
 
     def take(self):
-        """Waits for the next packet in order. Returns its bits, or None at the end of the stream."""
+        """Waits for the next packet in order. Returns its bits, or None at the end of the
+        stream."""
         while True:
             with self.changed:
                 if self.next_out in self.back:
@@ -222,8 +224,8 @@ def dealer(args, values, sink):
 
 
 def random_frames(count, ebn0_db=3.0, seed=1):
-    """Returns int8 soft values of random frames with noise, and the frames' packed bits, one frame per
-    row."""
+    """Returns int8 soft values of random frames with noise, and the frames' packed bits, one frame
+    per row."""
     bits = np.packbits(gpufec.random_bits((count, FRAMES["frame_bits"]), seed), axis=1)
     coded = gpufec.conv_encode(bits, **FRAMES, packed_output=False)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed), bits

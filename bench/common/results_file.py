@@ -103,8 +103,8 @@ def _joined(value, prefix=""):
 
 
 def _row(value):
-    """Converts an object to a row. Its values may be objects that _joined() can flatten, or lists of
-    them. Returns None for deeper nesting, and for several objects without any other value, which
+    """Converts an object to a row. Its values may be objects that _joined() can flatten, or lists
+    of them. Returns None for deeper nesting, and for several objects without any other value, which
     are rather a table."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None

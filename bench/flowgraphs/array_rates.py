@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the rates of decoding arrays, from 1 to 100000 frames per call, for all three decoders.
 
-Compares with a flowgraph (--flowgraph, needs GNU Radio), the command line tool (--tool), a plain copy
-of the input, and, with decoder objects that are used repeatedly, pinned arrays and arrays on a CUDA
-device. Writes JSON, and a plot."""
+Compares with a flowgraph (--flowgraph, needs GNU Radio), the command line tool (--tool), a plain
+copy of the input, and, with decoder objects that are used repeatedly, pinned arrays and arrays on a
+CUDA device. Writes JSON, and a plot."""
 
 import argparse
 import json
@@ -205,7 +205,8 @@ def import_seconds():
 
 
 def found(report):
-    """Converts the nested report to tables with a row per measurement; reported() is the inverse."""
+    """Converts the nested report to tables with a row per measurement; reported() is the
+    inverse."""
     rates = [{"decoder": name, "way": way, "frames": frames, "mbps": mbps}
              for name, one in report["decoders"].items() for way, points in one["mbps"].items()
              for frames, mbps in points]

@@ -72,8 +72,8 @@ def ber(tool, decoder, options, bits):
 
 
 def rate_of(tool, decoder, options, guess, least):
-    """Returns bits per second, the report of the longer run, and the durations of both runs. `guess`
-    is an estimate in bits per second; `least` is the aimed difference in seconds."""
+    """Returns bits per second, the report of the longer run, and the durations of both runs.
+    `guess` is an estimate in bits per second; `least` is the aimed difference in seconds."""
     few, short = ber(tool, decoder, options, guess * least / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * least)

@@ -91,8 +91,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread after
-    its block: the truncated name of the block, and a number."""
+    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread
+    after its block: the truncated name of the block, and a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):

@@ -69,8 +69,8 @@ class Cluster:
 
 
 def simulate(cluster, tasks, size, kill_after=None):
-    """Returns a simulation's error counts and its duration in seconds. If kill_after is given, worker 1
-    is killed after so many tasks."""
+    """Returns a simulation's error counts and its duration in seconds. If kill_after is given,
+    worker 1 is killed after so many tasks."""
     from gpufec import distributed as there
 
     def progress(_, total):

@@ -99,8 +99,8 @@ def run(make_source, block, bits_per_item, seconds, blocks_between=()):
 
 
 def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
-    """Returns LLRs of FRAMES random codewords with noise: as floats in nats, and as int8 with `scale`
-    steps per nat. `eb_n0` is in dB."""
+    """Returns LLRs of FRAMES random codewords with noise: as floats in nats, and as int8 with
+    `scale` steps per nat. `eb_n0` is in dB."""
     n = 64800 if size == "normal" else 16200
     code = dict(frame_size=size, rate=rate)
     rng = np.random.default_rng(1)
@@ -128,8 +128,8 @@ def sync_stream(p, frames=512):
 
 def sync_slots(p=1e-3, frames=400, room=8):
     """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise. Received frames that are more than `room` items longer
-    or shorter than the sent frame are left out."""
+    sent frame; the rest of the slot is noise. Received frames that are more than `room` items
+    longer or shorter than the sent frame are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -188,8 +188,8 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """Measures with a file in memory as the source, and then this source into a null sink. Items
-        are repeated until the file has at least RECORDING_BYTES."""
+        """Measures with a file in memory as the source, and then this source into a null sink.
+        Items are repeated until the file has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))

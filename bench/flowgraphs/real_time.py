@@ -6,8 +6,8 @@
 The capacity of a block is measured first. The speed of a shared host varies, so the capacity is the
 rate in the slowest of 20 seconds. It is measured again at the end, both times together with the
 speed of one thread of the host (soak.py). Then the delay is measured at fractions of the capacity.
-A delay begins when a soft value is due by the clock (a blocked source does not shorten it), and ends
-when the output item that begins with this value arrives. It is compared with
+A delay begins when a soft value is due by the clock (a blocked source does not shorten it), and
+ends when the output item that begins with this value arrives. It is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
@@ -36,8 +36,8 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
-    """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in one
-    flowgraph. Returns by name the block, its sink and its values per work item without and with
+    """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in
+    one flowgraph. Returns by name the block, its sink and its values per work item without and with
     overlaps, and, by name again, the values per second that were consumed in each second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
@@ -64,8 +64,8 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Measures blocks together in one flowgraph. Returns a result for each block and fraction of its
-    capacity, and the capacities before and after."""
+    """Measures blocks together in one flowgraph. Returns a result for each block and fraction of
+    its capacity, and the capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
 
     def capacities_now():

@@ -50,8 +50,8 @@ KINDS = {
 
 
 def source(kind):
-    """Returns a source for a block: real frames for the synchronisation decoder, whose speed depends on
-    its input, and zeros for the other decoders."""
+    """Returns a source for a block: real frames for the synchronisation decoder, whose speed
+    depends on its input, and zeros for the other decoders."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])

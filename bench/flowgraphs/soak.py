@@ -4,8 +4,8 @@
 """Runs all three decoder blocks under full load for a long time.
 
 At random times, options are set, and the flowgraph is restarted or locked. Each stream repeats a
-period (a counter or random symbols) with tags, and the output must repeat it too. The source and the
-sink come from the module endurance_blocks that a build leaves in bench/flowgraphs."""
+period (a counter or random symbols) with tags, and the output must repeat it too. The source and
+the sink come from the module endurance_blocks that a build leaves in bench/flowgraphs."""
 
 import argparse
 import ctypes
@@ -63,8 +63,8 @@ def viterbi(**options):
             values, values + 2 * overlap)
 
 
-# On a GPU, ldpc() has long noisy codewords and sync() expects many insertions and deletions, so that
-# decoding and not the block's thread limits the rate.
+# On a GPU, ldpc() has long noisy codewords and sync() expects many insertions and deletions, so
+# that decoding and not the block's thread limits the rate.
 def ldpc(**options):
     size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
     bits = counter(4 * n)
@@ -152,8 +152,8 @@ def rest(streams):
 
 
 class device_memory:
-    """The memory in use on the first GPU in bytes, 0 without a GPU. The class calls the CUDA driver,
-    because every start of `nvidia-smi` delays work on the card."""
+    """The memory in use on the first GPU in bytes, 0 without a GPU. The class calls the CUDA
+    driver, because every start of `nvidia-smi` delays work on the card."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
@@ -186,8 +186,8 @@ class mallinfo2(ctypes.Structure):
 
 
 def allocated_bytes():
-    """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this number;
-    resident memory grows by fragmentation too."""
+    """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this
+    number; resident memory grows by fragmentation too."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:
@@ -218,8 +218,8 @@ def host_rates():
 
 
 def calm_rates(streams, seconds):
-    """Returns the bytes per second of each block while it runs alone. Each rate is the median over the
-    seconds after the first."""
+    """Returns the bytes per second of each block while it runs alone. Each rate is the median over
+    the seconds after the first."""
     rates = {}
     for each in streams.values():
         each.set(each.calm)
@@ -248,8 +248,9 @@ def restart(graph, streams):
 
 
 def growth(samples):
-    """Returns the growth of memory in bytes: the median over the last third of a run minus the median
-    over the second third. The first third is left out because memory is still being allocated."""
+    """Returns the growth of memory in bytes: the median over the last third of a run minus the
+    median over the second third. The first third is left out because memory is still being
+    allocated."""
     third = len(samples) // 3
     parts = samples[third:2 * third], samples[-third:]
     return {kind: round(-np.subtract(*(np.median([sample[kind] for sample in part])

@@ -49,7 +49,8 @@ def compare(tool, devices, batch, seconds):
 
 
 def flowgraphs(devices):
-    """Measures one block on all devices, and one block per device. Returns None without GNU Radio."""
+    """Measures one block on all devices, and one block per device. Returns None without GNU
+    Radio."""
     if subprocess.run([sys.executable, "-c", "import gnuradio.gr"], check=False,
                       stderr=subprocess.DEVNULL).returncode:
         return None

@@ -7,8 +7,8 @@
 
 The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 of a
 decoded bit error rate of 1e-4. Runs alternate: without phase search, with a search over the phases
-of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search on input
-whose I and Q are exchanged. Rates are information bits per second that leave the block.
+of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search on
+input whose I and Q are exchanged. Rates are information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--slots N]

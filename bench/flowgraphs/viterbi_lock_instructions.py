@@ -5,8 +5,9 @@
 Unlike times, numbers of instructions do not depend on other work of the machine.
 
 `gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search. Each runs
-over recordings of two lengths, and the difference excludes the start and the search. The signals are
-those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2 variant is counted.
+over recordings of two lengths, and the difference excludes the start and the search. The signals
+are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2 variant is
+counted.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """

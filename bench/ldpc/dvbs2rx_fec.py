@@ -9,8 +9,8 @@ One chain has gr-dvbs2rx's demapper, LDPC and BCH decoders, connected as in its 
 has gpu_ldpc_dvbs2 with one thread in their place. Both decode the same frames, alternately.
 
 The result of a chain is the smallest processor time in --turns runs, summed over all threads of the
-flowgraph, minus the time of a flowgraph that only reads the symbols. A BBFRAME is correct if all its
-bytes are. The symbols come from gr-dtv's modulator, with Gaussian noise.
+flowgraph, minus the time of a flowgraph that only reads the symbols. A BBFRAME is correct if all
+its bytes are. The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--json FILE]
@@ -136,7 +136,8 @@ def main():
                 if name != "reading":
                     found = out[:len(out) // sent.shape[1] * sent.shape[1]]
                     found = found.reshape(-1, sent.shape[1])
-                    # gr-dvbs2rx decodes groups of frames, and does not output an incomplete last group.
+                    # gr-dvbs2rx decodes groups of frames, and does not output an incomplete last
+                    # group.
                     right = (found == sent[:len(found)]).all(axis=1)
                     row.update(frames=len(found), right=int(right.sum()),
                                mean_iterations=round(chain.iterations(), 2))

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the cost of soft output of the LDPC decoder on a GPU.
 
-Compares the output of bits, of posterior LLRs and of extrinsic LLRs: the kernels alone with codes of
-DVB-S2 and CCSDS C2, and `gpufec bench ldpc` with two codes of DVB-S2. Writes JSON.
+Compares the output of bits, of posterior LLRs and of extrinsic LLRs: the kernels alone with codes
+of DVB-S2 and CCSDS C2, and `gpufec bench ldpc` with two codes of DVB-S2. Writes JSON.
 
     bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the results of `bench_sync_map cuda cliffs`: the lattice cells per second, or trie nodes per
-second where the kernel uses tries, that a GPU computes, against n, q and N.
+"""Draws the results of `bench_sync_map cuda cliffs`: the lattice cells per second, or trie nodes
+per second where the kernel uses tries, that a GPU computes, against n, q and N.
 
 Usage: plot_sync_cliffs.py RESULT.json PICTURE.png
 """
@@ -19,8 +19,8 @@ UNITS = {"cells": ("cells of the lattice", "-"), "trie_nodes": ("nodes of tries"
 
 
 def along(points, axis):
-    """Returns the points that differ from BASE only in `axis`. Along n, q varies too, because a word
-    of n bits limits q."""
+    """Returns the points that differ from BASE only in `axis`. Along n, q varies too, because a
+    word of n bits limits q."""
     fixed = [name for name in BASE if name not in (axis, "q" if axis == "n" else axis)]
     chosen = [r for r in points if all(r[name] == BASE[name] for name in fixed)]
     # The point with n = 20 and q = 1024 belongs to no axis.

@@ -4,9 +4,9 @@
 """Measures the gain of several reads (received copies) of a frame.
 
 The results are symbol error rates against the number of reads, with one, two and three passes, and
-for a very small code the distance of the decoder's posteriors from the exact joint posteriors. These
-are computed by enumeration: the probability of a read given a message is the probability that the
-decoder reports for the read if its priors exclude all other messages. Writes JSON and a plot;
+for a very small code the distance of the decoder's posteriors from the exact joint posteriors.
+These are computed by enumeration: the probability of a read given a message is the probability that
+the decoder reports for the read if its priors exclude all other messages. Writes JSON and a plot;
 --only-plot draws the plot from an existing file."""
 
 import argparse
@@ -38,8 +38,8 @@ MOST_ERRORS = 2000 # a point ends after so many symbol errors
 
 
 def received(symbols, code, channel, reads, seed):
-    """Sends each frame `reads` times. Returns the received items, concatenated, and the lengths of the
-    reads, of shape (frames, reads)."""
+    """Sends each frame `reads` times. Returns the received items, concatenated, and the lengths of
+    the reads, of shape (frames, reads)."""
     sent = gpufec.sync_encode(symbols, **code)
     items, lengths = gpufec.bsid(np.repeat(sent, reads, axis=0), **channel, seed=seed)
     return items, lengths.reshape(len(symbols), reads)
@@ -76,8 +76,8 @@ class Count:
 
 
 def error_rates(p, frames, threads, log):
-    """Measures error rates for all numbers of reads and passes, on the same received reads. Returns a
-    row for each, the backend and the device."""
+    """Measures error rates for all numbers of reads and passes, on the same received reads. Returns
+    a row for each, the backend and the device."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)
@@ -106,8 +106,8 @@ def error_rates(p, frames, threads, log):
 
 
 def joint_posteriors(items, lengths, code, channel):
-    """Returns the exact posteriors of frames given all their reads, of shape (frames, N, q). Enumerates
-    all q^N messages."""
+    """Returns the exact posteriors of frames given all their reads, of shape (frames, N, q).
+    Enumerates all q^N messages."""
     q, N = code["q"], code["frame_symbols"]
     messages = np.array(list(itertools.product(range(q), repeat=N)))
     frames, reads = lengths.shape
@@ -126,8 +126,8 @@ def joint_posteriors(items, lengths, code, channel):
 
 
 def gaps(p, frames):
-    """Measures, for tiny frames, the total variation distance between the decoder's posteriors and the
-    exact joint posteriors."""
+    """Measures, for tiny frames, the total variation distance between the decoder's posteriors and
+    the exact joint posteriors."""
     code = dict(q=4, n=4, frame_symbols=3)
     book = gpufec.codebook_random(code["n"], code["q"], code["frame_symbols"], 4)
     code["codebook"] = book

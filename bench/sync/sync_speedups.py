@@ -6,10 +6,10 @@
 """Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
 Markdown.
 
-A cell has three speedups. Each is the CPU's time per frame divided by the GPU's. The first two compare
-the corridor form on both, with global and with local storage. The third compares the CPU's corridor
-form with global storage to the GPU's linear form. The GPU decodes frames in batches or, with
---alone, one at a time.
+A cell has three speedups. Each is the CPU's time per frame divided by the GPU's. The first two
+compare the corridor form on both, with global and with local storage. The third compares the CPU's
+corridor form with global storage to the GPU's linear form. The GPU decodes frames in batches or,
+with --alone, one at a time.
 
 Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """

@@ -5,9 +5,9 @@
 
 """Counts the PDUs that gr-satellites receives from a recording with added noise.
 
-gr-satellites has two parallel chains of blocks, one for each phase of the symbol pairs, each with its
-own Viterbi decoder. This receiver is compared with one that has gpu_viterbi_pbvd in place of each
-decoder, and with a single chain whose decoder has a phase search.
+gr-satellites has two parallel chains of blocks, one for each phase of the symbol pairs, each with
+its own Viterbi decoder. This receiver is compared with one that has gpu_viterbi_pbvd in place of
+each decoder, and with a single chain whose decoder has a phase search.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
@@ -71,8 +71,8 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_concatenated_deframer with one decoder, which has a phase
-    search, and one Reed-Solomon deframer."""
+    """A replacement of gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
+    phase search, and one Reed-Solomon deframer."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
                "CCSDS uninverted": "ccsds_uninverted",
@@ -115,8 +115,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate):
-    """Returns the soft symbols of gr-satellites' demodulator. They differ slightly between runs, so all
-    decoders must be given the symbols of one run."""
+    """Returns the soft symbols of gr-satellites' demodulator. They differ slightly between runs, so
+    all decoders must be given the symbols of one run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),
@@ -199,7 +199,8 @@ def compare_all(path, cases, backend="auto"):
 
 
 def sweep(path, levels, seeds, backend="auto"):
-    """Yields a row per noise level: for each of WAYS, a list of the numbers of PDUs, one per seed."""
+    """Yields a row per noise level: for each of WAYS, a list of the numbers of PDUs, one per
+    seed."""
     for level in levels:
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))

@@ -42,8 +42,8 @@ def brief(value):
 
 
 def _meant(name, value, default):
-    """Returns the string that the user of a number probably meant: "1/2" for a rate of 0.5, "normal"
-    for 64800, otherwise the parameter's default."""
+    """Returns the string that the user of a number probably meant: "1/2" for a rate of 0.5,
+    "normal" for 64800, otherwise the parameter's default."""
     if name == "rate" and math.isfinite(value):
         return str(fractions.Fraction(float(value)).limit_denominator(180))
     return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)

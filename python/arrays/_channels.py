@@ -85,8 +85,8 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
 
     For each symbol the channel draws an event: with probability p_insert it inserts a random symbol
     and draws again; with p_delete it deletes the symbol; otherwise it transmits it. This is the
-    channel of J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible maximum
-    a-posteriori decoder for synchronisation correction (2014), section 2.2.
+    channel of J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
+    maximum a-posteriori decoder for synchronisation correction (2014), section 2.2.
 
     Args:
         symbols : uint8, one channel symbol per byte, below alphabet, in memory of the host:

@@ -1,6 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Code that all array decoders share: status, options, formats, and streams that arrive in parts."""
+"""Code that all array decoders share: status, options, formats, and streams that arrive in
+parts."""
 
 import os
 import sys
@@ -73,16 +74,16 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format in the spelling of `known`; refuses other names. Returns "", which
-    means the format of the array's type, unchanged."""
+    """Returns the name of a format in the spelling of `known`; refuses other names. Returns "",
+    which means the format of the array's type, unchanged."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
 
 
 def format_of(view, soft_input, known):
-    """Returns the format of an array's values. A requested format must fit the type of the array; ""
-    selects the format of the type."""
+    """Returns the format of an array's values. A requested format must fit the type of the array;
+    "" selects the format of the type."""
     soft_input = known_format(soft_input, known)
     if not soft_input:
         formats = [name for name in known if view.dtype == np.dtype(SOFT_TYPES[name][0])]
@@ -103,7 +104,8 @@ _OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
 
 
 def _refuse_complex(view, known):
-    """Refuses a complex array, with an error that explains how to convert it to real soft values."""
+    """Refuses a complex array, with an error that explains how to convert it to real soft
+    values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: to decode I and Q as soft values, "
@@ -113,8 +115,8 @@ def _refuse_complex(view, known):
 
 
 def warn_unused(why, **differs):
-    """Warns of arguments that have no effect. `differs` has for each whether its value differs from the
-    default."""
+    """Warns of arguments that have no effect. `differs` has for each whether its value differs from
+    the default."""
     names = [name for name, other in differs.items() if other]
     if names:
         warn_of(f"without effect: {', '.join(names)} ({why})")

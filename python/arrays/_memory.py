@@ -137,8 +137,8 @@ def pinned_empty(shape, dtype=np.int8):
 
 
 def shape_and_size(shape, item=1):
-    """Returns a shape, given as a tuple or a number, as a tuple, and its number of elements. Refuses
-    invalid shapes; `item` is the size of an element in bytes."""
+    """Returns a shape, given as a tuple or a number, as a tuple, and its number of elements.
+    Refuses invalid shapes; `item` is the size of an element in bytes."""
     shape = (shape,) if np.isscalar(shape) else tuple(shape)
     shape = tuple(integer("shape", n) for n in shape)
     size = math.prod(shape)
@@ -210,8 +210,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Returns the same for an array with __cuda_array_interface__ as _from_dlpack() for a DLPack array,
-    except the last entry: whether the array is read-only."""
+    """Returns the same for an array with __cuda_array_interface__ as _from_dlpack() for a DLPack
+    array, except the last entry: whether the array is read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -270,8 +270,8 @@ def refuse_mask(name, array):
 
 
 def view_of(name, array):
-    """Returns a view of an array of NumPy, with DLPack or with __cuda_array_interface__. Refuses arrays
-    that decoders do not accept: masked, not contiguous, or in foreign byte order."""
+    """Returns a view of an array of NumPy, with DLPack or with __cuda_array_interface__. Refuses
+    arrays that decoders do not accept: masked, not contiguous, or in foreign byte order."""
     if isinstance(array, np.ndarray):
         refuse_mask(name, array)
         if not array.flags.c_contiguous:
@@ -317,8 +317,8 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns the number of rows of `items` elements in an array of one or two dimensions. Refuses other
-    shapes; `what` names the rows in the error."""
+    """Returns the number of rows of `items` elements in an array of one or two dimensions. Refuses
+    other shapes; `what` names the rows in the error."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:
@@ -328,8 +328,8 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """The output array of a call: `out` if given, otherwise a new array in host memory or on the device,
-    where the input `view` is.
+    """The output array of a call: `out` if given, otherwise a new array in host memory or on the
+    device, where the input `view` is.
 
     `out` must not overlap the input or `others` in memory.
     """

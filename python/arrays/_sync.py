@@ -190,8 +190,8 @@ class sync_decoder(_Streaming):
 
 
 def _of_likelihoods(view, alphabet):
-    """Returns the view of an array of likelihoods without its last dimension, which must have the length
-    `alphabet`."""
+    """Returns the view of an array of likelihoods without its last dimension, which must have the
+    length `alphabet`."""
     if view.ndim < 2 or view.shape[-1] != alphabet:
         refuse(view.name, f"of shape {view.shape}",
                f"(frames, items, {alphabet}) and (items, {alphabet})")

@@ -16,8 +16,8 @@ from ._gpufec import find_conv_preset
 
 
 def _conv_code_of(constraint_length, polynomials, puncturing, termination, preset):
-    """Returns the first four parameters: those of the preset if there is one, otherwise the given ones
-    with defaults in place of None. Refuses a preset together with others."""
+    """Returns the first four parameters: those of the preset if there is one, otherwise the given
+    ones with defaults in place of None. Refuses a preset together with others."""
     given = {"constraint_length": constraint_length, "polynomials": polynomials,
              "puncturing": puncturing, "termination": termination}
     if preset:
@@ -101,13 +101,14 @@ class viterbi_decoder(_Streaming):
 
     @property
     def decode_length(self):
-        """The number D of stages that each parallel block decodes: given, or chosen for the code."""
+        """The number D of stages that each parallel block decodes: given, or chosen for the
+        code."""
         return self._any().decode_length()
 
     @property
     def overlap(self):
-        """The number L of further stages on either side of a parallel block: given, or chosen for the
-        code."""
+        """The number L of further stages on either side of a parallel block: given, or chosen for
+        the code."""
         return self._any().overlap()
 
     @property
@@ -144,7 +145,8 @@ class viterbi_decoder(_Streaming):
             last call.
 
         Raises:
-            ValueError : if values are refused, or if termination is not "streaming" and lock is "off"
+            ValueError : if values are refused, or if termination is not "streaming" and lock is
+                "off"
             TypeError : if values is not an array
             RuntimeError : if backend is "cuda" and the device fails, which discards the stream
         """
