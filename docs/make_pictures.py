@@ -83,13 +83,13 @@ def draw_window(name, folder, compiled):
 
 
 def draw_canvas(name, folder):
-    """Draws the canvas of a flowgraph in GNU Radio Companion."""
     import gi
     gi.require_version("Gtk", "3.0")
     gi.require_version("PangoCairo", "1.0")
     from gi.repository import GLib, Gtk
     from gnuradio import gr
-    from gnuradio.grc.gui.Platform import Platform # first: the other modules depend on it
+    # Platform must be imported first, because the other modules need it.
+    from gnuradio.grc.gui.Platform import Platform
     from gnuradio.grc.gui import Application, Utils
     platform = Platform(version=gr.version(), prefs=gr.prefs(), install_prefix=gr.prefix(),
                         version_parts=(gr.major_version(), gr.api_version(),

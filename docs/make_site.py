@@ -167,7 +167,8 @@ def markdown(doc):
     doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
     doc = re.sub(r"\\throws std::(\w+)",
                  lambda m: f"Raises `{EXCEPTIONS.get('std::' + m[1], m[1])}`", doc)
-    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc) # Markdown needs a blank line before a list
+    # Markdown needs a blank line before a list.
+    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc)
     doc = re.sub(r"(?m)^ +- ", "- ", doc)
     return doc.replace("<", "&lt;").strip()
 

@@ -95,7 +95,8 @@ class feedback(gr.interp_block):
                           key=lambda tag: (tag.offset, str(tag.key) != "ldpc_valid")):
             wrong[at:] = self._wrong
             at = tag.offset - self.nitems_read(0)
-            if str(tag.key) == "ldpc_valid": # 0 unless ldpc_syndrome_weight, which follows, gives the number
+            # A tag ldpc_syndrome_weight, if any, follows ldpc_valid and replaces the weight 0.
+            if str(tag.key) == "ldpc_valid":
                 self._wrong = self.probability(0)
             elif str(tag.key) == "ldpc_syndrome_weight":
                 self._wrong = self.probability(pmt.to_long(tag.value))
@@ -124,7 +125,8 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        message = random.integers(0, 2, count, np.uint8) # more than the frames need; head() ends the stream
+        # The message is longer than the frames need; head() ends the stream.
+        message = random.integers(0, 2, count, np.uint8)
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")
@@ -136,7 +138,8 @@ class concatenation(gr.top_block):
                 algorithm="normalized_min_sum", normalization=0.8, max_iterations=50,
                 backend=options.backend) for _ in range(turns)]
         channel = gpufec.channel_bsid(p, p, 0.0, N * symbols, seed=options.seed)
-        channel.set_min_output_buffer(64 * N * symbols) # must hold frames until the last turn reads them
+        # The buffer must hold frames until the last turn reads them.
+        channel.set_min_output_buffer(64 * N * symbols)
         self.sent = blocks.vector_sink_b()
         codewords = blocks.head(gr.sizeof_char, count)
         self.connect(blocks.vector_source_b(message.tolist()), encoder, codewords,

@@ -39,8 +39,7 @@ def encoder():
 
 
 def sent_order(puncturing):
-    """Returns the pattern in the order of the coded bits: "101,110" becomes 11 01
-    10."""
+    """Returns the pattern in the order of the coded bits: "101,110" becomes "110110"."""
     return "".join(a + b for a, b in zip(*puncturing.split(",")))
 
 

@@ -37,7 +37,8 @@ from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-WIDE_MULTIPLE = 32768 # output multiple in items; GNU Radio's input buffer then has twice the input for it
+# Output multiple in items. GNU Radio's input buffer then holds twice the input for one multiple.
+WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):

@@ -60,7 +60,8 @@ class ring(gr.sync_block):
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        if n > self.size // 2: # the buffer is larger than the ring, so part of it would never be written
+        # If the buffer is larger than the ring, part of it would never be written.
+        if n > self.size // 2:
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)

@@ -34,7 +34,7 @@ def say(event, **about):
 
 
 def counter(bits):
-    """Returns the bits of a 16-bit counter."""
+    """Returns successive numbers of 16 bits, as single bits."""
     words = np.arange((bits + 15) // 16, dtype=">u2")
     return np.unpackbits(words.view(np.uint8))[:bits]
 

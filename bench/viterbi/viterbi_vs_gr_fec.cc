@@ -72,9 +72,8 @@ double seconds(clockid_t clock)
 
 struct measured {
     std::string name;
-    std::vector<double> rates; // decoded bits per second of wall-clock time
-    std::vector<double>
-        cpu_rates; // decoded bits per second of processor time, all threads
+    std::vector<double> rates;     // decoded bits per second of wall-clock time
+    std::vector<double> cpu_rates; // decoded bits per second of CPU time, all threads
 };
 
 double median(std::vector<double> v)
@@ -162,13 +161,9 @@ public:
         volk_8u_x4_conv_k7_r2_8u = [](auto... arguments) {
             s_kernel.call(arguments..., s_kernel.name);
         };
-        d_decoder = gr::fec::code::cc_decoder::make(frame_bits,
-                                                    7,
-                                                    2,
-                                                    { 79, 109 }, // 171, 133 reversed
-                                                    0,
-                                                    -1,
-                                                    CC_TERMINATED);
+        // gr-fec expects the generators 171 and 133 (octal) with their bits reversed.
+        d_decoder = gr::fec::code::cc_decoder::make(
+            frame_bits, 7, 2, { 79, 109 }, 0, -1, CC_TERMINATED);
     }
 
     std::string name() const

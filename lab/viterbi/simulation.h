@@ -159,7 +159,7 @@ struct simulation_result {
  * number of threads or the batch size. \p progress is called after each segment (about
  * 65,536 bits) on the host, or after each batch on a device. \throws
  * std::invalid_argument, or std::runtime_error if the decoder fails or does not return
- * all bits
+ * all bits.
  */
 simulation_result simulate(
     const simulation_options& options,

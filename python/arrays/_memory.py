@@ -166,7 +166,6 @@ class array_view:
         return math.prod(self.shape)
 
     def overlaps(self, other):
-        """Returns whether two views overlap in memory."""
         return max(self.address, other.address) < min(self.address + self.nbytes,
                                                       other.address + other.nbytes)
 

@@ -210,7 +210,8 @@ class qa_live(unittest.TestCase):
 
     def test_dvbs2_across_its_threshold(self):
         top = self.started("ldpc_dvbs2_live")
-        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8) # input items are complex symbols
+        # The input items are complex symbols.
+        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8)
         top.set_esn0_db(2)
         newest = top.valid.values
         self.wait_for(lambda: len(newest) > 20 and min(list(newest)[-5:]) == 1, "2 dB")

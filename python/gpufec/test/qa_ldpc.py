@@ -323,7 +323,8 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A tag whose value is a list that contains itself is unknown too, and must not hang.
+        # A tag whose value is a list that contains itself is unknown too. It must not cause an
+        # endless loop.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)

@@ -295,7 +295,7 @@ class qa_length_tags(unittest.TestCase):
     def test_EndOfInputInsideAFrame_EndsTheBlock(self, case):
         n = case.n
         tags = [length(0, n), length(n, n), length(2 * n, n)]
-        for end in 2 * n + 1, 2 * n + n // 2: # in the last frame
+        for end in 2 * n + 1, 2 * n + n // 2: # inside the third frame
             self.check(case, case.frames.ravel()[:end], tags, [[0], [1]], 0)
         self.check(case, case.frames.ravel()[:n + n // 2], [length(0, 2 * n + 1)], [], 1)
 
@@ -585,7 +585,8 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(len(said), 1, lines)
             self.assertIn(text, said[0])
             self.assertLess(len(said[0]), 400)
-        while pmt.is_pair(nested): # frees it stepwise; recursive destructors might overflow
+        # Frees the list step by step, because recursive destructors might overflow the stack.
+        while pmt.is_pair(nested):
             nested = pmt.car(nested)
 
 

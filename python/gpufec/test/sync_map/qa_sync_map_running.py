@@ -146,7 +146,7 @@ class qa_sync_map_running(unittest.TestCase):
                 ([], [], []),
                 # There are no tags at frames 0 and 2.
                 ([length(30, 30), length(90, 30)], [1, 3], [True, True]),
-                # The lengths are zero, negative, or no number.
+                # The lengths are zero, negative, or not numbers.
                 ([length(0, 0), length(30, -30), length(60, pmt.mp("x")), length(90, 30)],
                  [3], [True]),
                 # The second tag is inside the first frame.

@@ -220,7 +220,7 @@ class qa_viterbi_devices(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_a_ring_between_two_decoders(self):
-        """Of two decoders in series, only one uses the ring between them in place."""
+        """Two decoders are in series; only one uses the ring between them in place."""
         def decode(backend):
             parameters = dict(backend=backend, **self.small)
             sink, graph = blocks.vector_sink_b(), gr.top_block()
