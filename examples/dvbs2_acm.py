@@ -43,8 +43,8 @@ K_BCH = {"1/4": 3072, "1/3": 5232, "2/5": 6312, "1/2": 7032, "3/5": 9552, "2/3":
 
 
 def crc8(data):
-    """Returns the CRC-8 of EN 302 307-1, 5.1.4, with the polynomial x^8 + x^7 + x^6 + x^4 + x^2 +
-    1."""
+    """Returns the CRC-8 of EN 302 307-1, 5.1.4. The polynomial is
+    x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
     value = 0
     for byte in data:
         value ^= int(byte)

@@ -80,7 +80,7 @@ def check_kind(name, value, default):
                        "" if name == "lock_presets" else 0)
 
 
-# Parameter names of other programs that have another name here.
+# Names that other programs use for a parameter, and the name of the parameter here.
 _ALIASES = {"modcod": "rate"}
 
 

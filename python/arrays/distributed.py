@@ -381,7 +381,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     if not isinstance(values, np.ndarray) or values.ndim != 2:
         raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # raises errors of parameters already here
+    empty = _decode(decoder, values[:0], code) # refuses wrong parameters before any task
     _check_versions(client)
     calls = ((_decode, decoder, values[first:first + rows], code)
              for first in range(0, len(values), rows))

@@ -95,7 +95,7 @@ def told(frames, code, **parameters):
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
-        time.sleep(0.3) # until the thread that writes the log has done so
+        time.sleep(0.3) # waits for the thread that writes the log
     return [line for line in lines if "warning" in line]
 
 

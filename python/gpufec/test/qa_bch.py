@@ -84,8 +84,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
     def test_bits_and_bytes(self):
-        """Tests packed and unpacked input and output. Medium frames of S2X are no multiple of 8
-        bits."""
+        """Tests packed and unpacked input and output. The length of medium frames of S2X is not
+        a multiple of 8 bits."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)

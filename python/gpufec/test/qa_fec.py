@@ -240,7 +240,7 @@ class qa_fec(unittest.TestCase):
                 lines = []
                 with self.subTest(allowed, size=size), support.output_of_process(lines):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
-                    time.sleep(0.3) # a separate thread writes the log
+                    time.sleep(0.3) # waits for the thread that writes the log
                 with self.subTest(allowed, size=size):
                     said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))

@@ -363,7 +363,7 @@ class qa_length_tags(unittest.TestCase):
         lines = []
         with support.output_of_process(lines):
             run(case.make(), items, tags)
-            time.sleep(0.3) # a separate thread writes the log
+            time.sleep(0.3) # waits for the thread that writes the log
         for kind in kinds:
             count = sum("warn" in line and kind in line for line in lines)
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
@@ -556,7 +556,7 @@ class qa_acm(unittest.TestCase):
             with support.output_of_process(lines):
                 block = gpufec.gpu_ldpc_dvbs2(acm=True, **DECODER)
                 out, _, _ = run(block, items, tags, with_pdus=False)
-                time.sleep(0.3) # a separate thread writes the log
+                time.sleep(0.3) # waits for the thread that writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
             said = [line for line in lines if "the code that a tag names is not known" in line]

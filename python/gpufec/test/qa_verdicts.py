@@ -459,7 +459,7 @@ class qa_verdicts(unittest.TestCase):
                     lines = []
                     with qa_support.output_of_process(lines):
                         by_any_block(make(), values)
-                        time.sleep(0.3) # a separate thread writes the log
+                        time.sleep(0.3) # waits for the thread that writes the log
                     said = [line for line in lines if "within a frame" in line]
                     self.assertEqual(len(said), bool(rest), lines)
                     if rest:

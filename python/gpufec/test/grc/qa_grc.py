@@ -222,7 +222,7 @@ class qa_grc(qa_grc_case.grc_case):
 
     def test_a_code_of_frames_asks_for_their_bits(self):
         graph, block = self.graph(DECODER, preset="lte")
-        message, = block.get_error_messages() # exactly one message
+        message, = block.get_error_messages()
         self.assertIn("Frame bits: this code comes in frames", message)
 
     def test_presets_are_those_of_the_module(self):

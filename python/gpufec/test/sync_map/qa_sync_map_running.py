@@ -115,7 +115,7 @@ class qa_sync_map_running(unittest.TestCase):
         said = []
         with support.output_of_process(said):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
-            time.sleep(0.5) # a separate thread writes the log
+            time.sleep(0.5) # waits for the thread that writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
         self.assertFalse([line for line in said if "length" in line], said)
