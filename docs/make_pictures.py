@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the pictures of the examples: their windows, while sliders are moved, and canvases of GNU
+"""Draws the pictures of the examples: the windows of running flowgraphs, and their canvases in GNU
 Radio Companion.
 
 Usage: xvfb-run -s "-screen 0 1920x1400x24" make_pictures.py [FOLDER]
-  FOLDER defaults to docs/pictures; the module must be on Python's path (PYTHONPATH)
+  FOLDER defaults to docs/pictures. gnuradio.gpufec must be found through PYTHONPATH.
 """
 
 import importlib.util
@@ -19,8 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 os.environ["GRC_BLOCKS_PATH"] = str(ROOT / "grc")
 
-# Actions in a flowgraph's window: seconds, variable and its value. The last entry is the time of
-# the picture.
+# Sliders that are moved in each window: seconds after the start, variable and value. The last entry
+# is the time of the picture.
 WINDOWS = {
     "viterbi_ccsds_live": [(8, "ebn0_db", 2.0), (13, "ebn0_db", 3.0), (19, None, None)],
     "ldpc_dvbs2_live": [(7, "esn0_db", 1.0), (11, "esn0_db", 0.7), (14, "esn0_db", 2.0),
@@ -35,7 +35,7 @@ CANVASES = ["viterbi_ccsds_live"]
 
 
 def small(path):
-    """Reduces the colours of a picture, to save space."""
+    """Reduces a picture to 64 colours, to save space."""
     from PIL import Image
     with Image.open(path) as picture:
         found = picture.convert("RGB").quantize(64, dither=Image.Dither.NONE)
@@ -43,7 +43,8 @@ def small(path):
 
 
 def draw_window(name, folder, compiled):
-    """Draws the window of a flowgraph, in a process of its own: other windows would interfere."""
+    """Draws the window of a flowgraph. Each needs a new process, because Qt windows of one process
+    interfere."""
     from PyQt5 import Qt
     application = Qt.QApplication([name])
     sys.path.insert(0, compiled)
@@ -58,9 +59,9 @@ def draw_window(name, folder, compiled):
         import qa_support
         qa_support.write_recording(given["recording"], qa_support.random_bits(100000, 3),
                                    noise=0.8, amplitude=5000)
-    Qt.QSettings("GNU Radio", name).clear() # drops a saved size
+    Qt.QSettings("GNU Radio", name).clear() # removes a saved window size
     top = getattr(module, name)(**given)
-    module.snippets_main_after_init(top) # sets the size
+    module.snippets_main_after_init(top) # sets the window's size
     top.start()
     top.show()
     begin = time.monotonic()
@@ -69,7 +70,7 @@ def draw_window(name, folder, compiled):
             application.processEvents()
             time.sleep(0.02)
         widget = getattr(top, f"_{variable}_win", None)
-        if widget: # a slider, which sets the variable too
+        if widget: # a slider; moving it sets the variable
             widget.d_widget.counter.setValue(value)
         elif variable:
             getattr(top, "set_" + variable)(value)
@@ -82,13 +83,13 @@ def draw_window(name, folder, compiled):
 
 
 def draw_canvas(name, folder):
-    """Draws the canvas of a flowgraph in GNU Radio Companion."""
     import gi
     gi.require_version("Gtk", "3.0")
     gi.require_version("PangoCairo", "1.0")
     from gi.repository import GLib, Gtk
     from gnuradio import gr
-    from gnuradio.grc.gui.Platform import Platform # must come first, as the others need it
+    # Platform must be imported first, because the other modules need it.
+    from gnuradio.grc.gui.Platform import Platform
     from gnuradio.grc.gui import Application, Utils
     platform = Platform(version=gr.version(), prefs=gr.prefs(), install_prefix=gr.prefix(),
                         version_parts=(gr.major_version(), gr.api_version(),
@@ -121,7 +122,7 @@ def main():
                               ROOT / "docs" / "pictures").resolve())
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory() as compiled:
-        os.environ["HOME"] = compiled # for settings of the programs
+        os.environ["HOME"] = compiled # keeps the programs from reading the user's settings
         os.environ["XDG_RUNTIME_DIR"] = compiled
         subprocess.run(["grcc", "-o", compiled] +
                        [str(ROOT / "examples" / f"{name}.grc") for name in WINDOWS],

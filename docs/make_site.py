@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the documentation site with MkDocs and its theme Material.
 
-The pages are those of docs/, with the README as the first. The navigation has a tab per kind of
-page. This script makes a page per block, from the public headers, with a picture of the data flow,
-and a page with the measured figures, from bench/results. Links to files of the repository lead to
+The first page is README.md; the others come from docs/. This script adds a page per block, made
+from the public headers, with a picture of the data flow, and a page of measured figures, made from
+bench/results. The navigation has a tab per kind of page. Links to files of the repository lead to
 copies in the site.
 
-Usage: make_site.py FOLDER [DOXYGEN]   FOLDER/html/index.html is the site; DOXYGEN is the
-folder with the HTML of the C++ interface, if it was made
+Usage: make_site.py FOLDER [DOXYGEN]   writes FOLDER/html/index.html; DOXYGEN is the folder with
+                                       Doxygen's HTML of the C++ interface, if it was made
 """
 
 import html
@@ -25,7 +25,7 @@ import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# The navigation: pages by their kind. Pages without a file are made here.
+# The navigation: titles and files by kind of page. This script makes the pages that have no file.
 PAGES = {
     "Home": [("gr-gpufec", "README.md"), ("All pages", "docs/README.md"),
              ("Packages", "packaging/README.md"), ("Changelog", "CHANGELOG.md")],
@@ -61,8 +61,9 @@ STYLE = """.md-grid { max-width: 80rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
 """
 
-# Browsers neither fetch files nor start workers on pages that are local files. On these, search
-# reads its index from a script, and runs its worker in a frame.
+# A script that makes the search work when the site is opened from local files, on which browsers
+# neither fetch data nor start workers: it loads the index as a script, and runs the worker in a
+# frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -93,7 +94,7 @@ TEMPLATE = """{% extends "base.html" %}
 EXCEPTIONS = {"std::invalid_argument": "ValueError", "std::out_of_range": "IndexError",
               "std::runtime_error": "RuntimeError"}
 
-# Input, function and output of each block, for its picture.
+# Text of each block's picture: its input, its function and its output.
 WAYS = {
     "gpu_viterbi_pbvd": (["soft values", "int8, float or 4 bits"],
                          ["parallel blocks", "of a batch", "decoded on a GPU or a CPU"],
@@ -127,7 +128,7 @@ WAYS = {
 
 
 def headers():
-    """Returns the declarations of the public headers, by name."""
+    """Returns the declarations of the public headers, by name, as parsed by bindings/headers.py."""
     path = ROOT / "python" / "gpufec" / "bindings" / "headers.py"
     spec = importlib.util.spec_from_file_location("headers", path)
     module = importlib.util.module_from_spec(spec)
@@ -137,7 +138,7 @@ def headers():
 
 
 def picture(block):
-    """Draws the data flow through a block, as SVG."""
+    """Returns an SVG picture of the data flow through a block."""
     columns = WAYS[block]
     width, gap = 230, 50
     height = 26 + 18 * max(map(len, columns))
@@ -159,20 +160,21 @@ def picture(block):
 
 
 def markdown(doc):
-    """Converts a comment of a header to Markdown."""
+    """Converts a header's comment, with Doxygen commands, to Markdown."""
     doc = re.sub(r"\\(?:ref|c|p|a|e)\s+(\w+\([^()]*\)|\S+?)([.,;:)]*)(?=\s|$)", r"`\1`\2", doc)
     doc = re.sub(r"((?:\\b \S+\s+)*\\b \S+?)([.,;:)]*)(?=\s|$)",
                  lambda m: "**" + m[1].replace("\\b ", "") + "**" + m[2], doc)
     doc = re.sub(r"\\(?:brief|ingroup \w+|details) ?", "", doc)
     doc = re.sub(r"\\throws std::(\w+)",
                  lambda m: f"Raises `{EXCEPTIONS.get('std::' + m[1], m[1])}`", doc)
-    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc) # a blank line before lists
+    # Markdown needs a blank line before a list.
+    doc = re.sub(r"(?m)^((?! *- ).*\S.*)\n(?= *- )", r"\1\n\n", doc)
     doc = re.sub(r"(?m)^ +- ", "- ", doc)
     return doc.replace("<", "&lt;").strip()
 
 
 def interface_page(declared):
-    """Returns Doxygen's page of a class of the namespace gr::gpufec."""
+    """Returns the path of Doxygen's page of a class in gr::gpufec."""
     return "api/classgr_1_1gpufec_1_1" + declared.name.replace("_", "__") + ".html"
 
 
@@ -204,7 +206,7 @@ MOST_ROWS, MOST_COLUMNS = 40, 9
 
 
 def scalar(value):
-    """Returns a number or a word; of several numbers the median."""
+    """Returns a number or string as it is, the median of a list of numbers, and None otherwise."""
     if isinstance(value, list) and value and all(
             isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return statistics.median(value)
@@ -212,7 +214,7 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a figure with three digits, and with its unit if the key names one."""
+    """Formats a figure with three significant digits, and with its unit if the key has "per_s"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -237,8 +239,8 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Returns a table of rows of results: the columns that distinguish them, and their figures.
-    Returns None if there are no figures."""
+    """Converts rows of results to a table in Markdown. Its columns are the settings that differ
+    between rows, and the figures. Returns None if there are no figures."""
     flat = []
     for row in rows:
         flat.append({k: scalar(v) for k, v in row.items() if scalar(v) is not None and
@@ -253,7 +255,7 @@ def table_of_rows(rows):
     figures = [k for k in keys if FIGURE.search(k.split(" ")[-1])]
     named = [k for k in differ if k not in figures and k not in ("command", "environment") and
              max(len(str(row.get(k, ""))) for row in flat) < 60]
-    named.sort(key=lambda k: not k.endswith("_db")) # settings come first
+    named.sort(key=lambda k: not k.endswith("_db")) # columns in dB come first
     columns = named[:max(MOST_COLUMNS - len(figures), 3)] + figures
     if not figures:
         return None
@@ -272,7 +274,7 @@ MOST_TABLES = 4
 
 
 def tables(run):
-    """Returns the tables of a run that have figures, each with its name."""
+    """Returns (name, table) for each table of a run that has figures."""
     rows = {}
     for row in run["rows"]:
         rows.setdefault(row.get("table", ""), []).append(row)
@@ -303,7 +305,8 @@ def measured_page(folder):
 
 
 def assemble(source, interface):
-    """Makes the folder that MkDocs reads; returns the entries of its navigation."""
+    """Makes the folder `source` that MkDocs reads. Returns the navigation for its settings.
+    `interface` is the folder of Doxygen's HTML, or None."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "docs").mkdir(parents=True)
     for name in COPIED:
@@ -335,7 +338,7 @@ def assemble(source, interface):
                 f"- [{d.name}]({interface_page(d)})\n" for d in headers().values()
                 if d.is_block))
         navigation["Reference"].append({"C++ interface": "interface.md"})
-    # Copies further files that a page links to.
+    # Copies the files that pages link to and that are not yet there.
     for page in [source / name for name in FILES]:
         for target in re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8")):
             wanted = (page.parent / target).resolve()
@@ -351,7 +354,7 @@ def assemble(source, interface):
 
 
 class links(html.parser.HTMLParser):
-    """The links of a page of HTML, and its anchors."""
+    """The links of an HTML page (targets), and its anchors (places)."""
 
     def __init__(self, page):
         super().__init__()
@@ -361,14 +364,14 @@ class links(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         self.places |= {found[key] for key in ("id", "name") if found.get(key)}
-        # Scripts and styles belong to the theme.
+        # Only these links are checked; scripts and styles come from the theme.
         wanted = {"a": "href", "img": "src"}.get(tag)
         if found.get(wanted):
             self.targets.append(found[wanted])
 
 
 def dead_links(folder):
-    """Yields links within the site without a target, as pairs of page and target."""
+    """Yields (page, target) for each link within the site that leads nowhere."""
     pages = {page: links(page) for page in folder.rglob("*.html")
              if folder / "api" not in page.parents}
     for page, found in pages.items():
@@ -395,7 +398,7 @@ def main():
     (folder / "theme").mkdir(exist_ok=True)
     (folder / "theme" / "main.html").write_text(TEMPLATE)
     settings = folder / "mkdocs.yml"
-    settings.write_text(json.dumps({ # JSON is YAML too
+    settings.write_text(json.dumps({ # YAML includes JSON
         "site_name": "gr-gpufec", "docs_dir": str(source), "site_dir": str(site),
         "theme": {"name": "material", "custom_dir": str(folder / "theme"), "font": False,
                   "features": ["navigation.tabs", "navigation.sections", "navigation.top"],

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the tables of figures into the pages, and draws curves, from bench/results.
+"""Writes figures from bench/results into the pages, as tables and single numbers, and draws curves.
 
-A page marks the place of a table with <!-- table: NAME --> and <!-- end -->, that of a figure in
-a line with <!-- figure: NAME --> and <!-- end -->. The text between these marks is replaced.
+A page has the marks <!-- table: NAME --> and <!-- end --> around a table, or <!-- figure: NAME -->
+and <!-- end --> around a number within a line. The text between two marks is replaced.
 
-Usage: make_tables.py [--check]   with --check nothing is written, and the exit status is 1 if a
-page or a picture would change
+Usage: make_tables.py [--check]   With --check, nothing is written; the exit status is 1 if a page
+                                  or a picture would change.
 """
 
 import json
@@ -21,7 +21,8 @@ RESULTS = ROOT / "bench" / "results"
 
 
 def load(name, run=None):
-    """Returns a run of a file of results: the one of that name, or the only one."""
+    """Returns a run of a file in bench/results. `run` is its name; without it, the file must have
+    one run."""
     path, = RESULTS.glob(f"*/{name}")
     runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
     found, = [r for r in runs if run is None or r["name"] == run]
@@ -69,7 +70,7 @@ def viterbi_batches():
 
 
 def ldpc_rows():
-    """Returns the rows of each batch, by schedule."""
+    """Returns (batch size, rows by schedule) for each batch size that both schedules have."""
     rows = {}
     for r in load("ldpc-sweeps-h200.json", "ldpc-sweeps-latency-h200")["rows"]:
         if r["sweep"] == "latency" and r["options"]["max_iterations"] == 10:
@@ -96,7 +97,8 @@ def ldpc_delay():
 
 
 def sync_rows():
-    """Returns the rows by batch and channel."""
+    """Returns the rows by frames per batch and by p (probability of insertions and of
+    deletions)."""
     rows = {}
     for r in load("sync-kernels-h200.json", "sync-linear-h200")["rows"]:
         if r["precision"] == "float" and r["output"] == "symbols":
@@ -115,7 +117,7 @@ def sync_batches():
 
 
 def one_thread():
-    """Compares one thread of a CPU with an H200, from host memory to host memory."""
+    """Tabulates the rates of one CPU thread and of an H200, from host memory to host memory."""
     viterbi = load("viterbi-vs-gr-fec.json", "viterbi-vs-gr-fec")["rows"]
     cpu = next(r["median_bits_per_s"] for r in viterbi if r["decoder"] == "gpufec cpu, streaming")
     gpu = next(r for r in load("viterbi-rates-h200.json")["rows"] if r["row"] == "K=7 1/2")
@@ -133,8 +135,9 @@ def one_thread():
 
 
 def beside_gr_fec():
-    """Returns rates per processor time of the comparison with gr-fec: gr-fec's fastest kernel,
-    gr-gpufec in frames, and all."""
+    """Returns three results of the comparison with gr-fec, in bits per second of processor time:
+    the rate of gr-fec's fastest kernel, the rate of gr-gpufec on terminated frames, and all rates
+    by name."""
     results = load("viterbi-vs-gr-fec.json", "viterbi-vs-volk")["rows"]
     rates = {r["decoder"]: r["median_bits_per_cpu_s"] for r in results}
     return (max(r for name, r in rates.items() if name.startswith("gr-fec")),
@@ -149,7 +152,7 @@ def gr_fec_kernels():
 
 
 def dvbs2rx_runs(name):
-    """Returns the rows by signal-to-noise ratio and receiver."""
+    """Returns a run, and its rows by signal-to-noise ratio in dB and by receiver."""
     run, points = load("dvbs2rx-cpu.json", name), {}
     for row in run["rows"]:
         points.setdefault(row["snr_db"], {})[row["receiver"]] = row
@@ -171,7 +174,8 @@ def dvbs2rx_one_block():
 
 
 def dvbs2rx_receiver():
-    """Tabulates medians, with the range where runs over the same samples differ."""
+    """Tabulates the median numbers of correct packets. Where runs on the same samples differ, the
+    range is given too."""
     result, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     ways = (("gr_dvbs2rx", "its own"), ("gpufec", "`gpu_ldpc_dvbs2` for its LDPC decoder"),
             ("gr_dvbs2rx_and_bbframe_to_ts", "`bbframe_to_ts` for its deheader"),
@@ -191,7 +195,8 @@ def dvbs2rx_receiver():
 
 
 def right_packets(way):
-    """Returns the median at the lowest signal-to-noise ratio, with the newer receiver."""
+    """Returns the median number of correct packets at the lowest signal-to-noise ratio, with the
+    newer version of gr-dvbs2rx."""
     _, points = dvbs2rx_runs("dvbs2rx-receiver-cpu")
     return f"{points[min(points)]['other_' + way]['right']:,}"
 
@@ -202,7 +207,7 @@ def build_time():
 
 
 def array_rates():
-    """Tabulates the rates of each way by frames per call, and that of a copy of the input."""
+    """Tabulates Mb/s of each way to decode arrays, by frames per call, and of copying the input."""
     rates = {(r["decoder"], r["way"], r["frames"]): r["mbps"]
              for r in table_of(load("array-rates-h200.json"), "rates")}
     ways = ("one call", "decoder again and again", "page-locked", "on the device", "flowgraph",
@@ -257,14 +262,15 @@ def sync_reads_gap():
 
 
 class axes:
-    """Curves over logarithmic axes, as SVG. It is written here, so that equal figures make equal
-    files."""
+    """An SVG picture of curves over logarithmic axes. It is written by hand, because equal figures
+    must give equal files for --check."""
 
     LEFT, TOP, WIDTH, HEIGHT = 96, 14, 544, 340
     COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
 
     def __init__(self, x, y):
-        """An axis is its title, the decades at its ends, and a function that names a decade."""
+        """Draws the axes. `x` and `y` are each a title, the exponents of the first and last decade,
+        and a function that converts an exponent to a label."""
         self.x, self.y, self.parts = x, y, []
         for (_, first, last, name), upright in ((x, False), (y, True)):
             for decade in range(first, last + 1):
@@ -282,7 +288,8 @@ class axes:
         return self.TOP + self.HEIGHT * (1 - part) if upright else self.LEFT + self.WIDTH * part
 
     def curve(self, number, name, points):
-        """Adds a curve; points are x, y and a label, which may be empty."""
+        """Adds curve `number` (0 to 4, selects the colour). Points are (x, y, label); a label may
+        be empty."""
         colour = self.COLOURS[number]
         places = [(round(self.place(x, False), 1), round(self.place(y, True), 1), text)
                   for x, y, text in points]
@@ -311,7 +318,8 @@ class axes:
 
 
 def batch_curves():
-    """Draws the rate with batches in flight against the time of one batch; a point is a batch."""
+    """Draws the rate with several batches in flight against the time of one batch alone, with a
+    point per batch size."""
     def time(decade):
         return f"{10**decade:g} ms"
 
@@ -319,7 +327,7 @@ def batch_curves():
         return rate(10.0**decade).replace(".00", "").replace(".0", "")
 
     def ends(points):
-        """Labels the first and the last batch of a curve."""
+        """Returns the points of a curve, with labels only at the smallest and the largest batch."""
         points = sorted(points, key=lambda point: point[2])
         return [(x, y, f"{text:,}" if n in (0, len(points) - 1) else "")
                 for n, (x, y, text) in enumerate(points)]
@@ -346,15 +354,15 @@ PICTURES = {"batch_against_latency.svg": batch_curves}
 
 
 def readme_steps():
-    """Tabulates the time of each step of the README in a clean system."""
+    """Tabulates the seconds that each step of the README takes on a newly installed system."""
     steps = load("readme-debian12.json")["rows"]
     return table(["step", "seconds"],
                  [[f"`{s['step']}`" if re.match(r"git|cmake|sudo|scripts|gpufec", s["step"])
                    else s["step"], f"{s['wall_s']:.1f}"] for s in steps])
 
 
-# Launch plans of the LDPC decoder, in the order in which they are tried: name, next plan, and the
-# (code, shared memory in KB, codewords, precision) that are compared.
+# Launch plans of the LDPC decoder, in the order in which they are tried: the plan, the plan to
+# compare it with, and the cases (code, shared memory in KB, codewords, precision).
 LDPC_PLANS = [
     ("dvb_int8x2", "two_checks_per_word", [
         ("dvbs2 normal 1/2", 227, 5280, "int8"), ("dvbs2 normal 3/4", 227, 5280, "int8"),
@@ -377,7 +385,7 @@ LDPC_PLANS = [
 
 
 def ldpc_plans():
-    """Compares each launch plan with the next one that would take the same codes."""
+    """Tabulates the rate of each launch plan and of the next plan that accepts the same code."""
     rates = {}
     for r in load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]:
         rates[r["plan"], r["code"], r["shared_kb"], r["frames"],
@@ -395,7 +403,8 @@ def ldpc_plans():
 
 
 def ldpc_any_code():
-    """The kernel for any code by shared memory, with the one that is left for other cases."""
+    """Tabulates rates for several sizes of shared memory: of the plan that is chosen, and of
+    `layered`, which accepts every code."""
     rows = load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]
     sizes = [227, 163, 99, 64]
     codes = ["a16200_3_6", "ra64800_1_2", "ra64800_3_4", "ra64800_1_2_7",

@@ -5,12 +5,11 @@
 
 """Sends a transport stream through all MODCODs of DVB-S2, one frame after the other (ACM).
 
-This script divides the packets into BBFRAMEs, each of the length that its MODCOD
-requires; gr-dtv scrambles, encodes, interleaves and modulates them. Noise is added to
-the symbols, at an Es/N0 of --margin dB above the standard's threshold. Each frame gets a tag
-XFECFRAME, like those of gr-dvbs2rx's PL synchronisation. Pulse shaping and synchronisation are left
-out. One block, dvbs2_fec_receiver, turns the symbols into packets, which are compared with the sent
-ones.
+This script divides the packets into BBFRAMEs, each of the length that its MODCOD requires. gr-dtv
+scrambles, encodes, interleaves and modulates them. The symbols get noise at an Es/N0 of --margin dB
+above the standard's threshold, and each frame gets an XFECFRAME tag, like those of gr-dvbs2rx's PL
+synchronisation. Pulse shaping and synchronisation are left out. One block, dvbs2_fec_receiver,
+decodes the symbols to packets, which are compared with the sent packets.
 
 Usage: dvbs2_acm.py [--frames N] [--margin DB] [--backend auto|cuda|cpu] [--threads N]
 """
@@ -38,13 +37,14 @@ MODCODS = list(zip(
      5.50, 6.62, 7.91, 9.35, 10.69, 10.98, 8.97, 10.21, 11.03, 11.61, 12.89, 13.13,
      12.73, 13.64, 14.28, 15.69, 16.05]))
 
-# Table 5b: bits of a BBFRAME of a short frame.
+# EN 302 307-1, table 5b: bits of a BBFRAME of a short frame, by rate.
 K_BCH = {"1/4": 3072, "1/3": 5232, "2/5": 6312, "1/2": 7032, "3/5": 9552, "2/3": 10632,
          "3/4": 11712, "4/5": 12432, "5/6": 13152, "8/9": 14232}
 
 
 def crc8(data):
-    """Returns the CRC-8 of EN 302 307-1, 5.1.4: x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
+    """Returns the CRC-8 of EN 302 307-1, 5.1.4. The polynomial is
+    x^8 + x^7 + x^6 + x^4 + x^2 + 1."""
     value = 0
     for byte in data:
         value ^= int(byte)
@@ -55,18 +55,18 @@ def crc8(data):
 
 
 class framer:
-    """A source of BBFRAMEs of any length, into which packets are divided (5.1)."""
+    """Divides packets into BBFRAMEs of any lengths, according to EN 302 307-1, 5.1."""
 
     def __init__(self, packets):
-        # Each synchronisation byte is replaced by the CRC-8 of the previous packet.
+        # The CRC-8 of the previous packet replaces each synchronisation byte.
         field = packets.copy()
         field[1:, 0] = [crc8(p[1:]) for p in packets[:-1]]
         field[0, 0] = 0
         self.field, self.at = field.ravel(), 0
 
     def frame(self, size):
-        """Returns the next BBFRAME of the given number of bytes, or None at the end of
-        the packets."""
+        """Returns the next BBFRAME of `size` bytes as an array, or None if too little data is
+        left."""
         n = size - 10
         if self.at + n > len(self.field):
             return None
@@ -80,7 +80,7 @@ class framer:
 
 
 def modulated(frame, constellation, rate):
-    """Returns the symbols of a short frame with the given BBFRAME, made by gr-dtv."""
+    """Encodes and modulates a BBFRAME with gr-dtv. Returns the complex symbols of a short frame."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     size, modulation = dtv.FECFRAME_SHORT, getattr(dtv, "MOD_" + constellation)
     sink = blocks.vector_sink_c()
@@ -108,7 +108,7 @@ def main():
     packets[:, 0] = 0x47
     frames, tags, at = [], [], 0
     cut = framer(packets)
-    # Short frames have no rate 9/10.
+    # Short frames have no code of rate 9/10.
     modcods = [(i, m) for i, m in enumerate(MODCODS, 1) if m[1] != "9/10"]
     for number in range(options.frames):
         modcod, (constellation, rate, es_n0) = modcods[number % len(modcods)]

@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shows how gpu_sync_map decodes a stream in which the clock recovery loses or repeats
-bits.
+"""Shows how gpu_sync_map decodes a stream in which the clock recovery loses or repeats bits.
 
 BPSK at low SNR passes through GNU Radio's symbol synchroniser, which occasionally
 outputs one bit too many or too few. A decoder that counts bits loses all frames after
@@ -22,8 +21,8 @@ CLOCK_ERROR = 50e-6
 
 
 def transmit(bits, es_n0_db, random):
-    """Returns noisy BPSK with rectangular pulses, sampled by a clock with a frequency
-    error."""
+    """Returns noisy BPSK samples with rectangular pulses. The sampling clock has a relative
+    frequency error of CLOCK_ERROR."""
     signal = np.repeat(2.0 * bits - 1.0, SAMPLES)
     at = np.arange(0, len(signal) - 2, 1 + CLOCK_ERROR)
     before = at.astype(int)
@@ -33,8 +32,8 @@ def transmit(bits, es_n0_db, random):
 
 
 def receive(samples, decoder):
-    """Returns the output bits of a synchroniser with a wide loop, and the symbols
-    decoded from them."""
+    """Returns the output bits of a symbol synchroniser, whose wide loop causes slips, and the
+    symbols that `decoder` makes from them."""
     clock = digital.symbol_sync_ff(
         digital.TED_GARDNER, SAMPLES, 0.1, 1.0, 1.0, 0.1, 1,
         digital.constellation_bpsk().base(), digital.IR_MMSE_8TAP, 128, [])
@@ -49,8 +48,7 @@ def receive(samples, decoder):
 
 
 def nearest_words(bits, words):
-    """Returns the symbols under the assumption of no slips: the nearest word to each n
-    bits."""
+    """Decodes as if there were no slips: returns the symbol of the nearest word for each n bits."""
     n = CODE["n"]
     rows = bits[:len(bits) // n * n].reshape(-1, 1, n)
     index = np.arange(len(rows)) % CODE["frame_symbols"]
@@ -76,7 +74,7 @@ def main():
     words = book.reshape(210, 32, 10)
     sent = random.integers(0, 32, 210 * options.frames)
     bits = words[np.arange(len(sent)) % 210, sent].ravel()
-    # The model of slips and flipped bits that the decoder uses need not be exact.
+    # These probabilities of slips and flipped bits are rough estimates, which suffice.
     decoder = gpufec.gpu_sync_map(book, **CODE, p_insert=1e-3, p_delete=2e-3,
                                   p_substitute=0.1, mode="stream", acquire=30,
                                   backend=options.backend)

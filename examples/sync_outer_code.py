@@ -3,8 +3,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Decodes an outer LDPC code and an inner synchronisation code iteratively. The
-decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve its
+"""Decodes an outer LDPC code and an inner synchronisation code iteratively.
+
+The decisions of the LDPC decoder are fed back to gpu_sync_map as priors, which improve its
 estimates of the drift and of the bits.
 
     bits - ldpc_encoder - interleaver - sync_encoder - channel_bsid -+-----------+- ...
@@ -17,8 +18,8 @@ estimates of the drift and of the bits.
                                              |
                                              +- weights of symbols, for the next turn
 
-All iterations ("turns") are in one flowgraph, one after the other, so that frames
-stream through it.
+One flowgraph has the blocks of all iterations ("turns") in series, so that frames stream through
+it.
 """
 
 import argparse
@@ -43,8 +44,8 @@ COLUMN_WEIGHT, ROW_WEIGHT = 3, 6 # an LDPC code of rate 1/2
 
 
 def gallager_code(bits, random):
-    """Returns the columns of the ones in each row of a random regular parity-check
-    matrix."""
+    """Returns the bits of each check of a random regular LDPC code, as an array of shape (checks,
+    ROW_WEIGHT)."""
     sockets = random.permutation(np.repeat(np.arange(bits), COLUMN_WEIGHT))
     rows = sockets.reshape(-1, ROW_WEIGHT)
     while True:
@@ -71,7 +72,7 @@ def write_alist(rows, bits, path):
 
 
 class feedback(gr.interp_block):
-    """A block that converts decided symbols to weights of all symbols, which serve as priors.
+    """A block that converts each decided symbol to prior weights of all symbols.
 
     The error probability e of a decided bit is estimated from the fraction of failed
     checks in its frame: a check of w bits fails with probability (1 - (1 - 2e)^w) / 2.
@@ -81,7 +82,7 @@ class feedback(gr.interp_block):
         gr.interp_block.__init__(self, "feedback", [np.uint8], [np.float32], 1 << Q_BITS)
         self.set_tag_propagation_policy(gr.TPP_DONT)
         self._checks = checks
-        self._wrong = 0.5 # e of the current frame
+        self._wrong = 0.5 # e in the current frame
         symbols = np.arange(1 << Q_BITS)
         bits = symbols[:, None] >> np.arange(Q_BITS) & 1
         self._distance = (bits[:, None] != bits).sum(axis=2)
@@ -94,7 +95,8 @@ class feedback(gr.interp_block):
                           key=lambda tag: (tag.offset, str(tag.key) != "ldpc_valid")):
             wrong[at:] = self._wrong
             at = tag.offset - self.nitems_read(0)
-            if str(tag.key) == "ldpc_valid": # the next tag has the number of failed checks
+            # A tag ldpc_syndrome_weight, if any, follows ldpc_valid and replaces the weight 0.
+            if str(tag.key) == "ldpc_valid":
                 self._wrong = self.probability(0)
             elif str(tag.key) == "ldpc_syndrome_weight":
                 self._wrong = self.probability(pmt.to_long(tag.value))
@@ -110,7 +112,8 @@ class feedback(gr.interp_block):
 
 
 class concatenation(gr.top_block):
-    """A flowgraph of the transmitter, the channel and the given number of receiver turns."""
+    """A flowgraph of transmitter, channel and receiver. `p` is the probability of insertions and of
+    deletions; `turns` is the number of iterations."""
 
     def __init__(self, options, p, turns):
         gr.top_block.__init__(self, "Synchronisation code within an LDPC code")
@@ -122,7 +125,8 @@ class concatenation(gr.top_block):
         inner = dict(q=1 << Q_BITS, n=N, frame_symbols=symbols)
         book = gpufec.codebook_random(N, 1 << Q_BITS, symbols, seed=1)
         count = options.frames * self.frame_bits
-        message = random.integers(0, 2, count, np.uint8) # more bits than needed
+        # The message is longer than the frames need; head() ends the stream.
+        message = random.integers(0, 2, count, np.uint8)
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "outer.alist")
@@ -134,7 +138,8 @@ class concatenation(gr.top_block):
                 algorithm="normalized_min_sum", normalization=0.8, max_iterations=50,
                 backend=options.backend) for _ in range(turns)]
         channel = gpufec.channel_bsid(p, p, 0.0, N * symbols, seed=options.seed)
-        channel.set_min_output_buffer(64 * N * symbols) # the last turn lags by some frames
+        # The buffer must hold frames until the last turn reads them.
+        channel.set_min_output_buffer(64 * N * symbols)
         self.sent = blocks.vector_sink_b()
         codewords = blocks.head(gr.sizeof_char, count)
         self.connect(blocks.vector_source_b(message.tolist()), encoder, codewords,
@@ -144,7 +149,7 @@ class concatenation(gr.top_block):
         self.connect(codewords, self.sent)
 
         self.decided = [blocks.vector_sink_b() for _ in range(turns)]
-        self._feedback = [] # references that keep Python blocks alive
+        self._feedback = [] # keeps Python blocks alive; GNU Radio does not
         weights = None
         for ldpc, decided in zip(outer, self.decided):
             sync = gpufec.gpu_sync_map(book, **inner, p_insert=p, p_delete=p, output="llr",

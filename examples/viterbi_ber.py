@@ -3,8 +3,9 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the bit error rate of a standard's convolutional code in a flowgraph: conv_encoder,
-noise, gpu_viterbi_pbvd. It needs no radio.
+"""Measures the bit error rate of a standard's convolutional code in a flowgraph.
+
+The flowgraph has conv_encoder, a simulated noisy channel and gpu_viterbi_pbvd; no radio is needed.
 
 Examples: viterbi_ber.py --preset ccsds --ebn0 3
           viterbi_ber.py --preset dvb_3_4 --ebn0 4
@@ -29,11 +30,11 @@ class viterbi_ber(gr.top_block):
             soft_input="float", packed_output=False, backend=backend, **shape)
         sent_bits = sum(map(int, code.puncturing.replace(",", ""))) or len(code.polynomials)
         stages = len(code.puncturing.split(",")[0]) or 1
-        # The rate does not include the tails of frames, because they are short.
+        # The rate ignores the tails of frames, which are short.
         sigma = (2 * stages / sent_bits * 10**(ebn0_db / 10))**-0.5
 
         source = blocks.vector_source_b(bits.tolist())
-        symbols = digital.chunks_to_symbols_bf([-1, 1])  # positive means bit 1
+        symbols = digital.chunks_to_symbols_bf([-1, 1])  # positive for bit 1
         noise = analog.noise_source_f(analog.GR_GAUSSIAN, sigma, 1)
         channel = blocks.add_ff()
         self.sink = blocks.vector_sink_b()

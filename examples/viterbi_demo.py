@@ -5,9 +5,8 @@
 
 """Demonstrates gpu_viterbi_pbvd with GNU Radio's own encoder and a noisy channel.
 
-Prints bit error rates with the union bound (from `gpufec ber`) for comparison, the
-throughput with that of gr-fec's decoder in the same flowgraph, and the backend that was
-used. Plots the error rates.
+Prints bit error rates beside the union bound (from `gpufec ber`), the throughput beside that of
+gr-fec's decoder in the same flowgraph, and the backend that decoded. Plots the error rates.
 """
 
 import argparse
@@ -27,9 +26,9 @@ except ImportError as error:
              "install or build GNU Radio with it. viterbi_ber.py needs none.")
 
 FRAME_BITS = 8192
-GR_FEC_POLYNOMIALS = [79, 109]  # 171 and 133 octal in the notation of gr-fec: bits reversed
+GR_FEC_POLYNOMIALS = [79, 109]  # 171 and 133 octal, bits reversed as gr-fec requires
 
-# Each entry has a name, the puncturing pattern, the rate, and Eb/N0 in dB.
+# Name, puncturing pattern, rate, and several Eb/N0 in dB.
 CODES = [("K=7 rate 1/2", "", 1 / 2, [2.0, 3.0, 4.0]),
          ("K=7 rate 3/4, punctured", "101,110", 3 / 4, [3.0, 4.0, 5.0])]
 
@@ -40,20 +39,19 @@ def encoder():
 
 
 def sent_order(puncturing):
-    """Returns the pattern in the order of the coded bits: "101,110" becomes 11 01
-    10."""
+    """Returns the pattern in the order of the coded bits: "101,110" becomes "110110"."""
     return "".join(a + b for a, b in zip(*puncturing.split(",")))
 
 
 def receive(bits, puncturing, rate, ebn0_db, backend, seed):
-    """Sends bits through encoder, channel and decoder; returns the decoded bits and the
-    backend."""
+    """Sends bits through encoder, channel and decoder. Returns the decoded bits, one per byte, and
+    the name of the backend."""
     top = gr.top_block()
     chain = [blocks.vector_source_b(bits.tolist()), fec.encoder(encoder(), 1, 1)]
     if puncturing:
         pattern = sent_order(puncturing)
         chain.append(fec.puncture_bb(len(pattern), fec.read_bitlist(pattern), 0))
-    # Maps bit 0 to -1 and bit 1 to +1, so that a positive value means 1.
+    # BPSK: bit 0 is sent as -1, bit 1 as +1.
     chain += [blocks.char_to_float(), blocks.multiply_const_ff(2), blocks.add_const_ff(-1)]
     adder = blocks.add_ff()
     sigma = (2 * rate * 10**(ebn0_db / 10))**-0.5
@@ -71,7 +69,7 @@ def receive(bits, puncturing, rate, ebn0_db, backend, seed):
 
 
 def theory(tool, puncturing, levels):
-    """Returns the union bound at each Eb/N0, computed by the command line tool."""
+    """Returns the union bound of the bit error rate at each Eb/N0, computed by `gpufec ber`."""
     found = []
     for level in levels:
         command = [tool, "ber", "viterbi", "--puncturing", puncturing, "--backend", "cpu",
@@ -82,12 +80,12 @@ def theory(tool, puncturing, levels):
 
 
 def error_rates(tool, bits_a_point, backend):
-    """Returns rows of (code, Eb/N0, errors, bits, BER, theory)."""
+    """Returns rows of (code, Eb/N0 in dB, errors, bits, BER, union bound), and the backend."""
     rows, used = [], None
     for name, puncturing, rate, levels in CODES:
         bounds = theory(tool, puncturing, levels)
         for number, (level, bound) in enumerate(zip(levels, bounds)):
-            # Uses a whole number of encoder frames and of puncturing periods.
+            # A multiple of encoder frames and of puncturing periods (3 bits).
             count = max(1, bits_a_point // (3 * FRAME_BITS)) * 3 * FRAME_BITS
             bits = numpy.random.default_rng(number).integers(0, 2, count, numpy.uint8)
             decoded, used = receive(bits, puncturing, rate, level, backend, 100 + number)
@@ -101,8 +99,8 @@ def error_rates(tool, bits_a_point, backend):
 
 
 def rate_of(items, decoder_of, bits):
-    """Returns the decoded bits per second of a flowgraph of source, decoder and null
-    sink."""
+    """Returns the decoded bits per second of a flowgraph with a repeating source, the decoder and a
+    null sink."""
     top = gr.top_block()
     source = blocks.vector_source_b(items, True)
     head = blocks.head(gr.sizeof_char, bits * 2)
@@ -114,8 +112,8 @@ def rate_of(items, decoder_of, bits):
 
 
 def throughput(bits, backend, rounds=3):
-    """Returns the median rates of gr-fec's decoder and gpu_viterbi_pbvd, measured
-    alternately."""
+    """Returns the median decoded bits per second of gr-fec's decoder and of gpu_viterbi_pbvd, which
+    run alternately."""
     generator = numpy.random.default_rng(7)
     bytes_ = generator.integers(0, 256, 2 * (FRAME_BITS + 6) * 16, dtype=numpy.uint8).tolist()
 
@@ -135,7 +133,7 @@ def throughput(bits, backend, rounds=3):
 
 
 def draw(rows, png):
-    """Plots the error rates; returns whether that was possible."""
+    """Plots the error rates. Returns False if matplotlib is missing."""
     try:
         import matplotlib
     except ImportError:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Distributes the frames of a stream to decoders on many hosts by gr-zeromq, with a
-pair of flowgraphs.
+"""Distributes the frames of a stream by gr-zeromq to decoders on many hosts.
+
+One flowgraph deals packets of frames and collects the decoded bits; each worker runs another:
 
     zeromq_frames.py worker --deal tcp://HOST:5801 --collect tcp://HOST:5802    on every host
     zeromq_frames.py deal --frames 100000 --out bits                            on HOST
@@ -40,8 +41,8 @@ NUMBER = pmt.intern("number")
 
 
 def packet(number, data):
-    """Makes a PDU with its number. Each element holds eight bytes of soft values or
-    bits, because the cost in Python is per element."""
+    """Makes a numbered PDU. Each element holds eight bytes of soft values or bits, because the cost
+    in Python is per element."""
     meta = pmt.dict_add(pmt.make_dict(), NUMBER, pmt.from_uint64(number))
     data = data.view(np.uint64)
     return pmt.cons(meta, pmt.init_u64vector(len(data), data.tolist()))
@@ -57,9 +58,8 @@ def unpacked(message):
 
 
 def tolerant(handler):
-    """Makes a message handler ignore messages that are not packets, because GNU Radio
-    ends a block whose handler raises an exception. The first such message of a block is
-    reported."""
+    """Returns a message handler that ignores messages that are not packets; GNU Radio would end a
+    block whose handler raises an exception. The first such message of a block is reported."""
     @functools.wraps(handler)
     def handle(self, message):
         try:
@@ -72,14 +72,19 @@ def tolerant(handler):
 
 
 class ledger(gr.basic_block):
-    """A record of the packets sent to workers and of the results not yet output."""
+    """A record of the packets that workers have not yet acknowledged, and of the decoded bits that
+    are not yet output."""
 
     def __init__(self, window, timeout, size=None):
-        """`size` is the number of bytes in a packet of bits; None allows any size."""
+        """Makes an empty ledger.
+
+        `window` limits the unacknowledged packets. A packet is sent again after `timeout` seconds.
+        `size` is the number of bytes in a packet of bits; None allows any size.
+        """
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        self.dealt = collections.OrderedDict() # number: (when, values), oldest first
+        self.dealt = collections.OrderedDict() # number: (time of sending, values), oldest first
         self.back = {}                         # number: bits
         self.next_in = self.next_out = self.again = self.ignored = 0
         self.ended = False
@@ -88,8 +93,8 @@ class ledger(gr.basic_block):
         self.set_msg_handler(pmt.intern("bits"), self.acknowledge)
 
     def deal(self, values):
-        """Sends a packet once the number of unacknowledged packets is below the
-        limit."""
+        """Sends a packet of soft values, after waiting until fewer than `window` packets are
+        pending."""
         with self.changed:
             self.changed.wait_for(lambda: self.next_in - self.next_out < self.window)
             number, self.next_in = self.next_in, self.next_in + 1
@@ -107,7 +112,7 @@ class ledger(gr.basic_block):
                 self.changed.notify_all()
 
     def deal_again(self):
-        """Sends again the packets that have been unacknowledged for too long."""
+        """Sends the packets again that have been unacknowledged for more than `timeout` seconds."""
         now, late = time.monotonic(), []
         with self.changed:
             while self.dealt and now - next(iter(self.dealt.values()))[0] > self.timeout:
@@ -119,7 +124,8 @@ class ledger(gr.basic_block):
             self.message_port_pub(pmt.intern("frames"), packet(number, values))
 
     def take(self):
-        """Returns the bits of the next packet in order, or None at the end."""
+        """Waits for the next packet in order. Returns its bits, or None at the end of the
+        stream."""
         while True:
             with self.changed:
                 if self.next_out in self.back:
@@ -150,7 +156,7 @@ class deal(gr.sync_block):
             self.book.deal(values.copy())
         return len(input_items[0])
 
-    def stop(self): # all input has been sent
+    def stop(self): # the input has ended, and all of it is sent
         self.book.end()
         return True
 
@@ -200,8 +206,8 @@ def worker(args):
 
 
 def dealer(args, values, sink):
-    """The flowgraph on the host of the stream: it reads soft values from `values` and
-    writes bits to `sink`."""
+    """Returns the flowgraph on the host that has the stream. It reads soft values from the array
+    `values`, and writes bits to the block `sink`."""
     top = gr.top_block()
     book = ledger(args.window, args.timeout, args.packet * BYTES)
     out = zeromq.rep_msg_sink(args.deal, 100, True)
@@ -218,7 +224,8 @@ def dealer(args, values, sink):
 
 
 def random_frames(count, ebn0_db=3.0, seed=1):
-    """Returns the soft values of random frames, and their packed bits."""
+    """Returns int8 soft values of random frames with noise, and the frames' packed bits, one frame
+    per row."""
     bits = np.packbits(gpufec.random_bits((count, FRAMES["frame_bits"]), seed), axis=1)
     coded = gpufec.conv_encode(bits, **FRAMES, packed_output=False)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed), bits
@@ -251,7 +258,7 @@ def main():
     top = dealer(args, values, sink)
     begin = time.monotonic()
     top.start()
-    while sink.nitems_read(0) < bits.size: # message blocks never end by themselves
+    while sink.nitems_read(0) < bits.size: # a flowgraph with message blocks does not end by itself
         time.sleep(0.01)
     seconds = time.monotonic() - begin
     top.stop()

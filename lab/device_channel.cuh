@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the simulations on a device: tables in shared memory, received values, which
- * equal the host's, and batch sizes. */
+/* Helpers of the simulations on a device: tables in shared memory, received values (equal
+ * to those that the host makes), and batch sizes. */
 
 #ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
 #define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_CUH
@@ -15,8 +15,8 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks. It is limited to 2048, because each block copies
-// tables to shared memory before its items.
+// Returns the number of thread blocks for \p items. It is limited to 2048, because each
+// block first copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));
@@ -34,7 +34,8 @@ __device__ inline std::uint64_t item_stride()
 //! Dynamic shared memory, which begins with the table of a discrete_distribution.
 extern __shared__ std::uint64_t shared[];
 
-//! Copies \p words words of \p from to shared memory; all threads of a block call it.
+//! Copies \p words 64-bit words from \p from to shared memory. All threads of a block
+//! must call this.
 __device__ inline void take_tables(const std::uint64_t* from, unsigned words)
 {
     for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
@@ -43,16 +44,15 @@ __device__ inline void take_tables(const std::uint64_t* from, unsigned words)
     __syncthreads();
 }
 
-//! Returns the received value of a coded bit. \p random selects it from the distribution,
-//! which is that of bit 0.
+//! Returns the received value of a coded bit. \p random selects a value from the
+//! distribution for bit 0; for bit 1 the sign is inverted.
 __device__ inline int received(std::uint64_t random, unsigned bit)
 {
     const int value = std::int8_t(discrete_distribution::choose(shared, random));
     return bit ? -value : value;
 }
 
-//! Returns x / by. Positions in a batch nearly always fit into 32 bits, for which
-//! division is faster than for 64.
+//! Returns x / by. Nearly all values fit into 32 bits, and 32-bit division is faster.
 __device__ inline std::uint64_t quotient(std::uint64_t x, unsigned by)
 {
     return x >> 32 ? x / by : unsigned(x) / by;
@@ -66,13 +66,14 @@ __device__ inline std::uint32_t bits_of(float x)
     return std::uint32_t(__float_as_int(x));
 }
 
-//! Values that a thread collects in registers and writes as whole vectors where possible.
+//! Up to \p Count values that a thread collects in registers. store() writes them as
+//! 16-byte vectors where possible.
 template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Adds value \p i, which must be a compile-time constant. Bits of a value can be
-    //! added one by one.
+    //! Adds (by bitwise or) to value \p i. The index must be a constant after unrolling,
+    //! so that the array stays in registers.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));
@@ -107,7 +108,7 @@ private:
     std::uint32_t d_words[words] = {};
 };
 
-//! Copies a table of the host to the device.
+//! Returns a copy of a host table on the device.
 template <class T>
 std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 {
@@ -115,8 +116,8 @@ std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 }
 
 //! Makes a device channel. If no batch size is given, batches are eight times as large as
-//! those of a decoder with input from the host, because their input and output need no
-//! pinned memory; if the device lacks memory for this, batches have the usual size.
+//! for input from the host, because they need no pinned memory. If the device lacks
+//! memory for this, batches have the usual size.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {

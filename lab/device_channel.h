@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The choice of the place where a simulation makes data and noise and counts errors:
- * the host, or the device that decodes. */
+/* Selects where a simulation generates data and noise and counts errors: on the host, or
+ * on the device that decodes. */
 
 #ifndef INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
 #define INCLUDED_GPUFEC_LAB_DEVICE_CHANNEL_H
@@ -22,8 +22,8 @@ enum class channel_place {
     device
 };
 
-//! The place of a simulation, and the functions that make a device channel (\p Link) and
-//! that report its failure.
+//! The place of a simulation, and callbacks that make a device channel (\p Link) and
+//! report its failure.
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;
@@ -34,7 +34,7 @@ struct channel_options {
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
-//! Returns the reason why input for \p run cannot be made on a device; "" if it can.
+//! Returns why a device cannot generate the input for \p run, or "" if it can.
 inline std::string needs_host(const run_options& run)
 {
     return run.where == backend::cpu ? "the CPU decodes"
@@ -45,10 +45,10 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend on the seed alone. If a device fails, the host therefore
- * repeats the simulation with the same result. \p because: the reason why a device
- * cannot be used, or "". \throws std::invalid_argument if a device is asked for and
- * cannot be used
+ * Data and noise depend only on the seed. If a device fails, the host therefore repeats
+ * the simulation with the same result. \p because is the reason why a device cannot be
+ * used, or "". \throws std::invalid_argument if the options demand a device and
+ * \p because is not empty; std::runtime_error if they demand one and there is no CUDA
  */
 template <class Options, class OnDevice, class OnHost>
 auto simulate_where(const Options& options,

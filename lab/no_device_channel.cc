@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the simulations on CUDA devices in builds without CUDA. */
+/* Replaces the device_channel.cu files in builds without CUDA: there is no device
+ * channel. */
 
 #include "lab/ldpc/simulation.h"
 #include "lab/viterbi/simulation.h"

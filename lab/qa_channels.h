@@ -24,8 +24,8 @@ protected:
         }
     }
 
-    // Runs a simulation on the host, with the CPU backend and its batch size, and on a
-    // device; the other options are the same.
+    // Returns the results of a simulation on the host, with the CPU backend and its batch
+    // size, and on a device. All other options are equal.
     template <class Options, class Make, class Simulate>
     static auto both(Options options, Make make, Simulate simulate)
     {

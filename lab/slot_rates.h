@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures batch decoders without the stream decoder: from filled slots to decoded
- * slots, and on the device alone. */
+/* Measures batch decoders without the stream decoder: the rate from filled slots to
+ * decoded slots, and the times of the steps on a device. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SLOT_RATES_H
 #define INCLUDED_GPUFEC_LAB_SLOT_RATES_H
@@ -14,6 +14,7 @@
 
 namespace gr::gpufec {
 
+//! Measures a decoder by decoding the same batches repeatedly.
 //! \tparam Traits traits of a decoder, see pipeline/backends.h
 template <class Traits>
 class slot_rates
@@ -23,8 +24,9 @@ public:
     using setup = typename Traits::setup;
     using slot = typename pipeline<job>::slot;
 
-    //! \p fill(limits, input) fills a slot with a whole batch and returns its job.
-    //! \throws std::runtime_error if CUDA is requested and not available
+    //! Fills all slots and decodes them once. \p fill(limits, input) writes a whole batch
+    //! to \p input and returns its job. \throws std::runtime_error if CUDA is requested
+    //! and not available
     template <class Fill>
     slot_rates(const setup& s, const run_options& run, Fill&& fill)
         : d_setup(s),
@@ -39,11 +41,12 @@ public:
         }
     }
 
-    //! Returns the slot that was decoded first; valid until the first measurement.
+    //! Returns the slot that was decoded first. The reference is valid until the first
+    //! measurement.
     const slot& first() { return *d_pipeline.ready(); }
 
-    //! Measures batches per second over \p duration seconds, from pinned slots to pinned
-    //! slots. Includes transfers, but not the filling and emptying of slots.
+    //! Returns batches per second, measured for \p duration seconds with all slots in
+    //! flight. Includes transfers, but not filling and emptying the slots.
     double batches_per_second(double duration)
     {
         d_pipeline.drain();
@@ -61,8 +64,8 @@ public:
         return batches / since(begin);
     }
 
-    //! Returns the time in seconds from the submission of a batch to its completion,
-    //! while no other batch is in flight.
+    //! Returns the seconds from the submission of a batch to its completion, while no
+    //! other batch is in flight.
     double latency()
     {
         d_pipeline.drain();
@@ -73,13 +76,13 @@ public:
         return since(begin);
     }
 
-    //! Returns for each device the time of each step of a batch: medians over \p rounds
-    //! batches. Each device has one batch at a time, and all devices run at the same
-    //! time. CUDA only.
+    //! Returns, for each device, the time in ms of each step of a batch: medians over
+    //! \p rounds batches. All devices run at the same time, with one batch in flight
+    //! each. Only for CUDA devices.
     std::vector<std::vector<timed_step>> device_times(unsigned rounds)
     {
         d_pipeline.drain();
-        // Borrows a slot of the pipeline, because its memory is pinned.
+        // Uses a slot of the pipeline, because its memory is pinned and filled.
         const auto& s = *d_pipeline.filling();
         const batch_memory memory{ s.input, s.output, s.status };
         std::vector<std::future<std::vector<timed_step>>> running;
@@ -124,7 +127,7 @@ private:
     job d_job;
 };
 
-//! Returns the time in ms of a step, or of all steps except the copies ("kernels").
+//! Returns the time in ms of the step \p name; "kernels" means all steps except copies.
 inline double step_ms(const std::vector<timed_step>& steps, const std::string& name)
 {
     double ms = 0;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes lib/demap/tables_dvbs2x.cc: the constellations of EN 302 307-2 and the columns of
-their interleavers, recovered from gr-dtv's modulator and interleaver."""
+"""Writes lib/demap/tables_dvbs2x.cc: the constellations and interleaver columns of EN 302 307-2.
+
+Both are recovered from the output of gr-dtv's modulator and interleaver. Not part of the build."""
 
 import pathlib
 
@@ -10,8 +11,8 @@ import numpy as np
 from gnuradio import blocks, dtv, gr
 
 BITS = {"8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64apsk": 6, "128apsk": 7, "256apsk": 8}
-# Constellations and rates of EN 302 307-2, table 17a. For some of the rates the LDPC
-# codes are those of DVB-S2.
+# EN 302 307-2, table 17a: constellation, gr-dtv's name of it, frame size, and rates. Some rates
+# have LDPC codes of DVB-S2.
 SETS = [
     ("8psk", "8PSK", "normal", ["23/36", "25/36", "13/18"]),
     ("8psk", "8PSK", "short", ["7/15", "8/15", "26/45", "32/45"]),
@@ -46,7 +47,8 @@ def arguments(size, rate, modulation):
 
 
 def points(size, rate, modulation, bits):
-    """Returns the points by label, scaled to mean energy 1."""
+    """Returns the complex points of a constellation in the order of their labels, with mean energy
+    1."""
     labels = np.arange(1 << bits, dtype=np.uint8)
     count = 9270 if bits == 7 else FRAMES[size][1] // bits
     items = np.resize(labels, count)
@@ -58,8 +60,8 @@ def points(size, rate, modulation, bits):
 
 
 def columns(size, rate, modulation, bits):
-    """Returns, as digits, the interleaver column that each bit of a label comes
-    from."""
+    """Returns a string of digits: for each bit of a label, the interleaver column from which it
+    comes."""
     rows = -(-FRAMES[size][1] // bits)
     of_bit = {}
     for column in range(bits):

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recovers the address tables of the DVB-S2 LDPC codes from gr-dtv's encoder.
 
-The code is linear and systematic, so encoding the first bit of each group of 360
-alone, and undoing the parity accumulator (p[j] ^ p[j-1]), leaves ones exactly at the
-addresses of that group (EN 302 307-1, 5.3.2, annexes B and C). Writes
-lib/ldpc/code/tables/dvbs2_normal.cc and lib/ldpc/code/tables/dvbs2_short.cc; not part of the build.
+The code is linear and systematic. For each group of 360 bits, the script encodes a message in which
+only the group's first bit is 1, and undoes the parity accumulator (p[j] ^ p[j-1]). This leaves ones
+exactly at the addresses of that group (EN 302 307-1, 5.3.2, annexes B and C). Writes
+lib/ldpc/code/tables/dvbs2_normal.cc and lib/ldpc/code/tables/dvbs2_short.cc. Not part of the build.
 
 Usage: make_ldpc_tables.py LIB_LDPC_DIRECTORY
 """
@@ -33,7 +33,7 @@ GROUP = 360
 
 
 def encode(size, rate, n, messages):
-    """Encodes rows of K bits with gr-dtv into rows of N bits."""
+    """Encodes messages with gr-dtv: rows of K bits become rows of N bits."""
     graph = gr.top_block()
     source = blocks.vector_source_b(messages.reshape(-1).tolist())
     encoder = dtv.dvb_ldpc_bb(dtv.STANDARD_DVBS2, size, rate, dtv.MOD_OTHER)
@@ -44,10 +44,10 @@ def encode(size, rate, n, messages):
 
 
 def addresses(size, rate, n, k):
-    """Returns the addresses of each group of 360 information bits."""
+    """Returns a list of parity addresses for each group of 360 information bits."""
     messages = np.zeros((k // GROUP, k), dtype=np.uint8)
     messages[np.arange(k // GROUP), np.arange(k // GROUP) * GROUP] = 1
-    # At the end of a stream, an encoder in a flowgraph does not output the last frame.
+    # Appends frames, because the encoder does not output the last frame of a stream.
     padded = np.vstack([messages, np.zeros((4, k), dtype=np.uint8)])
     words = encode(size, rate, n, padded)[: len(messages)]
     assert (words[:, :k] == messages).all()
@@ -57,7 +57,8 @@ def addresses(size, rate, n, k):
 
 
 def table(name, rate, n, k, rows):
-    """Returns a C++ initialiser: rows of addresses, each preceded by its length."""
+    """Returns the C++ definition of an array with rows of addresses, each preceded by its
+    length."""
     numbers = [str(x) for row in rows for x in (len(row), *row)]
     body = textwrap.fill(", ".join(numbers), 88, initial_indent="    ",
                          subsequent_indent="    ")

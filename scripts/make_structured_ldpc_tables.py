@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
-The sources are public; this script reads their files from a folder, extracts the numbers, compares
-the two sources (entries, or encoded words), and writes lib/ldpc/code/tables/quasi_cyclic.cc,
-tables_dvbs2x.cc and tables_dvbt2.cc. It is not part of the build.
+The sources are public. This script reads their files from a folder, extracts the numbers, compares
+the two sources of each code (by entries, or by encoded words), and writes
+lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and tables_dvbt2.cc. Not part of the build.
 
 | code        | first                              | second                              |
 |-------------|------------------------------------|-------------------------------------|
@@ -33,9 +33,8 @@ NR_SIZES = [[a << j for j in range(8) if a << j <= 384]
             for a in (2, 3, 5, 7, 9, 11, 13, 15)]
 RATES = ["1/2", "2/3", "3/4", "5/6"]
 
-# Each entry belongs to a (message block, parity block) and is the first row of a
-# circulant of C2's generator matrix: 511 bits after a zero (CCSDS 131.0-B, annex on the
-# generator matrix).
+# By (message block, parity block): the first row of a circulant of C2's generator matrix, a zero
+# and 511 bits (CCSDS 131.0-B, annex on the generator matrix).
 C2_GENERATOR = {
     (0, 0): "55BF56CC55283DFEEFEA8C8CFF04E1EBD9067710988E25048D67525426939E20"
             "68D2DC6FCD2F822BEB6BD96C8A76F4932AAE9BC53AD20A2A9C86BB461E43759C",
@@ -55,7 +54,7 @@ def numbers(text):
 
 
 def wifi(sources):
-    """Returns {(n, rate): rows of 24 shifts}."""
+    """Returns {(n, rate): array of 24 circulant shifts per row} of Wi-Fi's codes."""
     text = (sources / "tavildar_wifi.h").read_text()
     first = {}
     for n, a, b, body in re.findall(r"int H_(\d+)_(\d)_(\d)\[\d+\]\[24\] = \{(.*?)\};", text,
@@ -75,7 +74,8 @@ def wifi(sources):
 
 
 def nr(sources):
-    """Returns {1 or 2: rows (row, column, shifts of the eight sets)}, by base graph."""
+    """Returns {base graph 1 or 2: list of (row, column, shifts for the eight sets of lifting
+    sizes)}."""
     text = (sources / "toolbox_nr5g.rs").read_text()
     graphs = {}
     for g in (1, 2):
@@ -100,8 +100,8 @@ def nr(sources):
 
 
 def ar4ja(sources):
-    """Returns θ of 26 permutations, and φ by quarter, permutation and size 128 …
-    8192."""
+    """Returns the constants of AR4JA: θ of 26 permutations, and φ in an array of shape (quarters,
+    permutations, sizes 128 to 8192)."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     theta = numbers(re.search(r"THETA_K: \[u8; 26\] = \[(.*?)\];", text, re.S)[1])
     body = re.sub(r"//.*", "", re.search(r"PHI_K: .*? = \[(.*?)\n\];", text, re.S)[1])
@@ -115,7 +115,8 @@ def ar4ja(sources):
 
 
 def solve(matrix, right):
-    """Returns x that solves matrix · x = right over GF(2), one column at a time."""
+    """Returns x with matrix · x = right over GF(2), by Gaussian elimination; free variables are
+    0."""
     m = np.concatenate([matrix, right], axis=1).astype(np.uint8)
     columns, row, pivots = matrix.shape[1], 0, []
     for c in range(columns):
@@ -135,8 +136,8 @@ def solve(matrix, right):
 
 
 def c2(sources):
-    """Returns the shifts of the 2 x 16 blocks and, for each message block, whether the
-    first row of its generator has odd weight in each parity block."""
+    """Returns for C2 the shifts of its 2 × 16 circulants and, for each message block, whether the
+    first row of its generator has odd weight in each of the two parity blocks."""
     text = (sources / "toolbox_ccsds.rs").read_text()
     body = re.search(r"C2_CIRCULANTS: .*? = \[(.*?)\n\];", text, re.S)[1]
     shifts = np.array(numbers(body)).reshape(2, 16, 2)
@@ -148,7 +149,8 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # The last bit of each first row is known to be 0, which makes the solution unique.
+    # The system has several solutions. That of the standard has 0 as the last bit of each first
+    # row.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)
@@ -162,7 +164,7 @@ def c2(sources):
 
 
 def addresses_of(text):
-    """Returns {structure: (n, k, rows of addresses)} from a file of xdsopl/LDPC."""
+    """Returns {name of the C++ struct: (n, k, rows of addresses)} from a file of xdsopl/LDPC."""
     tables = {}
     for name, body in re.findall(r"struct (\w+)\s*\{(.*?)\n\};", text, re.S):
         def values(what):
@@ -180,7 +182,7 @@ def addresses_of(text):
 
 
 def encode(n, k, rows, message):
-    """Encodes by the rule of EN 302 307-1, 5.3.2."""
+    """Encodes a message of K bits by the rule of EN 302 307-1, 5.3.2. Returns the codeword."""
     q = (n - k) // GROUP
     parity = np.zeros(n - k, np.uint8)
     for g, row in enumerate(rows):
@@ -200,8 +202,8 @@ def dtv_encode(standard, size, code, modulation, messages):
 
 
 def agrees(standard, size, code, n, k, rows):
-    """Returns whether random messages have the same codewords by gr-dtv and by the table. A wrong
-    address would change the result, because each group has bits that are one."""
+    """Returns whether gr-dtv and the table encode random messages alike. A wrong address changes
+    the codewords, because each group of a random message has ones."""
     messages = np.random.default_rng(k).integers(0, 2, (8, k), np.uint8)
     words = dtv_encode(standard, size, code, dtv.MOD_OTHER, messages)
     words = words[: len(words) // n * n].reshape(-1, n)
@@ -209,8 +211,8 @@ def agrees(standard, size, code, n, k, rows):
     return all((w == encode(n, k, rows, m)).all() for w, m in zip(words, messages))
 
 
-# Codes of VL-SNR by gr-dtv's names: frame size, rate, number of shortened bits, period of
-# the punctured parity bits, and their number.
+# VL-SNR codes by gr-dtv's names: frame size, K, number of shortened bits, period of the punctured
+# parity bits, and their number.
 VLSNR = {
     "C2_9_VLSNR": ("NORMAL", 14400, 0, 15, 3240),
     "C1_5_MEDIUM": ("MEDIUM", 6480, 640, 25, 980),
@@ -249,7 +251,7 @@ def vlsnr_agrees(name, n, k, rows):
 
 
 def dvbs2x(sources):
-    """Returns the address tables of DVB-S2X, {size: {rate: (k, rows)}}."""
+    """Returns {frame size: {rate: (k, rows of addresses)}} of the codes of DVB-S2X."""
     tables = addresses_of((sources / "xdsopl_s2x.hh").read_text())
     known = addresses_of((sources / "xdsopl_s2.hh").read_text())
     by_k = {(n, k): rows for n, k, rows in [*tables.values(), *known.values()]}
@@ -277,8 +279,8 @@ def dvbs2x(sources):
 
 
 def dvbt2(sources):
-    """Returns {size: {rate: (k, rows)}} twice: for all codes, and for those that DVB-S2
-    lacks."""
+    """Returns two tables {frame size: {rate: (k, rows of addresses)}}: of all codes of DVB-T2, and
+    of those that DVB-S2 does not have."""
     tables = addresses_of((sources / "xdsopl_t2.hh").read_text())
     known = {(n, k, str(rows)) for n, k, rows in
              addresses_of((sources / "xdsopl_s2.hh").read_text()).values()}

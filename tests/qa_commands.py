@@ -2,10 +2,10 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the commands of the pages, except those in EXCEPTIONS.
+"""Runs the shell commands and the Python examples on the pages, except those in EXCEPTIONS.
 
-docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py.
-Python examples run too; named ones of docs/converting.md run in qa_converting.py."""
+docs/quick-start.md and docs/cpp.md have their own tests, qa_quick_start.py and qa_cpp.py. The named
+examples of docs/converting.md run in qa_converting.py."""
 
 import contextlib
 import importlib.util
@@ -34,7 +34,7 @@ PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "packaging/REA
                                   "bench/results/README.md")] + sorted((ROOT / "docs").rglob("*.md"))
 OF_ITS_OWN = (ROOT / "docs" / "quick-start.md", ROOT / "docs" / "cpp.md")
 
-# Beginnings of commands that are not run, with the reasons.
+# Beginnings of commands that are not run, and the reasons.
 EXCEPTIONS = {
     "scripts/demo": "builds everything, and installs packages",
     "scripts/test": "is what runs this test",
@@ -54,7 +54,7 @@ EXCEPTIONS = {
 
 
 def commands():
-    """Yields page and line of each command in a block of shell."""
+    """Yields (page, line) for each command in the shell blocks of the pages."""
     for page in PAGES:
         if page not in OF_ITS_OWN:
             for block in re.findall(r"(?s)```(?:sh|bash|console|shell)\n(.*?)```",
@@ -66,19 +66,19 @@ def commands():
 
 
 def receiver_of_dvbs2rx():
-    """Replaces the program dvbs2-rx; it has the attributes that the examples use."""
+    """Returns a substitute for the program dvbs2-rx, with the attributes that the examples use."""
     return mock.Mock(frame_size="normal", code_rate="1/2", constellation="QPSK",
                      ldpc_iterations=25)
 
 
 def soft_source():
-    """Returns a source of gr-fec's soft values and a sink, between which an example connects a
-    decoder."""
+    """Returns names for an example that connects a decoder between a source of soft values and a
+    sink."""
     return dict(fec=fec, top=gr.top_block(), source=blocks.null_source(gr.sizeof_float),
                 sink=blocks.null_sink(gr.sizeof_char))
 
 
-# Names that Python examples need, by the beginning of the example; None: the example is not run.
+# By the beginning of a Python example: a function that returns the names it needs; None: not run.
 SURROUNDINGS = {
     "from gnuradio import gpufec": dict,
     "from gnuradio import fec, gpufec": dict,
@@ -101,12 +101,12 @@ SURROUNDINGS = {
         self=receiver_of_dvbs2rx()),
     "bbdeheader = gpufec.bbframe_to_ts(": lambda: dict(self=receiver_of_dvbs2rx()),
     "ldpc_avg_trials = self.ldpc_decoder.mean_iterations()": None, # an incomplete statement
-    "from distributed import Client": None, # needs workers; arrays.distributed has some
+    "from distributed import Client": None, # needs workers; the test arrays.distributed has them
 }
 
 
 def pieces_of_python():
-    """Yields page and text of each Python example without a name."""
+    """Yields (page, text) of each Python example that has no name."""
     for page in PAGES:
         if page not in OF_ITS_OWN:
             for before, text in re.findall(r"(?s)([^\n]*)\n```python\n(.*?)```",
@@ -126,7 +126,8 @@ def viterbi_values(preset="ccsds", rate=0.5):
 
 
 def sync_values():
-    """Returns a stream of frames with the tool's default codebook, and the length of each."""
+    """Returns received items of four frames, encoded with the tool's default codebook, and the
+    length of each frame."""
     symbols = np.random.default_rng(1).integers(0, 32, (4, 210)).astype(np.uint8)
     received, lengths = gpufec.bsid(gpufec.sync_encode(symbols, gpufec.codebook_davey_mackay()))
     return received, lengths
@@ -146,7 +147,7 @@ class qa_commands(unittest.TestCase):
             env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}, **keywords)
 
     def prepare(self, command):
-        """Makes the files that a command names."""
+        """Makes the input files that a command names."""
         if " encode bch" in command:
             packets = [b"\x47" + bytes(187)] * 60
             (self.folder / "BBFRAMES").write_bytes(bbframes(packets, 4026, 2))
@@ -195,7 +196,7 @@ class qa_commands(unittest.TestCase):
                         exec(compile(text, str(page), "exec"), names)
                     if "wrong bits" in text:
                         wrong = int(re.match(r"(\d+) wrong bits, decoded on c", said.getvalue())[1])
-                        self.assertLess(wrong, 300) # of 100,000 at 4 dB
+                        self.assertLess(wrong, 300) # of 100,000 bits at 4 dB
         self.assertEqual(known, set(SURROUNDINGS))
 
     def test_exceptions_are_needed(self):
@@ -220,14 +221,14 @@ class qa_commands(unittest.TestCase):
                 name = name.rstrip(".")
                 folder, _, base = name.rpartition("/")
                 with self.subTest(page=page.name, name=name):
-                    if not (ROOT / name).exists() and "ROOM" not in name: # names a program
+                    if not (ROOT / name).exists() and "ROOM" not in name: # a program of the build
                         rules = ROOT / folder / "CMakeLists.txt"
                         self.assertTrue(rules.exists())
                         self.assertTrue(re.search(rf"add_executable\({base}\s",
                                                   rules.read_text()))
 
     def test_words_of_the_tool_are_known(self):
-        """Checks commands, decoders and options that a page names as code."""
+        """The commands, decoders and options of the tool that pages name exist."""
         described = json.loads(subprocess.run([TOOL, "--describe"], check=True,
                                               capture_output=True).stdout)
         options = {line["name"]: {"--" + o["name"] for table in line["tables"]

@@ -2,8 +2,8 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the examples of docs/converting.md: the code before and after a conversion decodes the same
-input to the same bits."""
+"""Runs the examples of docs/converting.md. The code before and after a conversion must decode the
+same input to the same bits."""
 
 import json
 import os
@@ -31,7 +31,7 @@ used = set()
 # An alist file that gr-fec installs.
 ALIST = pathlib.Path(gr.prefix()) / "share/gnuradio/fec/ldpc/n_0300_k_0152_gap_03.alist"
 
-if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses this name
+if not hasattr(blocks, "byte_t"): # gr-satellites 4.4.0 uses this old name
     blocks.byte_t = gr.types.byte_t
 try:
     import satellites.components.deframers # noqa: F401
@@ -45,7 +45,7 @@ except ImportError:
 
 
 def example(name):
-    """Runs an example of the page; returns the names that it defines."""
+    """Runs an example of the page. Returns the names that it defines."""
     used.add(name)
     names = {"gpufec": gpufec, "fec": fec, "blocks": blocks, "gr": gr, "dvbs2rx": dvbs2rx,
              "ccsds_viterbi": ccsds_viterbi, "alist": str(ALIST)}
@@ -54,7 +54,7 @@ def example(name):
 
 
 def through(items, *chain):
-    """Returns the output of a chain of blocks as an array."""
+    """Returns the output bytes of a chain of blocks for an array of items."""
     top = gr.top_block()
     items = np.asarray(items)
     source = {"f": blocks.vector_source_f, "b": blocks.vector_source_b,
@@ -68,7 +68,7 @@ def through(items, *chain):
 
 
 def soft(coded, sigma=0.4):
-    """Returns floats, positive for bit 1, some of them wrong."""
+    """Returns noisy float soft values, positive for bit 1; some have the wrong sign."""
     noise = np.random.default_rng(4).normal(0, sigma, len(coded))
     return (2.0 * np.asarray(coded) - 1 + noise).astype(np.float32)
 
@@ -78,8 +78,8 @@ class qa_converting(unittest.TestCase):
         self.bits = np.random.default_rng(9).integers(0, 2, 8 * 2046, np.uint8)
 
     def both(self, name, received, at_least=0.95, bits=None):
-        """Decodes with both decoders, and compares with the sent bits. gr-fec drops the end of a
-        stream."""
+        """Decodes with the examples NAME before and NAME after, and compares with the sent bits. At
+        least the fraction `at_least` must be decoded, because gr-fec drops the end of a stream."""
         bits = self.bits if bits is None else bits
         for half in ("before", "after"):
             names = example(f"{name} {half}")
@@ -105,8 +105,8 @@ class qa_converting(unittest.TestCase):
             self.assertEqual([int(p, 8) for p in matlab.split()], [abs(p) for p in here])
 
     def test_TableOfConventions_IsThatOfTheBlocks(self):
-        """The page has the sign that each decoder expects, and all notations of the polynomials
-        mean the same code."""
+        """The table of conventions has the sign that each decoder expects, and its notations of
+        polynomials all mean the same code."""
         table = PAGE.split("## Polynomials")[0]
         rows = [[cell.strip() for cell in row.split("|")] for row in re.findall(
             r"(?m)^\| (.* \| [01](?: \(`positive_bit=\d`\))? \| .*) \|$", table)]
@@ -164,16 +164,14 @@ class qa_converting(unittest.TestCase):
                                                        packed_output=False, **arguments)
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
-                # The decoded bits are correct with a wrong scale too, so the scale is tested
-                # separately.
-                if arguments["soft_input"] != "packed4": # has no scale
+                # Even with a wrong scale bits are correct, so the scale is tested by itself.
+                if arguments["soft_input"] != "packed4": # packed4 has no scale
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps; the scales on the page give
-        about 32."""
+        """Returns the mean magnitude of soft values in int8 steps. It should be about 32."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 
@@ -181,8 +179,8 @@ class qa_converting(unittest.TestCase):
         self.both("gr_fec_stream", soft(self.coded(preset="gr_fec")), 0.8)
 
     def test_gnu_radios_own_flowgraph(self):
-        """Runs gr-fec's example for GNU Radio Companion, with the block and the fields that the
-        page names."""
+        """Runs gr-fec's example for GNU Radio Companion with the block and fields that the page
+        suggests."""
         drawn = pathlib.Path(gr.prefix()) / "share/gnuradio/examples/fec/fecapi_cc_decoders.grc"
         try:
             from gnuradio.grc.core import Messages
@@ -210,15 +208,15 @@ class qa_converting(unittest.TestCase):
                 self.assertTrue(np.array_equal(sent, decoded))
 
     def converted(self, platform, drawn, folder, **fields):
-        """Runs a flowgraph of gr-fec with gr-gpufec's decoder, without its window and with an end.
-        Returns its input and its output."""
+        """Replaces the decoder in gr-fec's example by gr-gpufec's, removes the window, limits the
+        input, and runs the flowgraph. Returns the sent and the decoded bits."""
         graph = platform.make_flow_graph(drawn)
         graph.rewrite()
         found = {block.name: block for block in graph.blocks}
 
         def at(name, end):
             return next(c for c in graph.connections if getattr(c, end).name == name and
-                        c.source_block.enabled) # ignores the second, disabled source
+                        c.source_block.enabled) # the example has a second, disabled source
 
         def add(key, name, **values):
             block = graph.new_block(key)
@@ -269,8 +267,8 @@ class qa_converting(unittest.TestCase):
         self.both("gr_fec_frames", soft(self.frames()), 0.9)
 
     def test_gr_fec_frame_modes(self):
-        """Tests each row of the table: both decoders decode frames of gr-fec's encoder, and a frame
-        has as many values as in the row."""
+        """For each row of the table, both decoders decode frames of gr-fec's encoder, and a frame
+        has the number of values in the row."""
         rows = re.findall(r'\| `(CC_\w+)` \| `termination="(\w+)"` \| ([^|]+) \|', PAGE)
         self.assertEqual([mode for mode, _, _ in rows],
                          ["CC_STREAMING", "CC_TERMINATED", "CC_TRUNCATED", "CC_TAILBITING"])
@@ -310,7 +308,7 @@ class qa_converting(unittest.TestCase):
 
     @unittest.skipUnless(ALIST.exists(), "the alist files of gr-fec are not installed")
     def test_gr_fec_ldpc(self):
-        """Tests the pair of examples, and each name of the table, with gr-fec's encoders."""
+        """Tests the examples before and after, and each row of the table with gr-fec's encoder."""
         bits = self.bits[:100 * 152]
         coded = through(bits, fec.encoder(fec.ldpc_encoder_make(str(ALIST)), 1, 1))
         received = soft(coded, 0.3)
@@ -318,7 +316,7 @@ class qa_converting(unittest.TestCase):
         matrix = fec.ldpc_H_matrix(str(ALIST), 3)
         generator = np.array([through(row, fec.encoder(
             fec.ldpc_par_mtrx_encoder.make_H(matrix), 1, 1)) for row in np.eye(152, dtype=int)
-            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # parity bits last
+            .astype(np.uint8)]).astype(int)[:, ::-1][::-1] # reorders to [I P]: parity bits last
         with tempfile.TemporaryDirectory() as folder:
             names = example("parity_checks")
             path = os.path.join(folder, "checks.alist")
@@ -353,7 +351,8 @@ class qa_converting(unittest.TestCase):
         self.assertIn("ccsds_concatenated", type(example("deframer")["deframer"]).__name__)
 
     def llrs(self, sigma):
-        """Returns frames of normal 1/2 and their LLRs in nats, positive for bit 0."""
+        """Returns the message bits of 32 frames of normal 1/2, and their LLRs in nats, positive for
+        bit 0."""
         message = np.random.default_rng(2).integers(0, 2, 32 * 32400, np.uint8)
         encoder = gpufec.ldpc_encoder(packed_input=False, packed_output=False)
         coded = through(message, encoder)
@@ -382,7 +381,7 @@ class qa_converting(unittest.TestCase):
             self.assertLess(np.mean(decoded != self.bits), 2e-3)
 
     def test_vitdec_rows(self):
-        """Tests each row of the table, on values in MATLAB's conventions."""
+        """Tests each row of the table for vitdec with values in MATLAB's conventions."""
         rows = dict(re.findall(r"(?m)^\| (`'\w+'`|a puncture pattern)[^|]*\| ([^|]+) \|$", PAGE))
         self.assertEqual(set(rows), {"`'cont'`", "`'term'`", "`'trunc'`", "`'unquant'`", "`'soft'`",
                                      "`'hard'`", "a puncture pattern"})
@@ -397,14 +396,14 @@ class qa_converting(unittest.TestCase):
             termination = re.search(r'termination="(\w+)"', rows[f"`'{mode}'`"])[1]
             frames = dict(termination=termination, frame_bits=200)
             coded = self.coded(**code, **frames)[:10 * 2 * (200 + 6 * (mode == "term"))]
-            values = 1 - 2.0 * coded # +1 is bit 0
+            values = 1 - 2.0 * coded # MATLAB sends bit 0 as +1
             found = decoded(values, np.float32, soft_input="float", positive_bit=0, **frames)
             self.assertTrue(np.array_equal(found[:2000], bits), mode)
         coded = self.coded(**code)
         self.assertEqual(rows["`'hard'`"], "`positive_bit=1`, after 2 x − 1")
         found = decoded(2.0 * coded - 1, np.int8, positive_bit=1)
         self.assertTrue(np.array_equal(found, self.bits))
-        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # vitdec's puncturing pattern, over the coded bits
+        pattern = np.array([1, 1, 1, 0, 0, 1], bool) # vitdec's puncturing pattern, per coded bit
         columns = pattern.reshape(-1, 2).T.astype(int)
         puncturing = ",".join("".join(map(str, row)) for row in columns)
         self.assertEqual(puncturing, "110,101")
@@ -413,7 +412,8 @@ class qa_converting(unittest.TestCase):
         self.assertTrue(np.array_equal(found, self.bits))
 
     def test_ldpc_decode_rows(self):
-        """Tests each row of the table: the output or tags that correspond to MATLAB's outputs."""
+        """Tests each row of the table for ldpcDecode: which output or tags correspond to MATLAB's
+        outputs."""
         message, llr = self.llrs(0.75)
         message, llr = message[:4 * 32400], llr[:4 * 64800].astype(np.float32)
 
@@ -433,7 +433,7 @@ class qa_converting(unittest.TestCase):
         posterior = decoded(output="llr")[0].view(np.int8).astype(int)
         self.assertTrue(np.array_equal(posterior < 0, whole == 1))
         extrinsic = decoded(output="extrinsic")[0].view(np.int8).astype(int)
-        steps = np.clip(np.rint(2 * llr), -127, 127) # llr_scale=2 per nat
+        steps = np.clip(np.rint(2 * llr), -127, 127) # llr_scale is 2 steps per nat
         inside = (np.abs(posterior) < 127) & (np.abs(extrinsic) < 127)
         self.assertGreater(np.count_nonzero(inside), 1000)
         self.assertLessEqual(np.max(np.abs((posterior - extrinsic - steps)[inside])), 1)
@@ -441,10 +441,10 @@ class qa_converting(unittest.TestCase):
         self.assertEqual([v for _, v in support.tags_of(tags, "ldpc_iterations")], [30] * 4)
 
     def test_monitoring_of_dvbs2rx(self):
-        """The methods that the page gives as replacements for gr-dvbs2rx's exist."""
+        """The replacements for gr-dvbs2rx's methods that the page names exist."""
         table = PAGE[PAGE.index("| gr-dvbs2rx | here |"):].split("\n\n")[0]
         message, llr = self.llrs(0.75)
-        llr[:64800] = llr[64800:2 * 64800][::-1] # one frame fails
+        llr[:64800] = llr[64800:2 * 64800][::-1] # makes the first frame undecodable
         decoder = gpufec.gpu_ldpc_dvbs2(soft_input="float", max_iterations=25)
         sink, top = blocks.vector_sink_b(), gr.top_block()
         top.connect(blocks.vector_source_f(llr.tolist()), decoder, sink)
@@ -463,8 +463,7 @@ class qa_converting(unittest.TestCase):
     @unittest.skipIf(dvbs2rx is None or not shutil.which("dvbs2-rx"),
                      "gr-dvbs2rx is not installed")
     def test_program_of_dvbs2rx(self):
-        """With the changes of the page, dvbs2-rx receives and reports as many packets as without
-        them."""
+        """dvbs2-rx receives and reports as many packets with the page's changes as without them."""
         own = dvbs2rx_receiver.with_import(pathlib.Path(shutil.which("dvbs2-rx")).read_text())
         block = dvbs2rx_receiver.with_one_block(own)
         packets = dvbs2rx_receiver.transport_stream(4000, 6)
@@ -510,7 +509,8 @@ class qa_converting(unittest.TestCase):
         self.decode_file("complex", "samples.c64", samples)
 
     def decode_file(self, name, file, values):
-        """Runs an example that decodes a file of values to decoded.bin."""
+        """Runs an example command that decodes the file `file`, made of `values`, to
+        decoded.bin."""
         command = EXAMPLES[name].split()
         used.add(name)
         self.assertEqual(command[0], "gpufec")

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the core includes no header of GNU Radio: only lib/blocks and the blocks' headers
-do."""
+"""Tests that the core, all of lib except lib/blocks, includes no headers of GNU Radio."""
 
 import pathlib
 import re
@@ -11,14 +10,14 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEADERS = ROOT / "include" / "gnuradio" / "gpufec"
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]((?:gnuradio|pmt)/[^>"]+)[>"]', re.MULTILINE)
-# The sources of the core and of the package of arrays.
+# Folders of lib that belong to the core, and the public headers of the core.
 FOLDERS = ("arrays", "bbframe", "bch", "channel", "common", "cuda", "demap", "ldpc", "pipeline", "sync_map", "viterbi")
 PUBLIC = ("api.h", "arrays.h", "backend.h", "bch.h", "decoder.h", "ldpc.h", "sync_map.h", "sync_reads.h",
           "viterbi.h")
 
 
 def theirs(path):
-    """Returns the headers of GNU Radio that a file includes."""
+    """Returns the headers of GNU Radio that a file includes, other than this module's."""
     found = INCLUDE.findall(path.read_text(encoding="utf-8"))
     own = {f"gnuradio/gpufec/{name}" for name in PUBLIC}
     return [name for name in found if name not in own]
@@ -37,7 +36,7 @@ class qa_core(unittest.TestCase):
                 self.assertEqual(theirs(path), [])
 
     def test_blocks_are_found_out(self):
-        """The search finds headers of GNU Radio in the blocks."""
+        """Checks the search itself: it must find headers of GNU Radio in a block."""
         self.assertTrue(theirs(ROOT / "lib" / "blocks" / "viterbi" / "gpu_viterbi_pbvd_impl.cc"))
 
 

@@ -22,13 +22,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "cpp.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"(?s)<!-- example: (\w+) -->\n```\w+\n(.*?)```", PAGE))
 STREAM = (ROOT / "tests" / "downstream" / "main.cc").read_text(encoding="utf-8")
-# Libraries that any C++ program may load.
+# Libraries that every C++ program may load.
 COMMON = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "librt", "libstdc++"}
 
 
 def run(*command, **options):
-    """Returns the output of a command. If the command fails, the exception contains all of its
-    output."""
+    """Returns the output of a command. Raises AssertionError with the output if the command
+    fails."""
     done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=280, **options)
     if done.returncode:
@@ -52,7 +52,7 @@ class qa_cpp(unittest.TestCase):
                            "LD_LIBRARY_PATH": str(cls.library.parent)}
 
     def folder_of(self, name, project):
-        """Returns a new folder with the program of the page and a CMakeLists.txt."""
+        """Makes a folder with the page's program and a CMakeLists.txt. Returns its path."""
         folder = self.folder / name
         folder.mkdir()
         (folder / "main.cc").write_text(EXAMPLES["program"], encoding="utf-8")
@@ -60,7 +60,7 @@ class qa_cpp(unittest.TestCase):
         return folder
 
     def shell(self, name, folder, environment):
-        """Runs the lines of an example in a folder, and returns their output."""
+        """Runs the shell lines of an example in a folder. Returns their output."""
         lines = re.sub(r"\bcmake\b", f'"{CMAKE}"', EXAMPLES[name])
         lines = re.sub(r"\bc\+\+ ", f'"{COMPILER}" ', lines)
         return run("bash", "-ec", lines, cwd=folder, env=environment)
@@ -72,8 +72,7 @@ class qa_cpp(unittest.TestCase):
         self.assertLessEqual(found, COMMON, said)
 
     def test_InstalledHeaders_AreComplete(self):
-        """Installed headers include each other and standard headers, but none of GNU
-        Radio."""
+        """Installed headers include only each other and standard headers, none of GNU Radio."""
         headers = self.prefix / "include" / "gnuradio" / "gpufec"
         self.assertEqual({h.name for h in headers.iterdir()}, set(qa_core.PUBLIC))
         for header in headers.iterdir():
@@ -89,18 +88,18 @@ class qa_cpp(unittest.TestCase):
         self.assertLessEqual(len(EXAMPLES["program"].splitlines()), 60)
         line, = re.findall(r"It prints `(.*)`", PAGE)
         self.assertIn("Viterbi true, LDPC true, synchronisation true", line)
-        for name in ("build", "compile"): # with CMake, and without
+        for name in ("build", "compile"): # with and without CMake
             with self.subTest(name):
                 folder = self.folder_of(name, EXAMPLES["project"])
                 said = self.shell(name, folder, self.environment)
                 self.assertEqual(said.splitlines()[-1], line)
 
     def test_BuildFolder_ServesWithoutInstallation(self):
-        """The program also decodes with the library in the build folder, where nothing of the
-        environment leads to an installed one."""
+        """The program also works with the library in the build folder, if the environment names no
+        installed one."""
         environment = {name: value for name, value in self.environment.items() if name not in
                        ("CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "LD_LIBRARY_PATH")}
-        for name in ("build_folder", "build"): # without CMake, and with
+        for name in ("build_folder", "build"): # without and with CMake
             with self.subTest(name):
                 folder = self.folder_of(f"{name} in place", EXAMPLES["build_folder_project"])
                 clone = folder / "gr-gpufec"
@@ -114,8 +113,8 @@ class qa_cpp(unittest.TestCase):
                 self.assertNotIn(str(self.prefix), run("ldd", program, env=environment))
 
     def test_Stream_IsThatOfTheDownstreamProgram(self):
-        """The example of the downstream test also works with the library without GNU
-        Radio."""
+        """The page's stream example is part of tests/downstream/main.cc, which also works with the
+        library without GNU Radio."""
         lines = textwrap.indent(EXAMPLES["stream"], "    ", lambda line: line.strip())
         self.assertIn(lines, STREAM)
         run(COMPILER, "-std=c++17", ROOT / "tests" / "downstream" / "main.cc",
@@ -124,7 +123,7 @@ class qa_cpp(unittest.TestCase):
         self.assertIn("30000 bits, 0 errors", said)
 
     def test_Refusals_AreThoseOfThePage(self):
-        """The page quotes the library's messages."""
+        """The error messages on the page are those of the library."""
         quoted = re.findall(r"refused \(`([^`]*)`\)", PAGE)
         self.assertEqual(len(quoted), 2)
         program = self.folder / "refused.cc"
@@ -150,7 +149,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, [" ".join(text.split()) for text in quoted])
 
     def test_SoftValuesPerFrame_AreReturnedByTheCallsOfThePage(self):
-        """The four calls return the same number for a frame of 100 bytes of 802.11."""
+        """The four calls that the pages name return the same number of soft values, for a frame of
+        100 bytes of 802.11."""
         calls = ("code.values(816 + 6)", "encoder.coded_bits(816)", "stream.items_per_frame()",
                  "arrays.items_per_frame()")
         page = PAGE + (ROOT / "docs" / "reference" / "viterbi.md").read_text(encoding="utf-8")
@@ -182,8 +182,8 @@ class qa_cpp(unittest.TestCase):
         self.assertEqual(said, ["1096"] * len(calls))
 
     def test_CoreOnlyBuild_LooksForNothingElse(self):
-        """The build without GNU Radio is only configured; its objects are those of this
-        build."""
+        """GPUFEC_CORE_ONLY makes CMake look for no other packages. This build is only configured:
+        its objects would equal those of the present build."""
         build = self.folder / "core only"
         run(CMAKE, "-S", ROOT, "-B", build, "-G", GENERATOR, "-DGPUFEC_CORE_ONLY=ON",
             "-DENABLE_CUDA=OFF", f"-DCMAKE_CXX_COMPILER={COMPILER}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of the pages: valid links, a complete index, credits."""
+"""Tests the documentation's pages: links, index, tables, line lengths, credits."""
 
 import json
 import pathlib
@@ -27,7 +27,7 @@ def text_of(page):
 
 
 def links(page):
-    """Yields the links of a page within the repository, as path and anchor."""
+    """Yields (path, anchor) for each link of a page within the repository."""
     for target in re.findall(r"\]\(([^)\s]+)\)", text_of(page)):
         if not re.match(r"[a-z]+:", target):
             path, _, anchor = target.partition("#")
@@ -35,7 +35,7 @@ def links(page):
 
 
 def sections(page):
-    """Returns the text under each heading of a page, by GitHub's anchors."""
+    """Returns the text under each heading of a page, by the anchor that GitHub gives it."""
     parts = re.split(r"(?m)^#+ (.*)$", text_of(page))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
             for heading, text in zip(parts[1::2], parts[2::2])}
@@ -65,8 +65,8 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_examples_and_pictures_are_shown(self):
-        """The page of examples names each example, with a picture if it has a window, and each
-        picture is shown by a page."""
+        """docs/examples.md names each example, and shows a picture if the example has a window.
+        Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").iterdir():
             if example.suffix in (".grc", ".py", ".ipynb"):
@@ -82,8 +82,8 @@ class qa_docs(unittest.TestCase):
             self.assertIn(picture, shown)
 
     def test_IdentifiersOfBlocks_AreThoseOfTheCompanion(self):
-        """The table has the list, name and identifier of each block, in the order of the
-        Companion's tree."""
+        """The table has category, label and identifiers of each block, in the order of GNU Radio
+        Companion's block tree."""
         rows, place = [], ""
         page = sections(DOCS / "how-to" / "companion.md")["identifiers"]
         for cells in re.findall(r"(?m)^\| (.*?) ?\| (.*) \| `(\w+)` \| `(\w+)` \|$", page):
@@ -102,17 +102,18 @@ class qa_docs(unittest.TestCase):
                          {path.name for path in (ROOT / "grc").glob("*.block.yml")})
 
     def test_figures_come_from_results(self):
-        """A file of figures that a page names exists."""
+        """Every file of results that a page names exists."""
         for page in PAGES:
             for name in re.findall(r"`([\w*-]+\.json)`", text_of(page)):
-                if name != "result.json": # an example's own file
+                if name != "result.json": # the output file of an example
                     with self.subTest(page=page.name, file=name):
                         self.assertTrue(any((ROOT / "bench" / "results").rglob(name)))
 
     def test_QuestionsOfNewcomers_AreAnsweredWithinTwoClicks(self):
-        """All pages can be reached from the README by links."""
+        """Each question in newcomer_questions.json is answered on a page that the README reaches by
+        at most two links."""
         clicks, reached = {ROOT / "README.md": 0}, [ROOT / "README.md"]
-        for page in reached: # the loop appends to this list
+        for page in reached: # the loop extends this list
             for path, _ in links(page):
                 if path.suffix == ".md" and path not in clicks:
                     clicks[path] = clicks[page] + 1
@@ -127,7 +128,7 @@ class qa_docs(unittest.TestCase):
                 self.assertIn(asked["phrase"], " ".join(section.split()))
 
     def test_runs_of_results_are_there(self):
-        """A run that a page names, as `run` in `file`, is in that file."""
+        """Where a page names a run, as `run` in `file`, the file has this run."""
         seen = 0
         for page in PAGES:
             for name, file in re.findall(r"`([\w-]+)`\s+in\s+`([\w-]+\.json)`", text_of(page)):
@@ -139,7 +140,8 @@ class qa_docs(unittest.TestCase):
         self.assertGreater(seen, 40)
 
     def test_Pages_WrapAt100Columns(self):
-        """Tables, links, pictures, HTML and the changelog are exempt."""
+        """Lines of pages have at most 100 characters, except tables, links, pictures, HTML and the
+        changelog."""
         for page in set(PAGES) - {ROOT / "CHANGELOG.md"}:
             for line in text_of(page).splitlines():
                 if not line.lstrip().startswith(("|", "[", "![", "http", "<img")):
@@ -147,7 +149,8 @@ class qa_docs(unittest.TestCase):
                         self.assertLessEqual(len(line), 100)
 
     def test_TablesOfHeaders_KeepTheirRows(self):
-        """A formatter that joins the rows of a table breaks what Doxygen draws."""
+        """Tables in header comments have one row per line, as Doxygen requires; a formatter might
+        join rows."""
         tables = 0
         for header in sorted((ROOT / "include").rglob("*.h")):
             columns = 0  # columns of the table in the previous line; 0: no table

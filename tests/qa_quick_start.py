@@ -2,7 +2,7 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the commands of docs/quick-start.md one after the other, as a reader would."""
+"""Runs the commands of docs/quick-start.md in order, as a reader would."""
 
 import os
 import pathlib
@@ -51,7 +51,7 @@ class qa_quick_start(unittest.TestCase):
         self.assertRegex(flowgraph, r"channel error rate 0\.0[45]")
 
     def test_options_of_the_recording_are_there(self):
-        """The options that the page passes to viterbi_recording.py exist."""
+        """viterbi_recording.py has the options that the page passes to it."""
         drawn = (ROOT / "examples" / "viterbi_recording.grc").read_text(encoding="utf-8")
         line = re.search(r"\./viterbi_recording\.py (.*)", PAGE)[1]
         for option in re.findall(r"--(\w+)", line):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the files of bench/results match the schema, are few, and are quoted by a page."""
+"""Tests that the files in bench/results match the schema, are few, and are quoted on a page."""
 
 import json
 import pathlib
@@ -29,7 +29,8 @@ def is_of(value, kind):
 
 
 def errors(value, schema=SCHEMA, path="file"):
-    """Yields the errors of a value, for the keywords that the schema uses."""
+    """Returns a list of the violations of a JSON schema. Only the keywords that our schema uses are
+    supported."""
     if "$ref" in schema:
         return errors(value, SCHEMA["definitions"][schema["$ref"].rsplit("/", 1)[1]], path)
     if "anyOf" in schema:
@@ -65,7 +66,7 @@ def errors(value, schema=SCHEMA, path="file"):
 
 
 def strict(text):
-    """Parses JSON, and refuses NaN and infinities, which Python would accept."""
+    """Parses JSON. Refuses NaN and infinities, which Python's parser accepts."""
     def refuse(name):
         raise ValueError(f"{name} is no JSON")
     return json.loads(text, parse_constant=refuse)
@@ -163,7 +164,7 @@ class qa_results(unittest.TestCase):
     def test_Runs_AreJoined(self):
         script = COMMON / "record.py"
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("a", "b"): # one line per row
+            for name in ("a", "b"): # a benchmark that prints a JSON value per line
                 subprocess.run([sys.executable, "-B", script, f"{folder}/{name}.json",
                                 sys.executable, "-c", "print('{\"x\": 1}\\n{\"x\": NaN}')"],
                                check=True)
@@ -175,7 +176,7 @@ class qa_results(unittest.TestCase):
         self.assertEqual([run["rows"] for run in written["runs"]], [[{"x": 1}, {"x": None}]] * 2)
 
     def test_EveryBenchmark_UsesTheWriter(self):
-        """No other program of bench/ writes JSON into a file."""
+        """No program in bench/ except results_file.py writes JSON to a file."""
         for path in (ROOT / "bench").glob("*/*"):
             if path.suffix in ("", ".py") and path.is_file() and path.name != "results_file.py":
                 with self.subTest(path.name):

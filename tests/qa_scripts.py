@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of scripts around the build: tables of the pages, counts of tests, commits, packages."""
+"""Tests scripts around the build: tables of the pages, counts of tests, commits, packages."""
 
 import pathlib
 import re
@@ -51,7 +51,8 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(run(*call, "--check").returncode, 0)
 
     def count(self, *cases):
-        """Returns the exit status and the last line of count-tests for test cases of ctest."""
+        """Runs scripts/count-tests on test cases in JUnit format. Returns its exit status and its
+        last line of output."""
         path = self.folder / "results.xml"
         path.write_text("<testsuite>" + "".join(cases) + "</testsuite>")
         done = run(sys.executable, ROOT / "scripts" / "count-tests", path)
@@ -79,7 +80,7 @@ class qa_scripts(unittest.TestCase):
                  (1, "1 passed, 3 failed, 1 skipped")),
                 (python("OK (unexpected successes=1)"), "run",
                  (1, "4 passed, 1 failed, 0 skipped")),
-                # The process of this test crashed after the last test case.
+                # This process crashed after its last test.
                 (failure + python("OK"), "fail", (1, "5 passed, 1 failed, 0 skipped")),
                 (failure + "<system-out>Ran 5 tests in 1.2s</system-out>", "fail",
                  (1, "0 passed, 1 failed, 0 skipped"))):
@@ -153,8 +154,7 @@ class qa_scripts(unittest.TestCase):
         self.assertEqual(len(VERSION), 4)
 
     def test_Packages_NeedWhatTheModuleImports(self):
-        """Packages depend on those needed to import the module and to plot with the
-        tool."""
+        """Packages depend on what is needed to import the module and to plot with the tool."""
         modules = set()
         for path in [ROOT / "python" / "gpufec" / "__init__.py",
                      *(path for path in (ROOT / "python" / "arrays").glob("*.py")

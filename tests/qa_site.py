@@ -2,7 +2,8 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of the documentation site: it is complete, without dead links, with current figures."""
+"""Tests that the documentation site is complete and has no dead links, and that figures are
+current."""
 
 import importlib
 import json
@@ -55,7 +56,7 @@ class qa_site(unittest.TestCase):
         for declared in make_site.headers().values():
             if declared.is_block:
                 page = (self.site / "blocks" / f"{declared.name}.html").read_text()
-                self.assertNotRegex(page, r"\\(b|c|p|e|brief|ingroup|throws)\b") # Doxygen's commands
+                self.assertNotRegex(page, r"\\(b|c|p|e|brief|ingroup|throws)\b") # commands of Doxygen
                 for p in declared.members["make"].parameters:
                     self.assertIn(f"<code>{p.name}</code>", page)
                 self.assertTrue((self.site / "blocks" / "pictures" /
@@ -67,7 +68,7 @@ class qa_site(unittest.TestCase):
             self.assertIn(path.name, page)
 
     def test_NavigationHasTwoLevels_KindsAndPages(self):
-        """Each page of the documentation belongs to one kind."""
+        """The tabs are the kinds of pages, and each page belongs to exactly one kind."""
         page = (self.site / "docs" / "limits.html").read_text()
         tabs = re.findall(r'(?s)<a href="[^"]*" class="md-tabs__link[^"]*">\s*(.*?)\s*</a>', page)
         self.assertEqual(tabs, list(make_site.PAGES))
@@ -82,7 +83,8 @@ class qa_site(unittest.TestCase):
         self.assertIn('data-md-color-scheme="slate"', page)
 
     def test_SearchOnFiles_FindsPagesByName(self):
-        """The index is a script, which local pages may load, and names the page of each section."""
+        """The search index is a script, which local pages may load. It has the pages and their
+        sections."""
         script = (self.site / "search" / "search_index.js").read_text()
         index = json.loads(re.fullmatch(r"var __index = (.*);", script)[1])
         titles = {entry["location"]: entry["title"] for entry in index["docs"]}
@@ -104,7 +106,7 @@ class qa_site(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("doxygen"), "Doxygen is not installed")
     def test_interface(self):
-        """If Doxygen's pages are there, the pages of blocks link to them."""
+        """If Doxygen has made its pages, the pages of blocks link to them."""
         template = (ROOT / "docs" / "doxygen" / "Doxyfile.in").read_text()
         with tempfile.TemporaryDirectory() as folder:
             settings = template.replace("@PROJECT_SOURCE_DIR@", str(ROOT)).replace("@VERSION@", "")

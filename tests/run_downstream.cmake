@@ -1,8 +1,8 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# The steps of the downstream test: install BUILD below WORK, check that nothing private is
-# exported, then configure, build and run the project in SOURCE.
+# Runs the downstream test: installs BUILD below WORK, checks that nothing private is exported, then
+# configures, builds and runs the project in SOURCE.
 
 cmake_minimum_required(VERSION 3.22)
 set(prefix ${WORK}/prefix)
@@ -32,7 +32,7 @@ foreach(file IN LISTS exported)
   endif()
 endforeach()
 
-# Extracts the program of docs/cpp.md, which the project also builds.
+# Extracts the program of docs/cpp.md, which the project builds too.
 file(READ ${PAGE} page)
 string(REGEX MATCH "<!-- example: program -->\n```cpp\n([^`]*)```" program "${page}")
 file(WRITE ${WORK}/page.cc "${CMAKE_MATCH_1}")
@@ -48,8 +48,8 @@ if(NOT output MATCHES "Viterbi true, LDPC true, synchronisation true")
   message(FATAL_ERROR "The program of the page does not decode")
 endif()
 
-# The installation still works if its prefix is moved: Python finds the library relative
-# to the module.
+# Tests that the installation works after its prefix is moved: the Python module finds the library
+# by a relative path.
 set(moved ${WORK}/moved)
 file(RENAME ${prefix} ${moved})
 file(GLOB_RECURSE modules ${moved}/*/gnuradio/gpufec/__init__.py)
@@ -70,15 +70,15 @@ if(pkg_config)
   get_filename_component(pc ${pc} DIRECTORY)
   step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${pc} ${pkg_config} --variable=includedir
        gnuradio-gpufec)
-  separate_arguments(include UNIX_COMMAND "${output}") # spaces in the output are escaped
+  separate_arguments(include UNIX_COMMAND "${output}") # pkg-config escapes spaces
   if(NOT EXISTS ${include}/gnuradio/gpufec/arrays.h)
     message(FATAL_ERROR "pkg-config says ${include}, where there are no headers")
   endif()
 endif()
 file(RENAME ${moved} ${prefix})
 
-# Uninstalling leaves no file or folder of the project. Names are relative, because the
-# folder of the source may be called gr-gpufec itself.
+# Tests that uninstalling leaves no file or folder of the project. Names are relative to the prefix,
+# whose own path may contain "gpufec".
 step(${CMAKE_COMMAND} -P ${BUILD}/cmake_uninstall.cmake)
 file(GLOB_RECURSE left LIST_DIRECTORIES true RELATIVE ${prefix} ${prefix}/*)
 list(FILTER left INCLUDE REGEX "gpufec|gnuradio")

@@ -25,7 +25,8 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! Makes the decoder. \p constant: number of items per frame; 0: given by length tags.
+//! Returns a decoder block. \p constant is the number of items per frame, or 0 if length
+//! tags give it.
 inline gpu_sync_map::sptr make_block(const std::string& backend,
                                      double p,
                                      const std::string& mode,
@@ -79,14 +80,13 @@ inline gpu_sync_map::sptr make_block(const std::string& backend,
                               constant);
 }
 
-// A block with the decoder's rates and tags that decodes nothing.
+// A block that has the decoder's rates and tags but does not decode.
 class tags_only : public gr::block
 {
 public:
     typedef std::shared_ptr<tags_only> sptr;
 
-    //! \p multiple: output multiple, that of the decoder, so that buffers have the same
-    //! size.
+    //! \p multiple is the decoder's output multiple, so that buffers have the same size.
     explicit tags_only(int multiple)
         : gr::block("tags_only",
                     gr::io_signature::make(1, 1, 1),

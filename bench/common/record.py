@@ -6,7 +6,7 @@
 """Runs a benchmark that prints one JSON value, or one per line, and writes a file of results.
 
 Usage: record.py FILE COMMAND [ARGUMENT...]
-       record.py --join FILE RESULT...    puts the runs of several files into one
+       record.py --join FILE RESULT...    writes the runs of several files of results to FILE
 Example: record.py vs-gr-fec.json build/bench/viterbi/viterbi_vs_gr_fec 9 --json
 """
 
@@ -22,7 +22,7 @@ LOGGED = re.compile(r"\S+ :(trace|debug|info|warning|warn|error|critical): ")
 
 
 def parsed(text):
-    """Returns the JSON of a program's output, without lines that GNU Radio logged."""
+    """Returns the JSON value or values in a program's output; skips GNU Radio's log lines."""
     text = "\n".join(line for line in text.splitlines() if not LOGGED.match(line))
     try:
         return json.loads(text)
@@ -31,7 +31,7 @@ def parsed(text):
 
 
 def join(path, results):
-    """Joins files of results. A run without a name gets the name of its file."""
+    """Writes the runs of several files to `path`. An unnamed run is named after its file."""
     runs = []
     for result in results:
         with open(result, encoding="utf-8") as file:

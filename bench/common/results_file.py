@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes a file of bench/results in the form of results.schema.json: all benchmarks use save()."""
+"""Writes files of bench/results in the form of results.schema.json. Benchmarks call save()."""
 
 import argparse
 import datetime
@@ -17,7 +17,8 @@ NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def commit():
-    """Returns the commit of the source tree, or of the build that was copied here."""
+    """Returns the commit of the source tree: from git, from the file COMMIT of a copied tree, or
+    from GPUFEC_COMMIT."""
     try:
         return subprocess.run(["git", "-C", FOLDER, "describe", "--always", "--dirty"],
                               capture_output=True, text=True, check=True).stdout.strip()
@@ -66,7 +67,7 @@ def command_line():
 
 
 def report_path(path):
-    """Checks that an option names a file which can be written."""
+    """Returns an option's path; raises ArgumentTypeError if it cannot be written."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
         raise argparse.ArgumentTypeError(f"{path} cannot be written")
@@ -82,8 +83,8 @@ def _scalars(value):
 
 
 def _joined(value, prefix=""):
-    """Flattens an object by joining keys. Returns None if the object has a list of objects, or
-    a key that does not match NAME."""
+    """Flattens nested objects by joining their keys with "_". Returns None if there is a list of
+    objects, a key that does not match NAME, or a key that occurs twice."""
     found = {}
     for key, item in value.items():
         if isinstance(item, dict):
@@ -102,8 +103,9 @@ def _joined(value, prefix=""):
 
 
 def _row(value):
-    """Returns an object as a row, whose values may be flat objects or lists of them. Returns None
-    if the object has a deeper level, or has several objects and nothing else."""
+    """Converts an object to a row. Its values may be objects that _joined() can flatten, or lists
+    of them. Returns None for deeper nesting, and for several objects without any other value, which
+    are rather a table."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None
     row = {}
@@ -123,8 +125,8 @@ def _row(value):
 
 
 def rows_of(value, **labels):
-    """Returns a nested value as rows. Deeply nested values become separate rows,
-    in which `table` and `name` give their position."""
+    """Converts a nested value to a list of rows. A value that is too deeply nested for one row
+    becomes rows of its own, whose `table` and `name` give its position."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):
@@ -143,8 +145,8 @@ def rows_of(value, **labels):
 
 
 def record(output):
-    """Divides a program's output into settings (single values) and rows (all else). If there are
-    only single values, they are a row."""
+    """Divides a program's output into settings (numbers, strings and lists of them) and rows (all
+    else). If there is nothing else, these values are the only row."""
     output = json.loads(json.dumps(output), parse_constant=lambda name: None)
     if not isinstance(output, dict):
         return {}, rows_of(output)

@@ -25,9 +25,9 @@ namespace gr::gpufec::bench {
 
 /*! \brief A source of int8 without memory traffic.
  *
- * It fills its output buffer once with periods of items, and then only reports items as
- * produced. \p tags are added at their offsets in each period, and must be sorted. With
- * a rate, items are produced when they are due by the clock. */
+ * It fills its output buffer once with repetitions of \p items, and then only reports
+ * items as produced. Each repetition has the same \p tags, sorted by their offsets in it.
+ * With a rate, items are produced when they are due by the clock. */
 class ring_source : public gr::sync_block
 {
 public:
@@ -39,8 +39,8 @@ public:
         pmt::pmt_t key, value;
     };
 
-    /*! \p least_bytes: minimum size of the buffer; \p rate: items per second, 0 for as
-     * many as fit */
+    /*! \p least_bytes is the minimum size of the buffer. \p rate is in items per second;
+     * 0 produces items as fast as the buffer has space. */
     ring_source(std::vector<std::int8_t> items,
                 std::size_t least_bytes,
                 std::vector<tag> tags = {},
@@ -58,7 +58,7 @@ public:
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
         d_size = (least_bytes + whole - 1) / whole * whole;
-        // Larger than the multiple that downstream blocks request.
+        // Requests the exact size, which must exceed what downstream blocks request.
         set_min_output_buffer(long(d_size));
     }
 
@@ -84,7 +84,8 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // unlock() calls this too; the buffer or the position may then have changed.
+    // GNU Radio calls this also after unlock(), which may have replaced the buffer. All
+    // of it is therefore filled again.
     bool start() override
     {
         check_buffer();
@@ -135,8 +136,8 @@ private:
         }
     }
 
-    // Returns the number of items that are due, and waits until it is at least one. If a
-    // source produces none, GNU Radio calls it again only after a quarter of a second.
+    // Returns the number of items that are due, after waiting until there is at least
+    // one. It does not return 0, because GNU Radio would then wait for 0.25 s.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {
@@ -174,7 +175,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // item from which on the buffer holds periods
+    std::uint64_t d_filled_at = 0; // items after which the buffer is completely filled
     std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rates of decoding arrays, from one frame per call to 100000, for all three decoders.
+"""Measures the rates of decoding arrays, from 1 to 100000 frames per call, for all three decoders.
 
-For comparison, where available: a flowgraph (--flowgraph, with GNU Radio), the command line tool
-(--tool), a copy of the input, pinned arrays, arrays on a CUDA device, and decoder objects that are
-used repeatedly. Writes JSON, and a plot."""
+Compares with a flowgraph (--flowgraph, needs GNU Radio), the command line tool (--tool), a plain
+copy of the input, and, with decoder objects that are used repeatedly, pinned arrays and arrays on a
+CUDA device. Writes JSON, and a plot."""
 
 import argparse
 import json
@@ -66,7 +66,7 @@ class Sync:
     name = "synchronisation, q=32 n=10 N=210, 1e-3 each"
     bits, most = 1050, 100000
     command, make, once = "sync", gpufec.sync_decoder, gpufec.sync_decode
-    words = None # the tool would need a file of the frames' lengths
+    words = None # not measured: the tool would need a file of the frames' lengths
 
     def __init__(self):
         book = gpufec.codebook_davey_mackay()
@@ -119,7 +119,8 @@ def through_tool(subject, values, tool, run):
 
 
 def ways_of_a_device(decoder, values, **more):
-    """Returns the kinds of memory that a device accesses in place: name, input and output."""
+    """Returns a name, an input array and an output array for each kind of memory that a device
+    accesses in place."""
     pinned = gpufec.pinned_empty(values.shape, values.dtype)
     pinned[:] = values
     there = gpufec.to_device(values)
@@ -129,8 +130,8 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Returns Mb/s of kernels and slots by `gpufec bench`, and of arrays that the device accesses
-    in place, all with the same work per frame."""
+    """Measures, in Mb/s and with the same work per frame, the kernels and the transfer from slot to
+    slot by `gpufec bench`, and arrays that the device accesses in place."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -191,8 +192,8 @@ def measure(subject, counts, args):
 
 
 def import_seconds():
-    """Measures the time to import the package, and NumPy's part of it: medians of nine processes,
-    in wall time and processor time."""
+    """Measures the seconds to import gpufec and the part that NumPy takes, in wall time and
+    processor time. Each is the median of nine processes."""
     program = ("import time\ndef now(): return time.perf_counter(), time.process_time()\n"
                "a = now(); import numpy; b = now(); import gpufec; c = now()\n"
                "print(c[0] - a[0], c[1] - a[1], b[0] - a[0], b[1] - a[1])")
@@ -204,7 +205,8 @@ def import_seconds():
 
 
 def found(report):
-    """Returns the report with a row per measurement."""
+    """Converts the nested report to tables with a row per measurement; reported() is the
+    inverse."""
     rates = [{"decoder": name, "way": way, "frames": frames, "mbps": mbps}
              for name, one in report["decoders"].items() for way, points in one["mbps"].items()
              for frames, mbps in points]
@@ -214,7 +216,7 @@ def found(report):
 
 
 def reported(path):
-    """Returns the report from which a file of results was written."""
+    """Reads a file of results back into the nested report."""
     decoders = {}
     for row in json.loads(path.read_text(encoding="utf-8"))["runs"][0]["rows"]:
         if row["table"] == "decoders":

@@ -4,9 +4,10 @@
 """Measures the decoded bits per second of each decoder block on one CPU thread, and those of the
 same decoder without a flowgraph (row "stream" of `gpufec bench`).
 
-Flowgraph and program alternate, and the ratio is the median over pairs of runs, because the
-machine may be shared. The source is a ring in memory (endurance_blocks of a build, in its folder
-bench/flowgraphs). LDPC makes 10 iterations of every frame, so that noise does not matter.
+Runs of the flowgraph and of `gpufec bench` alternate, and the ratio is the median over pairs of
+runs, because the machine may be shared. The source is a ring in memory, from the module
+endurance_blocks that a build leaves in bench/flowgraphs. LDPC makes 10 iterations for every frame,
+so that its input does not matter.
 
 Usage: cpu_flow.py [--gpufec PROGRAM] [--turns N] [--seconds S] [--json FILE]
 """
@@ -43,7 +44,8 @@ def noise(count):
     return np.random.default_rng(1).integers(-60, 60, count).astype(np.int8)
 
 
-# The block, its items, information bits per output item, and the options of gpufec bench.
+# Functions that make the block and its input items; information bits per output item; options of
+# `gpufec bench`.
 ROWS = {
     "viterbi K=7 1/2": (lambda: gpufec.gpu_viterbi_pbvd(preset="ccsds", backend="cpu"),
                         lambda: noise(1 << 20), 8, "viterbi --preset ccsds"),

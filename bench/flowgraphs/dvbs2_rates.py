@@ -6,11 +6,11 @@
 """Measures gpu_ldpc_dvbs2 from symbols to BBFRAMEs in a flowgraph.
 
 Frames come from BCH and LDPC encoders and gr-dtv's interleaver and modulator, with noise at the
-Es/N0 that each result states. A ring is filled once with --frames different frames (see
-port_rates.py). Es/N0 is estimated from each frame. Rates are decoded symbols per second, output
-bits of BBFRAMEs per second; the fraction of a core that the block's own thread takes is measured
-too. Before each measurement, the flowgraph decodes the frames once, and the result has the number
-of correct BBFRAMEs.
+Es/N0 that each result states. The source is a ring buffer that is filled once with --frames
+different frames (port_rates.py). The block estimates Es/N0 from each frame. Results have decoded
+symbols per second, output bits of BBFRAMEs per second, and the fraction of a core that the block's
+own thread takes. Before each measurement, the frames are decoded once, and the correct BBFRAMEs are
+counted.
 
 Usage: dvbs2_rates.py [--backend B] [--threads N] [--rounds N] [--seconds S] [--only WORD,...]
                       [--frames N] [--json FILE]
@@ -34,9 +34,10 @@ MODCODS = {"qpsk 1/2": ("qpsk", "1/2", 1.3, 32208, 32400),
            "8psk 3/4": ("8psk", "3/4", 8.21, 48408, 21600),
            "16apsk 3/4": ("16apsk", "3/4", 10.51, 48408, 16200),
            "32apsk 9/10": ("32apsk", "9/10", 16.35, 58192, 12960)}
-# Integer that stands for a component of 1, with headroom for noise.
+# Integer that represents an I or Q value of 1; leaves headroom for noise.
 SCALES = {"symbols16": 8000, "symbols8": 40}
-# Rings are larger than the block's own buffers, which do not hold whole frames.
+# Minimum sizes of the ring, above the buffer size that the block requests: the ring must hold
+# whole frames.
 RING_BYTES = {"symbols": 320 << 20, "symbols16": 160 << 20, "symbols8": 96 << 20}
 
 

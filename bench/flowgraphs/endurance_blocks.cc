@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A source and a sink in C++ for soak.py, real_time.py and cpu_flow.py. In Python they
- * would be slower than the decoders, and would wait for the interpreter. */
+/* A Python module with a source and a sink for soak.py, real_time.py and cpu_flow.py.
+ * Blocks written in Python would be slower than the decoders, and wait for the
+ * interpreter's lock. */
 
 #include "ring_source.h"
 #include <pybind11/numpy.h>
@@ -20,10 +21,10 @@ namespace {
 using bytes = py::array_t<std::uint8_t, py::array::c_style>;
 using values = py::array_t<std::int8_t, py::array::c_style>;
 
-/* A sink that compares bytes with a repeated period. Behind a source with a rate it
- * also measures the delay of each portion, from the time at which the first value of
- * its first byte was due. A source that is held up therefore does not shorten the
- * delay. */
+/* A sink that compares bytes with a repeated period. If given a source with a rate, it
+ * also measures the delay of the bytes of each work() call: from the time at which the
+ * first input value of the first byte was due. A source that is blocked and therefore
+ * late does not shorten this delay. */
 class checking_sink : public gr::sync_block
 {
 public:
@@ -51,7 +52,7 @@ public:
 
     void reset() { d_at = 0; }
 
-    //! Returns two times in seconds per portion: from the beginning of the stream until
+    //! Returns a row per work() call, in seconds: from the beginning of the stream until
     //! the first byte was due, and from then until its arrival.
     py::array_t<float> delays() const
     {
@@ -126,7 +127,7 @@ make_sink(const bytes& period, ring_source::sptr paced, std::uint64_t values_per
 PYBIND11_MODULE(endurance_blocks, m)
 {
     using namespace gr::gpufec::bench;
-    py::module::import("gnuradio.gr"); // base classes of these blocks
+    py::module::import("gnuradio.gr"); // registers the base classes of these blocks
     py::class_<ring_source,
                gr::sync_block,
                gr::block,

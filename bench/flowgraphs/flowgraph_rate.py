@@ -5,16 +5,16 @@
 
 """Measures gpu_viterbi_pbvd in a flowgraph, and the limits of its rate.
 
-Alternates between these runs, with 8-bit soft input at rate 1/2 and packed output; --blocks N
-puts N of them into one flowgraph:
+Runs have 8-bit soft input at rate 1/2 and packed output. With --blocks N, a flowgraph has N such
+chains. These runs alternate:
   decoder    null source, gpu_viterbi_pbvd, null sink
-  edge       the same with a block that only consumes and produces at the same ratio
-             (keep_m_in_n of GNU Radio, 64 of 1024 items)
-  wide_edge  the same with an input buffer of 1 MB
+  edge       GNU Radio's keep_m_in_n (64 of 1024 items) in place of the decoder: the same ratio
+             of input to output, without decoding
+  wide_edge  edge with an input buffer of 1 MB
   limit      the decoder without a flowgraph, memory to memory (gpufec bench viterbi)
-  slots      its batches alone, from pinned to pinned memory
-With one block it then measures the CPU time of the decoder's thread while it waits for a slow
-stream.
+  slots      the decoder's batches alone, from pinned to pinned memory
+With one block, the script then measures the CPU time of the block's thread while the source is
+slow.
 
 Usage: flowgraph_rate.py [--backend B] [--threads N] [--blocks N] [--devices LIST]
                          [--batch N] [--rounds N] [--seconds S] [--gpufec PROGRAM]
@@ -37,7 +37,8 @@ from results_file import report_path, save  # noqa: E402
 
 BITS_PER_BYTE = 8
 STARVED_ITEMS_PER_S = 20e3
-WIDE_MULTIPLE = 32768 # output multiple; the input buffer holds the input of twice as many items
+# Output multiple in items. GNU Radio's input buffer then holds twice the input for one multiple.
+WIDE_MULTIPLE = 32768
 
 
 def make_decoder(options, number=0):
@@ -61,7 +62,8 @@ def make_wide_edge(options, number=0):
 
 
 def flowgraph_rates(make, options):
-    """Measures decoded bits per second of each block, after a start of up to 0.3 s."""
+    """Returns decoded bits per second of each block, measured after the first 0.3 s (or less, with
+    a small --seconds)."""
     graph = gr.top_block()
     side_by_side = [make(options, number) for number in range(options.blocks)]
     for block in side_by_side:
@@ -90,8 +92,8 @@ def limit_rates(options):
 
 
 def thread_seconds(name):
-    """Returns the CPU seconds of a block's threads. GNU Radio names a thread after its block: the
-    truncated name of the block, and a number."""
+    """Returns the CPU seconds of the threads of blocks with this name. GNU Radio names a thread
+    after its block: the truncated name of the block, and a number."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         if (task / "comm").read_text().startswith(name[:11]):
@@ -100,7 +102,7 @@ def thread_seconds(name):
 
 
 def starved_cpu(options, seconds):
-    """Measures the fraction of a core that the block's thread takes while it waits for input."""
+    """Returns the fraction of a core that the block's thread takes while it waits for input."""
     graph = gr.top_block()
     graph.connect(blocks.null_source(gr.sizeof_char),
                   blocks.throttle(gr.sizeof_char, STARVED_ITEMS_PER_S),

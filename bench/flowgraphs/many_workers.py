@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the speed-up by more workers on this machine, each a process with one thread of the CPU
-backend: error rates as tasks of Dask, and frames distributed by gr-zeromq. Also checks that a
-worker that is killed in mid-run changes neither counts nor bits nor their order.
+"""Measures how the rate grows with the number of worker processes on this machine.
+
+Each worker runs the CPU backend with one thread. Two ways of distribution are measured: simulated
+error rates as tasks of Dask, and frames sent by gr-zeromq. The script also checks that killing a
+worker in mid-run changes neither counts nor bits nor their order.
 
 Runs with different numbers of workers alternate, and medians are compared. Other work on the
-machine distorts the figures; the report has its load. The client, the scheduler and the flowgraph
-that distributes frames need a separate processor."""
+machine distorts the figures, so the report has its load. Leave one processor more than there are
+workers, for the client, the scheduler and the flowgraph that distributes frames."""
 
 import argparse
 import importlib.util
@@ -67,7 +69,8 @@ class Cluster:
 
 
 def simulate(cluster, tasks, size, kill_after=None):
-    """Returns a simulation's counts and its time. Worker 1 is killed after kill_after tasks."""
+    """Returns a simulation's error counts and its duration in seconds. If kill_after is given,
+    worker 1 is killed after so many tasks."""
     from gpufec import distributed as there
 
     def progress(_, total):
@@ -86,7 +89,7 @@ def with_dask(args):
     for _ in range(args.rounds):
         for workers in args.workers:
             with Cluster(workers) as cluster:
-                simulate(cluster, 2 * workers, args.task_bits) # makes decoders, fills caches
+                simulate(cluster, 2 * workers, args.task_bits) # warms up
                 times[workers].append(simulate(cluster, args.tasks, args.task_bits)[1])
     bits = args.tasks * args.task_bits
     with Cluster(2) as cluster:
@@ -138,7 +141,8 @@ def with_zeromq(args):
             for workers in args.workers:
                 seconds, _, expected = deal(args, workers, out)
                 times[workers].append(seconds)
-        # Kills a worker in the middle of decoding: the dealer first encodes for some seconds.
+        # The dealer first encodes for some seconds. If the first time is before decoding begins, no
+        # packet is sent again, and a later time is tried.
         best = statistics.median(times[2])
         for wait in (args.kill_after, args.kill_after + 0.5 * best):
             seconds, again, found = deal(args, 2, out, wait)

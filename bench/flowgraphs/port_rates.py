@@ -5,12 +5,12 @@
 
 """Measures the rate at the output port of each decoder and encoder in a flowgraph.
 
-Sources are in memory: a ring that is filled once with noisy frames ("ring"), zeros (null_source),
-or a recording in /dev/shm that is copied (file_source). Rates are information bits per second that
-leave the block. Results also have the fraction of a core that the block's own thread takes, bytes
-per information bit of input and output, and where they apply the mean iterations, the rate of the
-same source into a null sink, and the decoder's own rates from slot to slot and from memory to
-memory (gpufec bench).
+Sources are in memory: a buffer that is filled once with noisy frames ("ring"), zeros (null_source),
+or a file in /dev/shm (file_source, which copies it). Rates are information bits per second that
+leave the block. Results also have the fraction of a core that the block's own thread takes, and
+bytes of input and output per information bit. Where applicable, they have the mean number of
+iterations, the rate of the same source into a null sink, and the decoder's rates without a
+flowgraph, from slot to slot and from memory to memory (gpufec bench).
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]
@@ -38,7 +38,7 @@ from flowgraph_rate import thread_seconds  # noqa: E402
 PAGE = 4096
 FRAMES = 64    # number of different noisy frames
 RECORDING_BYTES = 64 << 20
-SETTLE_S = 0.6 # time in which the rate of a flowgraph becomes constant
+SETTLE_S = 0.6 # time after which the rate of a flowgraph is constant
 SYNC = dict(q=32, n=10, frame_symbols=210)
 SYNC_BITS = 5
 BOOK = gpufec.codebook_davey_mackay(10, 32, 210, 1)
@@ -55,12 +55,13 @@ class ring(gr.sync_block):
         size = whole * max(1, -(-least_bytes // (whole * items.itemsize)))
         self.items, self.size, self.done = items, size, 0
         self.tags = [(at, pmt.mp(key), value) for at, key, value in tags]
-        self.set_min_output_buffer(size) # more than downstream blocks request
+        self.set_min_output_buffer(size) # must exceed what downstream blocks request
 
     def work(self, _, output_items):
         out = output_items[0]
         n = len(out)
-        if n > self.size // 2: # the buffer is larger, and part of it would never be written
+        # If the buffer is larger than the ring, part of it would never be written.
+        if n > self.size // 2:
             raise RuntimeError(f"the ring is larger than its {self.size} items")
         if self.done < self.size:
             n = min(n, self.size - self.done)
@@ -79,7 +80,8 @@ class ring(gr.sync_block):
 
 
 def run(make_source, block, bits_per_item, seconds, blocks_between=()):
-    """Returns bits per second, and the fraction of a core that the block's thread takes."""
+    """Runs a flowgraph for some seconds. Returns output bits per second, and the fraction of a core
+    that the block's thread takes."""
     graph = gr.top_block()
     source = make_source()
     sink = blocks.null_sink(block.output_signature().sizeof_stream_item(0))
@@ -98,7 +100,8 @@ def run(make_source, block, bits_per_item, seconds, blocks_between=()):
 
 
 def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
-    """Returns LLRs of random noisy codewords, as floats in nats and as int8."""
+    """Returns LLRs of FRAMES random codewords with noise: as floats in nats, and as int8 with
+    `scale` steps per nat. `eb_n0` is in dB."""
     n = 64800 if size == "normal" else 16200
     code = dict(frame_size=size, rate=rate)
     rng = np.random.default_rng(1)
@@ -117,7 +120,8 @@ def noisy_frames(rate, eb_n0, size="normal", scale=2.0):
 
 
 def sync_stream(p, frames=512):
-    """Returns received items of random consecutive frames."""
+    """Returns the items received from random consecutive frames, over a channel that inserts and
+    deletes with probability p each."""
     symbols = np.random.default_rng(4).integers(0, SYNC["q"], frames * 210, np.uint8)
     sent = gpufec.sync_encode(symbols, BOOK, **SYNC)
     return gpufec.bsid(sent, p_insert=p, p_delete=p, seed=5)[0]
@@ -125,8 +129,8 @@ def sync_stream(p, frames=512):
 
 def sync_slots(p=1e-3, frames=400, room=8):
     """Returns received items of random frames, each in a slot that is `room` items longer than a
-    sent frame; the rest of the slot is noise. Frames that differ from the sent length by more than
-    `room` items are left out."""
+    sent frame; the rest of the slot is noise. Received frames that are more than `room` items
+    longer or shorter than the sent frame are left out."""
     rng = np.random.default_rng(2)
     slots = []
     for seed in range(1, 100 * frames):
@@ -170,8 +174,8 @@ class cases:
         print(name, self.results[name], flush=True)
 
     def beside(self, name, kind, *arguments):
-        """Adds to a result the rates of the same decoder from slot to slot and from memory to
-        memory."""
+        """Adds to a result the same decoder's rates without a flowgraph, from slot to slot and from
+        memory to memory (gpufec bench)."""
         if not self.wanted(name) or not self.options.gpufec or name not in self.results:
             return
         done = subprocess.run([self.options.gpufec, "bench", kind, "--backend",
@@ -185,8 +189,8 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """Measures a file in memory as a source, and the same source into a null sink. Items are
-        repeated until the file has at least RECORDING_BYTES."""
+        """Measures with a file in memory as the source, and then this source into a null sink.
+        Items are repeated until the file has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
         items = np.tile(items, -(-RECORDING_BYTES // items.nbytes))
@@ -222,8 +226,8 @@ class cases:
         os.remove(path)
 
     def ring_items(self, make_source, make):
-        """Returns the size, in items, of the buffer that the scheduler allocates before the
-        block."""
+        """Returns the size, in items, of the buffer that the scheduler allocates for the block's
+        input."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(
@@ -308,7 +312,7 @@ def measure(options):
               sync(output=output, **frame), item_bits, **hop)
         c.add(f"sync {output}, length tags", zeros(), sync(output=output), item_bits,
               lambda: (blocks.stream_to_tagged_stream(1, 1, 2100, "packet_len"),), **hop)
-    ended = sync_slots(room=0) # frames with a drift of 0 at the end
+    ended = sync_slots(room=0) # frames received with their sent length
     c.add("sync symbols, frame_items, one end", lambda: ring(ended, big // 2),
           sync(frame_items=2100, status_tags="none"), SYNC_BITS)
     c.beside("sync symbols, length tags", "sync")

@@ -3,19 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the delay of each decoder block behind a source with a constant rate.
 
-The capacity of a block is measured first, as the rate in the slowest of 20 seconds, because the
-speed of a shared host varies, and again at the end. Both times the speed of one thread of the host
-is measured too (soak.py). Then the delay is measured at fractions of the capacity: from the time at
-which a soft value is due by the clock (so a source that is held up does not shorten it) until the
-output item that begins with it arrives. It is compared with
+The capacity of a block is measured first. The speed of a shared host varies, so the capacity is the
+rate in the slowest of 20 seconds. It is measured again at the end, both times together with the
+speed of one thread of the host (soak.py). Then the delay is measured at fractions of the capacity.
+A delay begins when a soft value is due by the clock (a blocked source does not shorten it), and
+ends when the output item that begins with this value arrives. It is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
 where fill is the time in which the source produces the input of a work item (a parallel block with
 both its overlaps, a codeword, or a frame), T is the time that the capacity implies for a full
-batch, and 20 ms are for the scheduler. Items beyond the bound are counted as late. Source and sink
-are the module endurance_blocks of a build, in its folder bench/flowgraphs; the streams are those of
-soak.py.
+batch, and 20 ms are for the scheduler. Items that arrive later are counted as late. The source and
+the sink come from the module endurance_blocks that a build leaves in bench/flowgraphs; the streams
+are those of soak.py.
 """
 
 import argparse
@@ -36,8 +36,9 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 
 def measured(rates, seconds, options, status_tags):
-    """Decodes streams of given rates, by block, in one flowgraph. Returns each block, its sink and
-    its numbers of values per work item, and the rates at which values were taken in each second."""
+    """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in
+    one flowgraph. Returns by name the block, its sink and its values per work item without and with
+    overlaps, and, by name again, the values per second that were consumed in each second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)
@@ -49,7 +50,7 @@ def measured(rates, seconds, options, status_tags):
         graph.connect(there, block, out)
         chains[name] = (block, there, out, piece)
     graph.start()
-    # Excludes the beginning, in which rings are filled, from the capacity.
+    # A capacity excludes the first 2 s, in which the source fills its buffer.
     time.sleep(0 if any(rates.values()) else 2)
     given = []
     for _ in range(1 + round(seconds)):
@@ -63,8 +64,8 @@ def measured(rates, seconds, options, status_tags):
 
 
 def measure(names, args):
-    """Returns the results of blocks in one flowgraph at each fraction of their capacities, and the
-    capacities before and after."""
+    """Measures blocks together in one flowgraph. Returns a result for each block and fraction of
+    its capacity, and the capacities before and after."""
     options = dict(backend=args.backend, max_latency_ms=args.max_latency_ms)
 
     def capacities_now():

@@ -7,12 +7,13 @@
 
 Each kind of block is measured alone first, then blocks of all kinds in one flowgraph, each with its
 own source in memory and its own null sink. A block's part is its rate divided by the rate of one
-block of its kind alone. The sum of the parts is 1 if all blocks are limited by the same resource,
-and a block's fair share is then one over the number of blocks. Memory is measured for a block with
-its defaults: on the device by nvidia-smi, and of the process (resident, with pinned buffers).
+block of its kind alone. If all blocks are limited by the same resource, the sum of the parts is 1,
+and a block's fair share is one over the number of blocks. Memory is measured for a block with
+default options: device memory by nvidia-smi, and the resident memory of the process, which includes
+pinned buffers.
 
-With --leave-mib, all of the device's memory except N MiB is allocated, to simulate a
-small card; the result then has the blocks' batches.
+With --leave-mib N, the script first allocates all of the device's memory except N MiB, to simulate
+a small card; the result then has the blocks' batch sizes.
 
 Usage: shared_card.py [--blocks N] [--seconds S] [--rounds N] [--leave-mib N] [--json FILE]
 """
@@ -49,17 +50,17 @@ KINDS = {
 
 
 def source(kind):
-    """Makes a source: frames for the synchronisation decoder, which is slower with other input, and
-    zeros for the other decoders."""
+    """Returns a source for a block: real frames for the synchronisation decoder, whose speed
+    depends on its input, and zeros for the other decoders."""
     if kind == "sync framed":
         return ring(SLOTS, 144 << 20)
     return blocks.null_source(KINDS[kind][1])
 
 
 def rates(kinds, seconds):
-    """Measures the items per second that leave each block, all running at once."""
+    """Returns the items per second that leave each block, with all blocks in one flowgraph."""
     graph = gr.top_block()
-    made, sources = [], [] # keeps Python blocks alive, as GNU Radio does not
+    made, sources = [], [] # keeps Python blocks alive; GNU Radio does not
     for kind in kinds:
         block = KINDS[kind][0]()
         sources.append(source(kind))
@@ -88,8 +89,8 @@ def resident_bytes():
 
 
 def memory(kind):
-    """Measures the memory that a running block adds to a process that already has
-    one."""
+    """Measures the bytes of memory that a running block adds to a process that has already run
+    one, so that the CUDA context is not counted."""
     device, resident = device_bytes(), resident_bytes()
     block, head = KINDS[kind][0](), source(kind)
     graph = gr.top_block()
@@ -116,7 +117,7 @@ def main():
     names = list(KINDS)
     rates(names[:1], 0.1) # opens the device
     if options.leave_mib:
-        taken = gpufec.device_array( # allocated until the end
+        taken = gpufec.device_array( # kept until the end
             (device_bytes("free") - (options.leave_mib << 20),), np.uint8)
     result = {"left_mib": options.leave_mib,
               "memory": {kind: memory(kind) for kind in names}}

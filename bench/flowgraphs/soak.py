@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs all three decoder blocks under full load for a long time, with setters, tags, restarts and
-locks at random times. Each stream repeats a period (a counter or random symbols), and the output
-must repeat it too. Source and sink are the module endurance_blocks of a build, in its folder
-bench/flowgraphs."""
+"""Runs all three decoder blocks under full load for a long time.
+
+At random times, options are set, and the flowgraph is restarted or locked. Each stream repeats a
+period (a counter or random symbols) with tags, and the output must repeat it too. The source and
+the sink come from the module endurance_blocks that a build leaves in bench/flowgraphs."""
 
 import argparse
 import ctypes
@@ -33,7 +34,7 @@ def say(event, **about):
 
 
 def counter(bits):
-    """Returns the bits of a 16-bit counter."""
+    """Returns successive numbers of 16 bits, as single bits."""
     words = np.arange((bits + 15) // 16, dtype=">u2")
     return np.unpackbits(words.view(np.uint8))[:bits]
 
@@ -46,9 +47,9 @@ def run(*chain):
     return np.array(sink.data(), np.uint8)
 
 
-# Each of the following functions returns the repeated input, the block, the decoded bytes, a
-# function from input values to decoded bytes, and the input values per work item, without and with
-# its overlaps.
+# Each of the following functions returns one period of the input, the block, the bytes that it must
+# decode, a function that converts a number of input values to the number of decoded bytes, and the
+# input values per work item without and with overlaps.
 def viterbi(**options):
     data = np.packbits(counter(8 * 7920))
     data[-1] = 0  # the period ends in the state in which it begins
@@ -62,8 +63,8 @@ def viterbi(**options):
             values, values + 2 * overlap)
 
 
-# On a GPU, codewords are long and noisy, and sync() expects many insertions and deletions, so that
-# the GPU and not the block's thread limits the rate.
+# On a GPU, ldpc() has long noisy codewords and sync() expects many insertions and deletions, so
+# that decoding and not the block's thread limits the rate.
 def ldpc(**options):
     size, n = ("short", 16200) if options["backend"] == "cpu" else ("normal", 64800)
     bits = counter(4 * n)
@@ -94,21 +95,22 @@ def sync(**options):
         items, items)
 
 
-# Setting by stream: its value while rates are compared, and the range of its random values.
+# For each stream, the option that is set at random times: its name, its value while rates are
+# compared, and the limits of its random values.
 SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4),
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
 PERIODS = 64  # periods between bursts of tags
-# Seconds at the beginning and at the end in which each block runs alone with the same settings and
-# without events, so that rates can be compared.
+# Seconds for which each block runs alone, without events, at the beginning and at the end of the
+# test, so that both rates can be compared.
 CALM_S = 8
 WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 
 def ring_bytes(backend):
-    """Returns the minimum size in bytes of a source's buffer, more than any block
-    requests."""
+    """Returns the minimum size in bytes of a source's buffer. It exceeds what any block requests,
+    which ring_source needs."""
     return (32 if backend == "cpu" else 384) << 20
 
 
@@ -117,7 +119,7 @@ class stream:
 
     def __init__(self, graph, name, made, backend):
         soft, self.block, data, self.decoded, _ = made
-        # A burst of tags, then none for a while: otherwise tags would dominate the cost.
+        # Only one of PERIODS periods has tags; more would dominate the cost.
         tags = [(at, "soak", at) for at in range(0, len(soft), len(soft) // 50)]
         items = np.tile(np.asarray(soft, np.int8), PERIODS)
         self.setting, self.calm, *self.range = SETTINGS[name]
@@ -129,8 +131,7 @@ class stream:
         getattr(self.block, f"set_{self.setting}")(value)
 
     def missing(self):
-        """Returns the number of bytes that the sink has yet to receive from the
-        source."""
+        """Returns the number of decoded bytes that the sink has yet to receive."""
         return self.decoded(self.source.given()) - self.sink.at()
 
 
@@ -151,8 +152,8 @@ def rest(streams):
 
 
 class device_memory:
-    """The memory in use on the first GPU, 0 without one. The class calls the driver directly,
-    because `nvidia-smi` delays work on the card while `nvidia-smi` starts."""
+    """The memory in use on the first GPU in bytes, 0 without a GPU. The class calls the CUDA
+    driver, because every start of `nvidia-smi` delays work on the card."""
 
     def __init__(self):
         self.driver, context = None, ctypes.c_void_p()
@@ -185,8 +186,8 @@ class mallinfo2(ctypes.Structure):
 
 
 def allocated_bytes():
-    """Returns the number of bytes that malloc() has allocated in all threads. A leak would raise
-    it. Resident memory also grows by fragmentation."""
+    """Returns the number of bytes that malloc() has allocated in all threads. A leak raises this
+    number; resident memory grows by fragmentation too."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except AttributeError:
@@ -197,9 +198,9 @@ def allocated_bytes():
 
 
 def host_rates():
-    """Measures the speed of one thread of the host, which may be shared: medians of the bytes per
-    second that are copied, the bytes per second of CRC-32, and the PMTs per second that are
-    created. If these rates vary, so do those that a block's thread limits."""
+    """Measures the speed of one thread of the host: bytes copied, bytes summed by CRC-32, and PMTs
+    created, per second (medians). If they vary, the host is shared, and rates that a block's thread
+    limits vary too."""
     data = np.frombuffer(np.random.default_rng(1).bytes(64 << 20), np.uint8)
     to = np.empty_like(data)
 
@@ -217,7 +218,8 @@ def host_rates():
 
 
 def calm_rates(streams, seconds):
-    """Measures bytes per second of each block alone: the median over seconds after the first."""
+    """Returns the bytes per second of each block while it runs alone. Each rate is the median over
+    the seconds after the first."""
     rates = {}
     for each in streams.values():
         each.set(each.calm)
@@ -246,8 +248,9 @@ def restart(graph, streams):
 
 
 def growth(samples):
-    """Returns the growth of memory in bytes: the median of the last third of a run minus that of
-    the second third, when all memory is allocated."""
+    """Returns the growth of memory in bytes: the median over the last third of a run minus the
+    median over the second third. The first third is left out because memory is still being
+    allocated."""
     third = len(samples) // 3
     parts = samples[third:2 * third], samples[-third:]
     return {kind: round(-np.subtract(*(np.median([sample[kind] for sample in part])
@@ -294,7 +297,7 @@ def main():
             restart(graph, streams)
             events["restarts"] += 1
         else:
-            # Items in a buffer are lost when a graph is locked, so buffers are emptied before.
+            # lock() loses the items that are in buffers, so the buffers are emptied first.
             rest(streams)
             graph.lock()
             graph.unlock()

@@ -5,9 +5,10 @@
 
 """Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
 
-K=7, rate 1/2, int8. Measures kernels alone, and host to host (batches distributed round-robin), on
-each device alone and on all devices together. If GNU Radio can be imported, also flowgraphs: one
-block with all devices, and one block per device (bench/flowgraphs/flowgraph_rate.py).
+The code has K=7 and rate 1/2, with int8 input. The script measures kernels alone, and host to host
+with batches distributed round-robin, on each device alone and on all devices together. If GNU Radio
+can be imported, it also measures flowgraphs with one block on all devices, and with one block per
+device (bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]
 """
@@ -38,8 +39,8 @@ def bench(tool, devices, batch, seconds):
 
 
 def compare(tool, devices, batch, seconds):
-    """Measures single devices and all together. The ratio is the rate of all divided by the mean of
-    single devices; 2 is ideal for two devices."""
+    """Measures each device alone, and all together. The ratio is the rate of all devices divided by
+    the mean of single devices; for two devices, 2 is ideal."""
     alone = [bench(tool, device, batch, seconds) for device in devices]
     together = bench(tool, ",".join(devices), batch, seconds)
     ratio = {name: together[name] * len(alone) / sum(one[name] for one in alone)
@@ -48,13 +49,14 @@ def compare(tool, devices, batch, seconds):
 
 
 def flowgraphs(devices):
-    """Measures one block with all devices and one block per device; None without GNU Radio."""
+    """Measures one block on all devices, and one block per device. Returns None without GNU
+    Radio."""
     if subprocess.run([sys.executable, "-c", "import gnuradio.gr"], check=False,
                       stderr=subprocess.DEVNULL).returncode:
         return None
     reports = []
     for blocks in (1, len(devices)):
-        with tempfile.NamedTemporaryFile() as file: # standard output has GNU Radio's log
+        with tempfile.NamedTemporaryFile() as file: # GNU Radio logs to standard output
             subprocess.run([sys.executable, FLOWGRAPH, "--backend", "cuda",
                             "--gpufec", "", "--devices", ",".join(devices),
                             "--blocks", str(blocks), "--rounds", "3", "--seconds", "0.5",

@@ -5,10 +5,10 @@
 
 """Measures the cost of the phase search of gpu_viterbi_pbvd in a flowgraph, while locked.
 
-The source is a ring in memory that is written once with a noisy codeword, 1 dB above the Eb/N0 of
-a decoded bit error rate of 1e-4. Runs alternate: without phase search, with that of one BPSK rate,
-with that of QPSK and DVB-S's five rates, and with QPSK, these five rates and exchanged I and Q.
-Rates are information bits per second that leave the block.
+The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 of a
+decoded bit error rate of 1e-4. Runs alternate: without phase search, with a search over the phases
+of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search on
+input whose I and Q are exchanged. Rates are information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--slots N]
@@ -29,7 +29,7 @@ from results_file import report_path, save  # noqa: E402
 from port_rates import ring, run  # noqa: E402
 
 DVB = ("dvb_1_2", "dvb_2_3", "dvb_3_4", "dvb_5_6", "dvb_7_8")
-EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # dB: 1 dB above viterbi_lock.cc's
+EB_N0 = {"dvb_1_2": 4.44, "dvb_3_4": 5.42, "dvb_7_8": 6.36} # dB
 PUNCTURING = {"dvb_1_2": ("1", "1"), "dvb_3_4": ("101", "110"),
               "dvb_7_8": ("1000101", "1111010")}
 WAYS = {"off": {}, "bpsk": dict(lock="auto"),
@@ -37,7 +37,8 @@ WAYS = {"off": {}, "bpsk": dict(lock="auto"),
 
 
 def codeword(preset, bits):
-    """Returns the punctured coded bits of a message that is repeated without end."""
+    """Returns the punctured coded bits of a message that is repeated without end: the encoder's
+    register is cyclic."""
     streams = []
     for polynomial in (0o171, 0o133):
         taps = [k for k in range(7) if polynomial >> (6 - k) & 1]
@@ -47,7 +48,7 @@ def codeword(preset, bits):
 
 
 def noisy(preset):
-    """Returns int8 soft values, positive for 1, that fill whole pages."""
+    """Returns int8 soft values, positive for bit 1, whose number is a multiple of the page size."""
     rng = np.random.default_rng(5)
     period = len(PUNCTURING[preset][0])
     coded = codeword(preset, rng.integers(0, 2, 4096 * 210 * period, np.uint8))

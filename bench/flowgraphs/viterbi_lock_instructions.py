@@ -4,9 +4,10 @@
 """Counts the instructions that the phase search costs the Viterbi decoder of the CPU, while locked.
 Unlike times, numbers of instructions do not depend on other work of the machine.
 
-`gpufec decode viterbi` runs under valgrind (callgrind) over recordings of two lengths, with and
-without phase search, so that the start and the search do not count. The signals are those of
-viterbi_lock_flow.py. valgrind has no AVX-512, so the variant for AVX2 is counted.
+`gpufec decode viterbi` runs under valgrind (callgrind), with and without phase search. Each runs
+over recordings of two lengths, and the difference excludes the start and the search. The signals
+are those of viterbi_lock_flow.py. valgrind does not emulate AVX-512, so the AVX2 variant is
+counted.
 
 Usage: viterbi_lock_instructions.py [--gpufec PATH] [--json FILE]
 """
@@ -26,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 from viterbi_lock_flow import EB_N0, noisy  # noqa: E402
 
-LENGTHS = 10_000_000, 30_000_000  # values
+LENGTHS = 10_000_000, 30_000_000  # soft values per recording
 
 
 def instructions(gpufec, preset, values, lock, folder):

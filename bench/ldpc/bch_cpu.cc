@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the rates of the BCH encoder and decoder on one core, in codeword bits per
- * second. In the case decode/CODE/ERRORS/VARIANT every frame has ERRORS errors, at
- * different positions in each frame; with "t + 1" errors a frame cannot be corrected. */
+ * second. In the case decode/CODE/ERRORS/VARIANT, every frame has ERRORS errors at its
+ * own positions. ERRORS = t + 1 exceeds what the code corrects. */
 
 #include "common/cpu_variant.h"
 #include <gnuradio/gpufec/bch.h>

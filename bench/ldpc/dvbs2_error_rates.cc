@@ -93,7 +93,7 @@ struct settings {
     double impairment_size = 0;
 };
 
-// Frames of one MODCOD and size at one Es/N0.
+// A point of a curve: one MODCOD and frame size at one Es/N0, and counts over its frames.
 struct point {
     std::string name;
     double esn0_db;
@@ -102,7 +102,6 @@ struct point {
     const ldpc_encoder_kernel* ldpc;
     const demap::model* model;
     unsigned code, constellation;
-    // Sums over all frames:
     std::uint64_t wrong = 0, uncorrected = 0, corrected_bits = 0, iterations = 0;
 };
 
@@ -169,7 +168,7 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
 }
 
 // A generator of the noisy symbols of a frame. Message and noise depend only on the
-// number of the frame.
+// frame's number, so results do not depend on the number of threads.
 class transmitter
 {
 public:
@@ -259,7 +258,7 @@ private:
     std::vector<std::uint8_t> d_message, d_codeword, d_bits, d_labels;
 };
 
-// A set of threads that generate frames ahead of their use; frames are taken in order.
+// A set of threads that generate frames ahead of the decoder, which takes them in order.
 class frame_maker
 {
 public:
@@ -325,14 +324,15 @@ private:
     const std::uint64_t d_each;
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    std::vector<std::uint64_t> d_ready; // number of the stored frame plus one
+    std::vector<std::uint64_t> d_ready; // frame in each buffer, counted from 1; 0: none
     std::vector<std::vector<symbol>> d_frames;
     std::uint64_t d_released = 0;
     std::atomic<std::uint64_t> d_next{ 0 };
     std::vector<std::thread> d_threads;
 };
 
-// Sends the frames of all points through one decoder.
+// Decodes the frames of all points with one decoder, as one ACM stream. Returns the name
+// of the backend that decoded.
 std::string measure(codes& all, std::vector<point>& points, const settings& s)
 {
     auto options = all.options;
@@ -432,8 +432,8 @@ json thresholds(const settings& s, std::string& decoded_by)
     return rows;
 }
 
-// Returns the Es/N0 at which the frame error rate crosses 0.1, interpolated between
-// points.
+// Returns the Es/N0 in dB at which the frame error rate falls below 0.1, interpolated
+// between points; NaN if it does not.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {

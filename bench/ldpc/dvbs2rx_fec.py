@@ -3,13 +3,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures decoding from symbols to BBFRAMEs on a CPU, by gr-dvbs2rx's demapper, LDPC and BCH
-decoders, connected as in its receiver, and by gpu_ldpc_dvbs2 with one thread in their place.
-The two chains decode the same frames alternately.
+"""Compares the CPU decoding of gr-dvbs2rx and of gpu_ldpc_dvbs2, from symbols to BBFRAMEs.
 
-The result of a chain is its smallest processor time, of all threads of the flowgraph, in --turns
-runs, minus that of a flowgraph that only reads the symbols. A BBFRAME is correct if all its bytes
-are. The symbols come from gr-dtv's modulator, with Gaussian noise.
+One chain has gr-dvbs2rx's demapper, LDPC and BCH decoders, connected as in its receiver. The other
+has gpu_ldpc_dvbs2 with one thread in their place. Both decode the same frames, alternately.
+
+The result of a chain is the smallest processor time in --turns runs, summed over all threads of the
+flowgraph, minus the time of a flowgraph that only reads the symbols. A BBFRAME is correct if all
+its bytes are. The symbols come from gr-dtv's modulator, with Gaussian noise.
 
 Usage: dvbs2rx_fec.py [--modcod "qpsk 1/2"] [--frame-size normal] [--esn0 1.3]
                       [--iterations 25] [--frames N] [--turns N] [--seed N] [--json FILE]
@@ -31,7 +32,7 @@ BITS = {"normal": 64800, "short": 16200}
 
 
 def transmitted(size, constellation, rate, frames, esn0_db, seed):
-    """Returns BBFRAMEs, one per row, and their symbols with noise."""
+    """Returns packed BBFRAMEs, one per row, and their complex symbols with noise."""
     random = np.random.default_rng(seed)
     encoder = gpufec.bch_encoder("dvbs2", size, rate)
     k = BITS[size] * gpufec.ldpc_encoder("dvbs2", size, rate).relative_rate_d() \
@@ -55,7 +56,7 @@ def transmitted(size, constellation, rate, frames, esn0_db, seed):
 
 
 class theirs:
-    """gr-dvbs2rx's three blocks, and the port by which the demapper learns the SNR."""
+    """A chain of gr-dvbs2rx's three blocks. A message port tells the demapper the SNR."""
 
     def __init__(self, size, constellation, rate, iterations):
         code = dvbs2rx.params.translate("DVB-S2", size, rate, constellation.upper())
@@ -93,7 +94,7 @@ class nothing:
 
 
 def run(chain, path):
-    """Returns processor and elapsed seconds, and the output."""
+    """Returns processor seconds, elapsed seconds, and the output bytes."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     chain.connect(graph, blocks.file_source(gr.sizeof_gr_complex, str(path)), sink)
@@ -135,7 +136,8 @@ def main():
                 if name != "reading":
                     found = out[:len(out) // sent.shape[1] * sent.shape[1]]
                     found = found.reshape(-1, sent.shape[1])
-                    # gr-dvbs2rx does not output the last frames if they do not fill a group.
+                    # gr-dvbs2rx decodes groups of frames, and does not output an incomplete last
+                    # group.
                     right = (found == sent[:len(found)]).all(axis=1)
                     row.update(frames=len(found), right=int(right.sum()),
                                mean_iterations=round(chain.iterations(), 2))

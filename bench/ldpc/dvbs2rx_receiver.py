@@ -3,18 +3,22 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the packets that gr-dvbs2rx's receiver decodes correctly with its own decoders, with
-gpu_ldpc_dvbs2 in place of its LDPC decoder, and with gpu_ldpc_dvbs2 in place of four blocks, from
-the demapper to the descrambler. The copies of dvbs2-rx differ by the changes in docs/converting.md.
-Each receiver is also counted with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in
-release 1.4 may cut packets in the wrong places for a long time after a lost frame. --other counts
-the receivers of another version of gr-dvbs2rx over the same samples; their names begin with other_.
+"""Counts the packets that variants of gr-dvbs2rx's receiver, dvbs2-rx, decode correctly.
 
-A transport stream of packets of random bytes goes through dvbs2-tx with noise, and its output
-through the receivers. A packet is correct if it is one of the sent packets. The symbols that a
-receiver takes per second of processor time, times the number of cores, are the rate that it can
+gr_dvbs2rx  the receiver with its own decoders
+gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
+one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
+
+The variants are made by the changes that docs/converting.md describes. Each is also measured with
+bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut packets at
+wrong places for a long time after a lost frame. --other adds the variants of another version of
+gr-dvbs2rx on the same samples; their names begin with other_.
+
+A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
+through each receiver. A packet is correct if it is one of the sent packets. The result has symbols
+per second of processor time; times the number of cores, this is the rate that a receiver can
 sustain if the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each
-run, so the median of --runs is reported, and "runs" has them all.
+run, so the median of --runs is reported, and "runs" lists all.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
                            [--pilots] [--packets N] [--seed N] [--only NAME,NAME]
@@ -55,14 +59,14 @@ SAMPLES_PER_SYMBOL = 2 # as in dvbs2-tx and dvbs2-rx
 
 
 def piece(section, begin):
-    """Returns the Python code in a section of the page that begins with 'begin'."""
+    """Returns the Python code block that begins with 'begin' in a section of docs/converting.md."""
     text = PAGE.read_text().split(f"\n### {section}\n", 1)[1].split("\n## ", 1)[0]
     return next(one for one in re.findall(r"```python\n(.*?)```", text, re.S)
                 if one.startswith(begin))
 
 
 def replaced(text, *changes):
-    """Replaces texts, each of which must occur once."""
+    """Returns `text` after replacements. Each old text must occur exactly once."""
     for old, new in changes:
         assert text.count(old) == 1, f"{ANOTHER}: {old}"
         text = text.replace(old, new)
@@ -70,7 +74,7 @@ def replaced(text, *changes):
 
 
 def converted(receiver):
-    """Returns dvbs2-rx with the two changes of the page."""
+    """Returns the source of dvbs2-rx with gpu_ldpc_dvbs2 in place of the LDPC decoder."""
     text, decoders = OWN_DECODER.subn(
         lambda _: piece("In `dvbs2-rx`", "        ldpc_decoder = "), receiver)
     assert decoders == 1, ANOTHER
@@ -85,7 +89,8 @@ def with_import(receiver):
 
 
 def with_one_block(receiver):
-    """Returns dvbs2-rx with the page's decoder from symbols to BBFRAMEs in place of four blocks."""
+    """Returns the source of dvbs2-rx with one decoder, from symbols to BBFRAMEs, in place of four
+    blocks."""
     decoder = piece("All four blocks", "        decoder = ")
     text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
     counts = [count]
@@ -108,7 +113,7 @@ def with_one_block(receiver):
 
 
 def with_our_packets(receiver):
-    """Returns a receiver with bbframe_to_ts and its counters, as in the table of
+    """Returns a receiver's source with bbframe_to_ts and its counters, according to the table in
     docs/converting.md."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
@@ -123,7 +128,7 @@ def with_our_packets(receiver):
 
 
 def variants(program):
-    """Returns the receivers of a version of gr-dvbs2rx, by name."""
+    """Returns the sources of all variants of a dvbs2-rx program, by name."""
     own = with_import(pathlib.Path(program).read_text())
     return {"gr_dvbs2rx": own, "gpufec": converted(own),
             "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),
@@ -133,7 +138,8 @@ def variants(program):
 
 
 def environment_of(prefix):
-    """Returns an environment in which Python looks below a prefix first."""
+    """Returns environment variables with which Python modules and libraries below a prefix are
+    found first."""
     found = {"PYTHONPATH": prefix.glob("lib/python3*/*-packages"),
              "LD_LIBRARY_PATH": [prefix / "lib", *prefix.glob("lib/*-linux-gnu")]}
     return {**os.environ, **{name: ":".join([*map(str, paths), os.environ.get(name, "")])
@@ -141,14 +147,14 @@ def environment_of(prefix):
 
 
 def transport_stream(packets, seed):
-    """Returns packets of one program with payloads of random bytes."""
+    """Returns transport stream packets with one PID and payloads of random bytes."""
     source = random.Random(seed)
     return [bytes((0x47, 0x01, 0x00, 0x10 | number % 16)) + source.randbytes(PACKET - 4)
             for number in range(packets)]
 
 
 def receive(receiver, arguments, recording, out, environment):
-    """Runs a receiver over a recording; returns elapsed and processor time."""
+    """Runs a receiver over a recording; returns elapsed and processor time in seconds."""
     begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, receiver, *arguments, "--source", "file", "--in-file",
                     recording, "--sink", "file", "--out-file", out],
@@ -227,7 +233,7 @@ def main():
             results.append(point)
             print(json.dumps(point), flush=True)
     if options.json:
-        # Paths of folders on this machine are not recorded.
+        # The recorded command line leaves out paths on this machine.
         command = ["bench/ldpc/dvbs2rx_receiver.py"] + [
             f"--{name} {getattr(options, name)}"
             for name in ("modcod", "snr", "packets", "seed", "runs")] + (

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures gpu_ldpc_dvbs2 in a flowgraph, with and without a tag per frame that carries
- * its MODCOD. Noisy frames of normal 1/2 come from a ring in memory that a C++ block
- * writes once. Prints JSON: information bits per second at the block's output, and the
- * fractions of a core that the thread of the block and that of its source take.
+ * its MODCOD. Noisy frames of normal 1/2 come from ring_source. Prints JSON: information
+ * bits per second at the block's output, and the fractions of a core that the threads of
+ * the block and of the source take.
  *
  * Usage: ldpc_acm [BACKEND] [SECONDS] [ROUNDS] [EB_N0_DB] */
 
@@ -33,7 +33,7 @@ using namespace gr::gpufec;
 
 constexpr unsigned n = 64800, frames = 64;
 
-// Makes noisy codewords of random messages, as LLRs in int8 of two steps per nat.
+// Returns noisy codewords of random messages, as int8 LLRs with two steps per nat.
 std::vector<std::int8_t> noisy_frames(double ebn0_db)
 {
     const ldpc_encoder_kernel encoder(ldpc_code::dvbs2("normal", "1/2"));

@@ -21,12 +21,12 @@ using namespace gr::gpufec;
 
 namespace {
 
-constexpr unsigned in_flight = 8; // batches, decoded one after the other
+constexpr unsigned in_flight = 8; // batches, decoded one after another
 
-// Seconds per batch: the fastest and the median of several runs.
+// Times per batch, in seconds.
 struct timing {
-    double fastest, median; // seconds
-    double processor; // smallest processor time in seconds; valid on a busy machine too
+    double fastest, median; // elapsed
+    double processor;       // smallest processor time; valid on a busy machine too
 };
 
 timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
@@ -47,7 +47,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
             std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), f, 1
         };
         for (unsigned i = 0; i < code.n(); ++i) {
-            // The work does not depend on the values, because no codeword stops early.
+            // Noise will do: without early stop, the time does not depend on the values.
             input.data()[job.input_bytes + i] = std::byte(random() % 41 - 20);
         }
         job.input_bytes += setup.frame_input_bytes(code);
@@ -57,8 +57,8 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
     for (unsigned i = 0; i <= batches; ++i) {
         const auto begin = std::chrono::steady_clock::now();
         const auto used = std::clock();
-        // Several batches are in flight, so that the decoding thread never waits for this
-        // one.
+        // With several batches in flight, the decoding thread does not wait for the main
+        // thread.
         for (unsigned slot = 0; slot < in_flight; ++slot) {
             decoder->submit(slot, job, { input.data(), output.data(), status.data() });
         }
@@ -67,7 +67,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
         }
         const std::chrono::duration<double> time =
             std::chrono::steady_clock::now() - begin;
-        if (i > 0) { // the first run touches the memory
+        if (i > 0) { // the first run warms up
             seconds.push_back(time.count() / in_flight);
             processor.push_back(double(std::clock() - used) / CLOCKS_PER_SEC / in_flight);
         }

@@ -5,10 +5,10 @@
 
 """Feeds gpu_ldpc_dvbs2 garbage, with some good frames, and checks its output.
 
-Frames of short 1/2 in a flowgraph: random integers, zeros, one extreme, mixed extremes (of
-floats also NaN and infinities), or a codeword whose signs are inverted at random. One frame
-in ten is a codeword without noise and must be decoded correctly, with its tags. Reports the
-rates of frames at the beginning and at the end.
+The code is short 1/2. Garbage frames have random integers, zeros, the largest value, extreme values
+(for floats also NaN and infinities), or a codeword whose signs are inverted at random. One frame in
+ten is a codeword without noise; the block must decode it correctly and tag it as valid. The script
+reports the frames per second at the beginning and at the end.
 
 Usage: ldpc_endurance.py [--seconds S] [--soft-input int8|float] [--backend B] [--json FILE]
 Exit status 1 if a good frame was wrong or marked as invalid, or if frames were missing.
@@ -33,7 +33,7 @@ EVERY = 10  # the last frame of each group of 10 is good
 
 
 def codewords(count, random):
-    """Returns messages of K bits and their codewords of N bits."""
+    """Returns `count` random messages of K bits, one per row, and their codewords of N bits."""
     messages = random.integers(0, 2, (count, K), np.uint8)
     graph = gr.top_block()
     sink = blocks.vector_sink_b()
@@ -45,7 +45,7 @@ def codewords(count, random):
 
 
 def garbage(kind, codeword, random, floats):
-    """Returns a garbage frame of kind 0 to 5."""
+    """Returns a frame of N channel values without information; `kind` is 0 to 5."""
     most = 3e38 if floats else 127
     worst = np.array([np.nan, np.inf, -np.inf, 1e-40, -0.0] if floats else [-128, 127])
     return {0: lambda: random.integers(-128, 128, N),

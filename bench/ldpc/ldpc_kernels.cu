@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the LDPC kernels of the CUDA backend on codes of standards: speed, and frame
- * error rates over QPSK with white noise that is made on the device. Prints one JSON
- * object per line. */
+/* Measures the LDPC kernels of the CUDA backend: speed, and frame error rates with QPSK
+ * and white Gaussian noise, which the device generates. Prints one JSON object per
+ * line. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/model/reference.h"
@@ -34,7 +34,8 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Adds noise to two values per thread, and quantises them by the rule.
+// Writes two channel values per thread: the sent bits with Gaussian noise (Box-Muller
+// transform), quantised as the decoder's message rule requires.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -76,7 +77,7 @@ __global__ void transmit(std::uint8_t* input,
 __global__ void compare(const std::uint8_t* output,
                         const ldpc::frame_place* table,
                         const std::uint8_t* sent,
-                        const std::uint8_t* counts, // mask with 1 for message bits
+                        const std::uint8_t* counts, // mask: 1 for bits to compare
                         unsigned bytes,
                         unsigned stride, // bytes per codeword in sent
                         unsigned t,
@@ -102,8 +103,8 @@ __global__ void compare(const std::uint8_t* output,
     }
 }
 
-// Returns the number of errors that the outer BCH code corrects, EN 302 307-1, tables
-// 5a and 5b.
+// Returns the number of errors that DVB-S2's outer BCH code corrects (EN 302 307-1,
+// tables 5a and 5b).
 unsigned bch_corrects(const ldpc_code& code)
 {
     const auto k = code.k();
@@ -115,7 +116,7 @@ struct options {
     std::string precision_name = "int8";
     std::string plan = "-"; // a name in plan_makers; "-": the library's choice
     bool sum_product = false;
-    double offset = -1; // nats; if it is set, scale and limit are used too
+    double offset = -1; // nats; -1: default of the code
     float scale = 0, limit = 0;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_schedule schedule = ldpc_schedule::layered;
@@ -232,7 +233,7 @@ public:
     struct error_counts {
         unsigned long long frames = 0, bits = 0, beyond_bch = 0;
     };
-    // Returns the error counts of the last decoded batch.
+    // Counts errors in the batch that was decoded last.
     error_counts errors()
     {
         cudaMemset(d_errors.get(), 0, d_errors.bytes());
@@ -250,7 +251,8 @@ public:
         return e;
     }
 
-    // Returns the channel values of a frame, and its decisions.
+    // channel() and decided() return the float channel values and the packed decisions of
+    // a frame.
     std::vector<double> channel(std::size_t f) const
     {
         std::vector<float> x(d_code.n());
@@ -296,7 +298,7 @@ private:
     static message_rule rule_of(const ldpc_code& code, const options& o)
     {
         auto rule = make_message_rule(code, o.algorithm, o.precision, o.offset, -1);
-        if (o.sum_product) { // sum-product takes LLRs in nats
+        if (o.sum_product) { // the sum-product kernel takes LLRs in nats
             rule.channel_limit /= rule.scale;
             rule.scale = 1;
         }
@@ -308,8 +310,8 @@ private:
         }
         return rule;
     }
-    // Returns the number of output bits, in whole bytes: those of the message if it is
-    // at the beginning of the codeword, else those of the codeword.
+    // Returns the number of bits that are compared, a multiple of 8: the message if it is
+    // at the beginning of the codeword, otherwise the codeword.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -383,7 +385,7 @@ private:
     const cuda::buffer<std::uint8_t> d_scratch;
 };
 
-// Measures the speed with early stop or a fixed number of iterations.
+// Prints the speed of decoding with early stop, or with a fixed number of iterations.
 void speed(const ldpc_code& code,
            const options& o,
            double es_n0_db,
@@ -471,7 +473,8 @@ double error_rate(const ldpc_code& code,
     return double(wrong) / frames;
 }
 
-// Raises Es/N0 in steps of 0.05 or 0.1 dB until the frame error rate is at most 1e-3.
+// Prints error rates at rising Es/N0, in steps of \p by dB, until the frame error rate is
+// below 1e-3.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -486,8 +489,8 @@ void threshold(const ldpc_code& code,
     }
 }
 
-// Measures error rates with many offsets, scales and limits, where a few per cent of the
-// frames are wrong.
+// Prints error rates for many offsets, scales and limits, at the first Es/N0 (in steps of
+// 0.1 dB) where fewer than 3 % of the frames are wrong.
 void tune(const ldpc_code& code,
           options o,
           double es_n0_db,
@@ -520,8 +523,8 @@ void tune(const ldpc_code& code,
     }
 }
 
-// Counts the frames with equal decisions of the reference and of the sum-product
-// kernel.
+// Compares the sum-product kernel with the reference: prints the number of frames with
+// equal decisions, with equal iterations, and decoded to a codeword.
 void check(const ldpc_code& code,
            double es_n0_db,
            unsigned iterations,
@@ -571,7 +574,7 @@ void check(const ldpc_code& code,
     std::fflush(stdout);
 }
 
-// Es/N0 in dB of EN 302 307-1 table 13, normal frames.
+// QPSK's threshold by rate, as Es/N0 in dB (EN 302 307-1, table 13, normal frames).
 const std::map<std::string, double> standard{
     { "1/4", -2.35 }, { "1/3", -1.24 }, { "2/5", -0.30 }, { "1/2", 1.00 },
     { "3/5", 2.23 },  { "2/3", 3.10 },  { "3/4", 4.03 },  { "4/5", 4.68 },
@@ -584,9 +587,9 @@ const std::map<std::string, double> standard{
  * speed      the time of FRAMES frames at 8 dB, with a fixed number of iterations
  * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
  * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
- * threshold  error rates from that Es/N0 upwards, down to a frame error rate of 1e-3
- * tune       error rates with many rules, at an Es/N0 where some frames are wrong
- * check      sum-product compared with the reference, which computes in double */
+ * threshold  the same at rising Es/N0, until the frame error rate is below 1e-3
+ * tune       error rates for many offsets, scales and limits of offset min-sum
+ * check      the sum-product kernel (float) compared with the reference (double) */
 int main(int argc, char** argv)
 try {
     if (argc < 7) {

@@ -5,9 +5,9 @@
 
 """Measures the delay of a frame in gpu_ldpc_dvbs2 behind a source that is slower than the decoder.
 
-A whole frame of normal 1/2 arrives every --interval ms. The delay is the time from the
-frame's arrival until its bits leave the block, including decoding. It is measured for
-several values of batch and max_latency_ms.
+A whole frame of normal 1/2 arrives every --interval ms. Its delay is the time from its arrival
+until its last bits leave the block. Delays are measured for several values of batch and
+max_latency_ms.
 
 Usage: ldpc_latency.py [--frames N] [--interval MS] [--backend B] [--json FILE]
 """
@@ -25,12 +25,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 from results_file import report_path, save  # noqa: E402
 
 N, K = 64800, 32400
-WARM_UP = 5  # frames that do not count
+WARM_UP = 5  # first frames, which are not counted
 CASES = [(1, 50), (0, 5), (0, 20), (0, 50), (4, 50), (4, 1000)]
 
 
 class source(gr.sync_block):
-    """A source of all-zero codewords without noise that records the time of each frame."""
+    """A source that sends a noiseless all-zero codeword every `interval` seconds, and records when
+    it sent each."""
 
     def __init__(self, frames, interval):
         gr.sync_block.__init__(self, "paced", [], [np.int8])
@@ -40,7 +41,7 @@ class source(gr.sync_block):
     def work(self, _, output_items):
         if self.left == 0:
             if len(self.sent) == self.frames:
-                time.sleep(1.5)  # the end of the stream would flush batches
+                time.sleep(1.5)  # the end of the stream would flush the last batches early
                 return -1
             if self.sent:
                 time.sleep(max(0, self.sent[-1] + self.interval - time.monotonic()))

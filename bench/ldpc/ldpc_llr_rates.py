@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the cost of soft output: alternately runs LDPC kernels, and slots of the stream
-decoder, on a GPU with output of bits, posterior LLRs and extrinsic LLRs. Kernels run with
-codes of DVB-S2 and CCSDS C2, slots with two codes of DVB-S2. Writes JSON.
+"""Measures the cost of soft output of the LDPC decoder on a GPU.
+
+Compares the output of bits, of posterior LLRs and of extrinsic LLRs: the kernels alone with codes
+of DVB-S2 and CCSDS C2, and `gpufec bench ldpc` with two codes of DVB-S2. Writes JSON.
 
     bench/ldpc/ldpc_llr_rates.py build/cuda llrs.json"""
 

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered sum-product decoder in single precision on a device, only for comparing error
- * rates where the double-precision reference on the CPU is too slow. Messages saturate at
- * about 17 nats. Layers are those of layer_plan.h. */
+/* A layered sum-product decoder in single precision on a device. It serves to compare
+ * error rates where the double-precision reference on the CPU is too slow. Messages
+ * saturate at about 17 nats. layer_plan.h defines the layers. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
@@ -15,19 +15,22 @@ namespace sum_product_kernel {
 
 using namespace ldpc;
 
-constexpr unsigned checks = 360; // per layer, one per thread
+constexpr unsigned checks = 360; // maximum per layer; a thread for each
 constexpr unsigned max_edges = 32;
 
 // Edges of the checks in layers. Edge e of check c of a layer is at first + 360·e + c, as
-// bit | round << 24; all ones if the check has fewer edges.
+// bit | round << 24, or all ones if the check has fewer edges. If a bit has several edges
+// in a layer, those after the first are deferred: they are added to the posterior in
+// later rounds, so that threads do not write the same posterior at once.
 struct tables {
     const std::uint32_t* edges;
-    const std::uint32_t* first; // index of each layer's first edge, and the end
+    const std::uint32_t* first; // index of each layer's first edge; then that of the end
     const std::uint8_t* rounds; // number of rounds of deferred edges in each layer
     std::uint32_t layers, n;
 };
 
-// Returns −ln tanh(x/2), which is its own inverse, without cancellation at either end.
+// Returns −ln tanh(x/2), which is its own inverse. This form is accurate for small and
+// large x.
 __device__ inline float phi(float x)
 {
     return log1pf(2 / expm1f(fminf(fmaxf(x, 1e-7f), 80.0f)));
@@ -58,7 +61,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // all threads have read their values
+    __syncthreads(); // below, posteriors change that other threads read above
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {
@@ -69,7 +72,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         if (x >> 24 == 0) {
             posterior[x] = in[e] + r;
         }
-        in[e] = r - kept[e * checks]; // change, which deferred edges add below
+        in[e] = r - kept[e * checks]; // change of the message, for deferred edges
         kept[e * checks] = r;
     }
     for (unsigned round = 1; round <= t.rounds[layer]; ++round) {
@@ -176,8 +179,8 @@ public:
     }
 
 private:
-    // Divides layers of more than 360 checks. Such a layer has no bit twice, so the order
-    // of its checks does not matter.
+    // Divides layers of more than 360 checks. No bit occurs twice in such a layer, so its
+    // checks can be processed in any order.
     static layer_plan in_parts(layer_plan plan)
     {
         std::vector<std::uint32_t> begin;

@@ -6,9 +6,9 @@
 """Draws the results of bench/ldpc/ldpc-sweeps.
 
 Usage: plot_ldpc_sweeps.py RESULT.json PREFIX
-Writes PREFIX-iterations.png (bit error rate against Eb/N0 for numbers of iterations) and
-PREFIX-latency.png (against iterations, and against the number of codewords), if the
-measurements exist.
+Writes PREFIX-iterations.png (bit error rate against Eb/N0, a curve per number of iterations) and
+PREFIX-latency.png (latency against iterations and against the number of codewords), each if the
+results have its measurements.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def draw_iterations(results, png):
 
 
 def draw_latency(results, png):
-    """Draws the latency of the kernels alone, because that of the host varies."""
+    """Draws the latency of the kernels alone, because the host's part varies."""
     figure, (iterations, codewords) = pyplot.subplots(1, 2, figsize=(11, 5))
     for schedule, name in DECODERS.items():
         rows = of_decoder(results, schedule)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes an LDPC code without structure as an alist file, a regular one by default. Its edges are
-drawn at random, and double edges are exchanged with random ones."""
+"""Writes a random LDPC code without structure as an alist file. The code is regular, unless --chain
+is given."""
 
 import argparse
 import random
 
 
 def draw(n, column, row, seed):
-    """Returns the bits of each check."""
+    """Returns the bits of each check of a regular code: `column` checks per bit, `row` bits per
+    check. Edges are drawn at random, and double edges are exchanged with random other edges."""
     generator = random.Random(seed)
     bits = [b for b in range(n) for _ in range(column)]
     generator.shuffle(bits)
@@ -29,8 +30,9 @@ def draw(n, column, row, seed):
 
 
 def draw_with_chain(n, column, checks, seed):
-    """Returns the bits of each check of a code that is encoded without elimination: its last
-    bits, one for each check, are parity bits in a chain. Other bits have `column` checks each."""
+    """Returns the bits of each check of a code whose last bits, one for each check, are parity bits
+    in a chain (IRA code), so that encoding needs no Gaussian elimination. Other bits have `column`
+    checks each."""
     generator = random.Random(seed)
     k = n - checks
     slots = [i % checks for i in range(k * column)]

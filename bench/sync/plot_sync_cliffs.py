@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the results of `bench_sync_map cuda cliffs`: lattice cells, or trie nodes where they
-replace cells, that a GPU computes per second, along n, q and N.
+"""Draws the results of `bench_sync_map cuda cliffs`: the lattice cells per second, or trie nodes
+per second where the kernel uses tries, that a GPU computes, against n, q and N.
 
 Usage: plot_sync_cliffs.py RESULT.json PICTURE.png
 """
@@ -19,10 +19,11 @@ UNITS = {"cells": ("cells of the lattice", "-"), "trie_nodes": ("nodes of tries"
 
 
 def along(points, axis):
-    """Returns the points that differ from the base in this axis; along n, q follows n."""
+    """Returns the points that differ from BASE only in `axis`. Along n, q varies too, because a
+    word of n bits limits q."""
     fixed = [name for name in BASE if name not in (axis, "q" if axis == "n" else axis)]
     chosen = [r for r in points if all(r[name] == BASE[name] for name in fixed)]
-    # The point with 1024 words of 20 bits belongs to no axis.
+    # The point with n = 20 and q = 1024 belongs to no axis.
     return sorted((r for r in chosen if (r["n"], r["q"]) != (20, 1024)
                    and (axis != "n" or r["q"] == min(32, 2**((r["n"] + 1) // 2)))),
                   key=lambda r: r[axis])

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the time per frame of the thread that pushes and pulls a stream, and prints
- * JSON. The linker replaces the CPU decoder by one that plays back recorded output. */
+/* Measures the time per frame of the thread that pushes items to the synchronisation
+ * decoder and pulls symbols, and prints JSON. The linker replaces the CPU decoder by one
+ * that plays back recorded output. */
 
 #include "apps/json.h"
 #include "pipeline/cpu_decoder.h"
@@ -26,7 +27,7 @@ namespace {
 constexpr unsigned period = 640; // frames after which the stream repeats
 constexpr unsigned known = 3 * period;
 
-// Decoded output of consecutive frames.
+// Recorded decoder output of consecutive frames.
 struct recording {
     std::vector<std::byte> outputs;
     std::vector<sync_status> status;
@@ -159,7 +160,7 @@ json run(const sync_map::test_frames& data,
         sync_decoder::frame f;
         while (decoder.pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
-            // Compares one symbol per frame, to spend little time outside the decoder.
+            // Compares one symbol per frame, because the comparison is timed too.
             wrong += symbols[N / 2] != data.messages[pulled++ % period][N / 2];
             locked += f.locked;
             bound = std::max(bound, f.bound);

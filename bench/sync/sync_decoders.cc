@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the synchronisation decoders and prints JSON: see usage below. */
+/* Measures the speed and error rates of the synchronisation decoders and prints JSON; see
+ * usage below. */
 
 #include "apps/json.h"
 #include "lab/slot_rates.h"
@@ -102,8 +103,8 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // The batch repeats a few frames. There are enough of them for a representative
-        // share of frames that are decoded twice.
+        // The batch repeats up to 2048 different frames, enough for a representative
+        // share of frames that must be decoded twice.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -130,7 +131,8 @@ struct batch {
         }
     }
 
-    // Makes received soft values that are nearly certain.
+    // Converts received items to soft values: 0.99 for the received symbol, 0.01 for
+    // others.
     void make_soft()
     {
         const unsigned s = setup.code.alphabet();
@@ -157,7 +159,7 @@ struct batch {
 
     batch_memory memory() { return { in.data(), out.data(), status.data() }; }
 
-    // Counts valid frames and wrong symbols among the different frames.
+    // Counts valid frames and wrong symbols; repeated frames are not counted.
     json checked() const
     {
         const auto different = std::min<std::size_t>(count, data.messages.size());
@@ -216,7 +218,7 @@ json cuda_linear()
     json all = json::array();
     const code_size c{ 10, 32, 210 };
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
-        // 63360 is 480 times the number of multiprocessors of an H200, 132.
+        // 63360 = 480 · 132; an H200 has 132 multiprocessors.
         for (const unsigned frames :
              { 1u, 1024u, 12672u, 16384u, 25344u, 63360u, 65536u }) {
             all.add(measure_cuda(c, p, linear, frames));
@@ -239,7 +241,8 @@ json cuda_alphabets()
     for (const double p : { 1e-3, 1e-2 }) {
         for (const auto& s : { linear, soft }) {
             for (const unsigned alphabet : { 2u, 4u }) {
-                // Large batches of hard bits are decoded with tries.
+                // Three sizes, because large batches of hard bits use another kernel
+                // (tries).
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && s.soft_input) {
                         continue;
@@ -294,8 +297,8 @@ json cuda_limits()
     return all;
 }
 
-// Returns the codes of Briffa's papers (README.md, Sources): message lengths at q = 32,
-// and values of q at N = 210, all of rate 1/2.
+// Returns the codes of Briffa's papers (README.md, Sources), all of rate 1/2: several
+// frame lengths N at q = 32, and several q at N = 210.
 std::vector<code_size> grid()
 {
     std::vector<code_size> codes;
@@ -308,7 +311,7 @@ std::vector<code_size> grid()
     return codes;
 }
 
-// Returns the number of frames with about 10¹¹ lattice cells in all, at most 65536.
+// Returns a batch size with about 10¹¹ lattice cells in all, at most 65536 frames.
 unsigned frames_of_a_batch(const code_size& c, double p, const setting& s)
 {
     const auto setup = batch(c, p, s, 1).setup;
@@ -323,7 +326,7 @@ json cuda_grid()
     for (const double p : { 1e-3, 1e-2, 1e-1 }) {
         for (const auto& c : grid()) {
             for (const auto& s : { corridor_global, corridor_local, linear }) {
-                // A frame is decoded alone, as in Briffa's papers, and in a batch.
+                // Briffa's papers decode one frame at a time.
                 all.add(measure_cuda(c, p, s, 1));
                 all.add(measure_cuda(c, p, s, frames_of_a_batch(c, p, s)));
             }
@@ -343,8 +346,8 @@ double trie_nodes(const sync_code& code)
     return nodes;
 }
 
-// Measures lattice cells, or trie nodes, per second for codes that differ from n = 10,
-// q = 32, N = 210 in one axis.
+// Measures the speed for codes that differ from n = 10, q = 32, N = 210 in one parameter.
+// Reports the numbers of lattice cells and of trie nodes, to find slow regions.
 json cuda_cliffs()
 {
     std::vector<code_size> codes{ { 10, 32, 210 } };
@@ -380,7 +383,7 @@ json cuda_cliffs()
 json cuda_errors()
 {
     struct point {
-        bool sparse; // true: a Davey-MacKay code; false: random words at each index
+        bool sparse; // true: Davey-MacKay codebook; false: random words
         double p, p_substitute, known, rounding;
     };
     constexpr unsigned frames = 3000, N = 210;
@@ -402,7 +405,7 @@ json cuda_errors()
                           [](const sync_map::setup& setup, std::size_t count) {
                               return sync_map::traits::make_cuda(setup, count, 1, 0);
                           });
-        // Errors come in bursts, so the deviation is computed over frames.
+        // Errors come in bursts, so the standard deviation is computed over frames.
         double sum = 0, squares = 0;
         for (unsigned f = 0; f < frames; ++f) {
             unsigned wrong = 0;
@@ -415,7 +418,7 @@ json cuda_errors()
         const double rate = sum / frames;
         const double deviation =
             std::sqrt((squares / frames - rate * rate) / (frames - 1));
-        const double interval = 3.29 * deviation + at.rounding; // 99.9 %
+        const double interval = 3.29 * deviation + at.rounding; // 99.9 % confidence
         all.add(json::object()
                     .add("code", at.sparse ? "sparse and marker" : "random")
                     .add("p", at.p)
@@ -431,7 +434,8 @@ json cuda_errors()
 
 // ---- CPU: one thread ----
 
-// Returns the seconds that one thread takes for a batch, the shortest of a few rounds.
+// Returns the processor seconds that one thread takes for a batch: the shortest of at
+// most three rounds, which end after \p enough seconds.
 double thread_seconds(batch& b, double enough)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
@@ -449,7 +453,8 @@ double thread_seconds(batch& b, double enough)
     return least;
 }
 
-// Reduces a batch to the first indices of a frame, between random items.
+// Reduces each frame of a batch to its first \p indices symbols. Every drift is allowed
+// at both ends, as in the middle of a frame.
 void shorten(batch& b, unsigned indices)
 {
     const auto window = decoder_window(b.options);
@@ -476,8 +481,8 @@ json measure_cpu(const code_size& c, double p, const setting& s, unsigned frames
 {
     batch b(c, p, s, frames);
     json entry = describe(c, p, s, b.setup);
-    // A corridor frame can take hours, so its time is extrapolated from a few indices in
-    // the middle, where every drift of the window is possible.
+    // A frame in corridor form can take hours, so its time is extrapolated from a few
+    // symbols.
     const double work = double(c.q) * b.setup.window * c.n * b.setup.change.size();
     const unsigned indices =
         s.form == sync_form::linear ? c.N : std::clamp(unsigned(6e8 / work), 3u, c.N);
@@ -518,7 +523,7 @@ json cpu_grid()
     return all;
 }
 
-// ---- streams: from the items pushed to the symbols pulled ----
+// ---- streams, from pushed items to pulled symbols ----
 
 double caller_seconds()
 {
@@ -531,7 +536,7 @@ double caller_seconds()
 // which is at most 64 frames.
 constexpr unsigned stream_period = 640;
 
-// Measures sync_decoder, in a stream or in frames.
+// Measures sync_decoder, in stream or framed mode.
 json measure_decoder(double p,
                      sync_mode mode,
                      sync_precision precision,
@@ -606,7 +611,7 @@ json measure_decoder(double p,
                          .add("symbols", pulled * c.N));
 }
 
-// Measures the time of each step in which a device decodes a batch of a stream.
+// Measures how long a device takes for each step of decoding a batch of a stream.
 json measure_stream_steps(double p, sync_precision precision, unsigned frames)
 {
     const code_size c{ 10, 32, 210 };
@@ -634,7 +639,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // with "starts" and "links"
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes the other two
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures throughput and CPU time of gpu_sync_map's block thread in a flowgraph. A stub
- * replaces the device and decodes nothing, so the figures show the cost of the block and
- * of the host code between block and device. For comparison, the benchmark also measures
- * a block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
+/* Measures throughput and CPU time of gpu_sync_map's thread in a flowgraph. A stub that
+ * does not decode replaces the device, so the figures show the cost of the block and of
+ * the host code between block and device. For comparison, the benchmark also measures a
+ * block that only reads length tags and writes gpu_sync_map's tags. Prints JSON.
  *
  * Usage: sync_flow [SECONDS] [NAME] */
 
@@ -37,7 +37,8 @@ namespace {
 
 constexpr unsigned period = 64; // frames after which the stream repeats
 
-// A stub device that decodes nothing and reports every frame at its predicted position.
+// A stub device that does not decode. It reports every frame as valid, at its predicted
+// position.
 class idle_device : public cpu_decoder<job>
 {
 public:
@@ -69,7 +70,7 @@ private:
                 std::memcpy(out + d_setup.boundary_matches_at(),
                             &boundary_match,
                             sizeof(boundary_match));
-                if (j.whole > 0) { // the caller compares these values
+                if (j.whole > 0) { // the host compares these metrics
                     auto* const metrics =
                         reinterpret_cast<float*>(out + d_setup.metrics_at());
                     std::fill_n(metrics, 4 * d_setup.window, 1.0f);
@@ -81,8 +82,8 @@ private:
     const setup d_setup;
 };
 
-// Returns the CPU time, in seconds, of the threads whose names, possibly truncated,
-// match.
+// Returns the CPU seconds of the threads of the block \p name. GNU Radio names a thread
+// after its block, and Linux truncates the name.
 double thread_seconds(const std::string& name)
 {
     double seconds = 0;

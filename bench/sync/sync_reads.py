@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Measures the gain of several reads of a frame: symbol error rates against the number of reads,
-with one, two and three passes, and the distance of posteriors from the joint posteriors.
+"""Measures the gain of several reads (received copies) of a frame.
 
-The joint posteriors are computed by enumeration for a very small code: the probability of a
-read given a message is that of a frame whose priors exclude all other messages. Writes
-JSON and a plot, which --only-plot draws again."""
+The results are symbol error rates against the number of reads, with one, two and three passes, and
+for a very small code the distance of the decoder's posteriors from the exact joint posteriors.
+These are computed by enumeration: the probability of a read given a message is the probability that
+the decoder reports for the read if its priors exclude all other messages. Writes JSON and a plot;
+--only-plot draws the plot from an existing file."""
 
 import argparse
 import itertools
@@ -33,18 +34,19 @@ PASSES = (1, 2, 3)
 CODE = dict(q=32, n=10, frame_symbols=210)
 RATES = (0.03, 0.06, 0.1)
 SUBSTITUTE = 0.01
-MOST_ERRORS = 2000 # a point ends after this many errors
+MOST_ERRORS = 2000 # a point ends after so many symbol errors
 
 
 def received(symbols, code, channel, reads, seed):
-    """Returns the items of all reads and their lengths, (frames, reads)."""
+    """Sends each frame `reads` times. Returns the received items, concatenated, and the lengths of
+    the reads, of shape (frames, reads)."""
     sent = gpufec.sync_encode(symbols, **code)
     items, lengths = gpufec.bsid(np.repeat(sent, reads, axis=0), **channel, seed=seed)
     return items, lengths.reshape(len(symbols), reads)
 
 
 def first_reads(items, lengths, count):
-    """Returns items and lengths of the first reads of each frame."""
+    """Returns items and lengths of only the first `count` reads of each frame."""
     ends = np.cumsum(lengths.reshape(-1)).reshape(lengths.shape)
     parts = [items[end[count - 1] - length[:count].sum():end[count - 1]]
              for end, length in zip(ends, lengths)]
@@ -52,7 +54,7 @@ def first_reads(items, lengths, count):
 
 
 class Count:
-    """A counter of symbol errors. Errors come in bursts, so the deviation is computed over
+    """A counter of symbol errors. Errors come in bursts, so the standard deviation is computed over
     frames."""
 
     def __init__(self):
@@ -74,7 +76,8 @@ class Count:
 
 
 def error_rates(p, frames, threads, log):
-    """Measures all numbers of reads and passes on the same reads."""
+    """Measures error rates for all numbers of reads and passes, on the same received reads. Returns
+    a row for each, the backend and the device."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)
@@ -103,7 +106,8 @@ def error_rates(p, frames, threads, log):
 
 
 def joint_posteriors(items, lengths, code, channel):
-    """Returns joint posteriors of all reads of each frame, by enumeration: (frames, N, q)."""
+    """Returns the exact posteriors of frames given all their reads, of shape (frames, N, q).
+    Enumerates all q^N messages."""
     q, N = code["q"], code["frame_symbols"]
     messages = np.array(list(itertools.product(range(q), repeat=N)))
     frames, reads = lengths.shape
@@ -122,7 +126,8 @@ def joint_posteriors(items, lengths, code, channel):
 
 
 def gaps(p, frames):
-    """Measures the distance of posteriors of tiny frames from the joint posteriors."""
+    """Measures, for tiny frames, the total variation distance between the decoder's posteriors and
+    the exact joint posteriors."""
     code = dict(q=4, n=4, frame_symbols=3)
     book = gpufec.codebook_random(code["n"], code["q"], code["frame_symbols"], 4)
     code["codebook"] = book
@@ -146,7 +151,7 @@ def gaps(p, frames):
 
 
 def plot(run, path):
-    """Draws the curves of a run of a result file."""
+    """Draws symbol error rates against the number of reads, from a run of a file of results."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -6,10 +6,10 @@
 """Prints the speedup of a GPU over one CPU thread for the codes of Briffa's papers, as a table in
 Markdown.
 
-A cell has three speedups, each the CPU's time per frame divided by the GPU's. Two compare the
-corridor form on both, with global and with local storage; the third compares the CPU's corridor
-form with global storage with the GPU's linear form. The GPU decodes frames in batches or, with
---alone, one at a time.
+A cell has three speedups. Each is the CPU's time per frame divided by the GPU's. The first two
+compare the corridor form on both, with global and with local storage. The third compares the CPU's
+corridor form with global storage to the GPU's linear form. The GPU decodes frames in batches or,
+with --alone, one at a time.
 
 Usage: sync_speedups.py RESULT.json... [--alone]   runs of `bench_sync_map cpu grid` and `cuda grid`
 """
@@ -22,22 +22,21 @@ FORMS = (("corridor", "global"), ("corridor", "local"), ("linear", None))
 
 
 def entries(rows):
-    """Returns lists of ms per frame by (code, probability, form, storage).
-
-    A list has the time of a single frame first, then that of a batch.
+    """Returns ms per frame by (code, probability, form, storage): a list with the time of a frame
+    decoded alone, then the time per frame in a batch.
     """
     found = {}
     for e in rows:
         frames = e.get("frames", 1)
         ms = e.get("frame_ms", e.get("kernels_ms", 0) / frames)
         key = ((e["n"], e["q"], e["N"]), e["p"], e["form"], e.get("storage"))
-        # The key lacks the number of frames, because a batch may have one frame too.
+        # The number of frames is not in the key: a batch of a large code may have one frame.
         found.setdefault(key, []).append(ms)
     return found
 
 
 def rounded(x):
-    """Rounds to two digits; a comparison of two machines is no more precise."""
+    """Formats with two significant digits; a comparison of two machines is not more precise."""
     if x < 10:
         return f"{x:.2g}"
     return f"{round(x, 2 - len(str(int(x)))):,.0f}"

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the cost of tags: gpu_sync_map in a flowgraph, and a block that only reads
- * each frame's length tag and writes the tags of gpu_sync_map. Prints JSON: frames per
- * second of both, alternately.
+/* Measures the cost of tags in frames per second: runs gpu_sync_map, and a block that
+ * only reads length tags and writes gpu_sync_map's tags, alternately in a flowgraph.
+ * Prints JSON.
  *
  * Usage: sync_tags [BACKEND] [SECONDS] [ROUNDS] */
 
@@ -25,7 +25,8 @@ namespace {
 using gr::gpufec::json;
 using namespace gr::gpufec::bench;
 
-// Returns the block's output in frames per second.
+// Returns the frames per second that leave the block. \p tagged: the input has length
+// tags.
 double rate(const gr::block_sptr& block, double seconds, bool tagged)
 {
     auto graph = gr::make_top_block("sync_tags");

@@ -3,10 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures streams and the same frames one by one on the CPU backend, with one thread or more.
+"""Compares stream mode with framed mode on the CPU backend, with one or more threads.
 
-Processor time per frame shows the work of a core even on a busy machine; elapsed time shows
-how threads scale on an idle one.
+Processor time per frame is valid even on a busy machine; elapsed time shows how threads scale on an
+idle one.
 
 Usage: sync_threads.py [--threads N,...] [--frames N] [--rounds N] [--json FILE]
 """
@@ -33,7 +33,8 @@ def processor_seconds():
 
 
 def frames_of(p, count):
-    """Returns the received items of all frames, and the number per frame."""
+    """Returns the received items of `count` random frames, concatenated, and the number of items of
+    each. Insertions and deletions have probability p each."""
     symbols = np.random.default_rng(1).integers(0, 32, (count, 210), np.uint8)
     received = [gpufec.bsid(gpufec.sync_encode(s, BOOK, **CODE), p_insert=p, p_delete=p,
                             seed=10 + i)[0] for i, s in enumerate(symbols)]

@@ -1,11 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares methods of transferring input from a ring to a GPU: through pinned slots,
- * with several methods of copying, or directly from the ring. Another thread fills the
- * ring, as an upstream block would. Prints the rate of each method as JSON, for rings
- * and transfers of several sizes. With "array", it measures copies of a large array
- * into slots by one thread.
+/* Compares methods of transferring input from a ring buffer to a GPU: through pinned
+ * slots, with several ways of copying, or directly from the ring. Another thread fills
+ * the ring, like an upstream block. Prints the rate of each method as JSON, for rings and
+ * transfers of several sizes. With "array", it instead measures how one thread copies a
+ * large array into slots.
  *
  * Usage: host_input [SECONDS [array]] */
 
@@ -38,7 +38,8 @@ double seconds()
     return std::chrono::duration<double>(now).count();
 }
 
-// A buffer in memory that is mapped twice, contiguously, like GNU Radio's buffers.
+// A ring buffer whose memory is mapped twice in a row, like GNU Radio's buffers, so that
+// data is contiguous across the wrap.
 class ring
 {
 public:
@@ -77,7 +78,7 @@ private:
     std::size_t d_bytes;
 };
 
-// The upstream block: fills free space, at most half a ring at a time.
+// Fills free space of the ring, at most half a ring at a time, like an upstream block.
 void produce(ring& r)
 {
     std::uint64_t written = 0;
@@ -107,7 +108,8 @@ void string_move(std::byte* to, const std::byte* from, std::size_t n)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-// Copies with non-temporal stores, so that lines of the destination are not read first.
+// Copies with non-temporal stores, which do not read the destination into the cache
+// first.
 __attribute__((target("avx512f"))) void
 streaming(std::byte* to, const std::byte* from, std::size_t n)
 {
@@ -125,7 +127,8 @@ streaming(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to + i, from + i, n - i);
 }
 
-// Copies lines of four pages alternately, with non-temporal stores.
+// Copies four pages at a time, line by line in rotation, with non-temporal stores. The
+// loads then form four streams for the prefetchers.
 void four_pages(std::byte* to, const std::byte* from, std::size_t n)
 {
     constexpr std::size_t page = 4096, line = 64;
@@ -146,7 +149,7 @@ void four_pages(std::byte* to, const std::byte* from, std::size_t n)
     std::memcpy(to, from, n);
 }
 
-// Threads that each copy a part of every transfer.
+// A set of threads that copy a transfer in equal parts. They spin between transfers.
 class copiers
 {
 public:
@@ -256,7 +259,7 @@ double rate(ring& r, double duration, const std::function<void()>& step)
     return bytes / (end - begin);
 }
 
-// Returns the rate of the ring when nothing is done to its data.
+// Returns the rate at which the ring is filled if its data is only discarded.
 double nothing(std::size_t ring_bytes, double duration)
 {
     ring r(ring_bytes);
@@ -293,7 +296,8 @@ double copied(std::size_t ring_bytes, std::size_t slot_bytes, double duration, C
     });
 }
 
-// Transfers directly from the ring; its space is free once a transfer has ended.
+// Returns the rate of transfers directly from the page-locked ring. The space is free
+// again after a transfer has ended.
 double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double duration)
 {
     ring r(ring_bytes);
@@ -345,7 +349,7 @@ double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double durat
 
 constexpr std::size_t MiB = 1u << 20;
 
-// An array in large pages, like NumPy's large arrays, or in small ones.
+// An array in huge pages, like large arrays of NumPy, or in small pages.
 class array
 {
 public:
@@ -372,7 +376,8 @@ private:
     bool d_locked = false;
 };
 
-// Returns the rate of an array through slots, with or without transfers to the device.
+// Returns the rate, in bytes per second, of copying an array into slots. With \p send,
+// the slots are page-locked and transferred to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
 {

@@ -3,9 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Counts the PDUs that gr-satellites receives from a recording with added noise: with its own two
-Viterbi decoders, each in the chain of blocks for one of two phases; with gpu_viterbi_pbvd in place
-of each decoder; and with one chain whose decoder has a phase search.
+"""Counts the PDUs that gr-satellites receives from a recording with added noise.
+
+gr-satellites has two parallel chains of blocks, one for each phase of the symbol pairs, each with
+its own Viterbi decoder. This receiver is compared with one that has gpu_viterbi_pbvd in place of
+each decoder, and with a single chain whose decoder has a phase search.
 
 Usage: recording_pdus.py RECORDING.wav [--noise A:STEP:B] [--seeds N] [--json FILE]
 """
@@ -26,7 +28,7 @@ from gnuradio import blocks, gr
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
-# gr-satellites 4.4.0 uses a name that moved in GNU Radio 3.10.
+# gr-satellites 4.4.0 uses blocks.byte_t, which GNU Radio 3.10 moved to gr.types.
 if not hasattr(blocks, "byte_t"):
     blocks.byte_t = gr.types.byte_t
 
@@ -35,21 +37,21 @@ from satellites.components.deframers import ccsds_concatenated_deframer  # noqa:
 from satellites.components.deframers.ccsds_rs_deframer import ccsds_rs_deframer  # noqa: E402
 from satellites.components.demodulators import bpsk_demodulator  # noqa: E402
 
-# Imports the module from sys.modules, because the attribute of this name is a class.
+# sys.modules is needed, because the package's attribute of this name is a class, not the module.
 deframer = sys.modules["satellites.components.deframers.ccsds_concatenated_deframer"]
 
-# gr-satellites logs every frame that it tries.
+# Hides the log line that gr-satellites writes for every frame that it tries to decode.
 gr.logging().set_default_level(gr.log_levels.warn)
 
 WAYS = ("gr_satellites", "gpufec", "one_chain")
-PATCHING = threading.Lock() # held while gr-satellites' deframer is patched
-# From gr-satellites' description of BY70-1.
+PATCHING = threading.Lock() # guards the patched gr-satellites module
+# Parameters of the satellite BY70-1, from gr-satellites' description of it.
 BAUD_RATE = 9600
 FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "conventional"}
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_viterbi."""
+    """A replacement of gr-satellites' ccsds_viterbi that decodes with gpu_viterbi_pbvd."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -69,8 +71,8 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_concatenated_deframer: one decoder with phase search,
-    and one chain behind it."""
+    """A replacement of gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
+    phase search, and one Reed-Solomon deframer."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
                "CCSDS uninverted": "ccsds_uninverted",
@@ -86,7 +88,7 @@ class one_chain_deframer(gr.hier_block2):
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
             positive_bit=1) # the sign of gr-satellites' soft symbols
-        # Kept as a member, or Python would delete the block.
+        # A member, because Python would otherwise delete the block.
         self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),
                      blocks.add_const_ff(-0.5), self.chain)
@@ -94,7 +96,7 @@ class one_chain_deframer(gr.hier_block2):
 
 
 def read_wav(path):
-    """Returns the samples of a mono 16-bit file, -1 to 1, and their rate."""
+    """Returns the samples of a mono 16-bit file, scaled to -1 to 1, and the sample rate in Hz."""
     with wave.open(path) as file:
         if file.getnchannels() != 1 or file.getsampwidth() != 2:
             raise ValueError(f"{path}: mono, 16 bits is expected")
@@ -103,8 +105,8 @@ def read_wav(path):
 
 
 def add_noise(samples, noise_db, seed):
-    """Adds white Gaussian noise. noise_db is its power relative to the recording's, in dB;
-    None adds no noise."""
+    """Adds white Gaussian noise. Its power is noise_db dB above that of the recording. None adds no
+    noise."""
     if noise_db is None:
         return samples
     deviation = numpy.sqrt(numpy.mean(samples.astype(float)**2) * 10**(noise_db / 10))
@@ -113,8 +115,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate):
-    """Returns gr-satellites' soft symbols. They differ a little between runs, so decoders are
-    compared on the symbols of one run."""
+    """Returns the soft symbols of gr-satellites' demodulator. They differ slightly between runs, so
+    all decoders must be given the symbols of one run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),
@@ -124,8 +126,8 @@ def demodulate(samples, rate):
 
 
 class patient_source(gr.sync_block):
-    """A source that waits after its last item, because a flowgraph drops pending messages when its
-    stream ends."""
+    """A source whose stream ends only when `released` is set, because a flowgraph drops pending
+    messages when its streams end."""
 
     def __init__(self, items):
         super().__init__("patient source", None, [numpy.float32])
@@ -143,10 +145,9 @@ class patient_source(gr.sync_block):
 
 
 def pdus(symbols, which, quiet_s=3.0):
-    """Returns PDUs as bytes, in order of arrival, from gr-satellites' two parallel chains with its
-    decoder ("gr_satellites") or gr-gpufec's ("gpufec"), or from one chain ("one_chain").
+    """Returns the PDUs of a receiver as bytes, in order of arrival. `which` is one of WAYS.
 
-    Ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
+    Reception ends when all symbols are sent and no PDU has arrived for quiet_s seconds.
     """
     with PATCHING:
         original = deframer.ccsds_viterbi
@@ -157,7 +158,7 @@ def pdus(symbols, which, quiet_s=3.0):
                         else ccsds_concatenated_deframer(**FRAME))
         finally:
             deframer.ccsds_viterbi = original
-    # Erasures push the last block through the decoders.
+    # The appended erasures (zeros) complete the decoders' last parallel block.
     source = patient_source(numpy.append(symbols, numpy.zeros(8192, numpy.float32)))
     sink = blocks.message_debug()
     top = gr.top_block()
@@ -176,11 +177,11 @@ def pdus(symbols, which, quiet_s=3.0):
 
 
 def compare(path, noise_db, seed, backend="auto"):
-    """Returns the PDUs of each of WAYS, from the same symbols."""
+    """Returns a list of PDUs for each of WAYS, from the same symbols."""
     pbvd_ccsds_viterbi.backend = one_chain_deframer.backend = backend
     samples, rate = read_wav(path)
     symbols = demodulate(add_noise(samples, noise_db, seed), rate)
-    # In parallel, because each ends with seconds of silence.
+    # Runs in parallel, because each receiver first waits for quiet_s seconds before it ends.
     with concurrent.futures.ThreadPoolExecutor(len(WAYS)) as pool:
         return list(pool.map(lambda which: pdus(symbols, which), WAYS))
 
@@ -188,8 +189,8 @@ def compare(path, noise_db, seed, backend="auto"):
 def compare_all(path, cases, backend="auto"):
     """Yields the result of compare() for each (noise_db, seed).
 
-    Each comparison runs in a separate process, because gr-satellites' flowgraphs keep their shared
-    memory until the process ends.
+    Each comparison has its own process, because gr-satellites' flowgraphs free their shared memory
+    only at the end of the process.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1, maxtasksperchild=1) as pool:
@@ -198,7 +199,8 @@ def compare_all(path, cases, backend="auto"):
 
 
 def sweep(path, levels, seeds, backend="auto"):
-    """Yields a row per noise level, with the number of PDUs for each seed."""
+    """Yields a row per noise level: for each of WAYS, a list of the numbers of PDUs, one per
+    seed."""
     for level in levels:
         cases = [(level, seed) for seed in range(seeds)]
         found = list(compare_all(path, cases, backend))

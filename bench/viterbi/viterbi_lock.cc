@@ -8,14 +8,16 @@
  *                     [--backend cpu|cuda] [--threads N] [--limit SECONDS]
  *                     [--every VALUES]
  *
- * lock:  time to lock of QPSK receivers for DVB-S's five rates, which start at a random
- *        value of the stream, with a random rotation and exchange of I and Q.
- * slips: streams that lose or repeat a soft value about every VALUES (default 30,000).
- * noise: false locks on VALUES values of Gaussian noise, with the hypotheses of lock;
- *        ends early after --limit SECONDS.
+ * lock:  time to lock of QPSK receivers for DVB-S's five rates. Reception starts at a
+ *        random value of the stream, with a random rotation and exchange of I and Q.
+ * slips: relocking in streams that lose or repeat a soft value about every VALUES
+ *        (default 30,000).
+ * noise: false locks on VALUES values of Gaussian noise, with the same hypotheses as
+ *        "lock"; ends early after --limit SECONDS.
  * rates: soft values per second while locked, with and without phase search, and while
- *        searching; in wall time, and in processor time, which excludes other work of the
- *        machine. Costs are medians over pairs of short runs. */
+ *        searching. Rates are per second of wall time, and of processor time, which
+ *        excludes other work of the machine. Costs are medians over pairs of short runs.
+ */
 
 #include "channel/awgn.h"
 #include "json.h"
@@ -41,8 +43,8 @@ struct rate {
     double ebn0_db; // Eb/N0 at a decoded bit error rate of 1e-4
 };
 
-// From gpufec ber viterbi --preset … --min-errors 2000, interpolated between points 0.1
-// dB apart.
+// Measured with gpufec ber viterbi --preset … --min-errors 2000, and interpolated between
+// points 0.1 dB apart.
 constexpr rate rates[] = { { "dvb_1_2", 3.44 },
                            { "dvb_2_3", 3.92 },
                            { "dvb_3_4", 4.42 },
@@ -52,7 +54,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // time limit in seconds; used by "noise" only
+    double limit = 1e9; // in seconds; for "noise"
     std::uint64_t every = 30000;
 };
 
@@ -83,7 +85,7 @@ viterbi_options options_of(const settings& s)
     return o;
 }
 
-// Calls work(thread, first, count) on threads that share `count` work items.
+// Divides `count` work items among threads, and calls work(thread, first, count) in each.
 template <class Work>
 void share(unsigned threads, std::uint64_t count, Work&& work)
 {
@@ -97,7 +99,7 @@ void share(unsigned threads, std::uint64_t count, Work&& work)
     }
 }
 
-// Generator of an endless noisy signal.
+// A generator of an endless noisy coded stream.
 class transmitter
 {
 public:
@@ -108,7 +110,7 @@ public:
     {
     }
 
-    // Appends further soft values and their information bits.
+    // Appends 840 information bits and their soft values.
     void more(std::vector<std::int8_t>& values, std::vector<std::uint8_t>& bits)
     {
         constexpr std::size_t count = 840;
@@ -132,7 +134,8 @@ private:
     std::uint64_t d_emitted = 0, d_sent = 0;
 };
 
-// Transforms sent values so that the hypothesis is the correct one.
+// Distorts sent values (shift, rotation, exchange of I and Q) so that \p h describes what
+// the receiver must undo.
 void receive(const hypothesis& h,
              const std::vector<std::int8_t>& values,
              std::vector<std::int8_t>& out)
@@ -166,7 +169,7 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
     for (unsigned which = 0; which < all.size(); ++which) {
         for (const double over : { 0.0, 1.0, 2.0 }) {
             const auto& code = all[which];
-            // More trials at 1 dB, the point that the documentation quotes.
+            // The documentation quotes the figures at 1 dB, so these have more trials.
             const auto trials = over == 1 ? max_trials : max_trials / 5;
             std::mutex mutex;
             std::vector<double> values_needed;
@@ -179,8 +182,8 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Receives the signal by a random hypothesis of its code, from a
-                    // random value on.
+                    // Chooses a random hypothesis of this code. Reception starts at the
+                    // value of the stream that it describes.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
                         if (h.which() == which) {
@@ -256,7 +259,8 @@ json slips(const settings& s, std::uint64_t count)
                       while (sent.size() < (of_stream + 1) * between) {
                           sender.more(sent, bits);
                       }
-                      // For each value of the stream, the index of the sent value.
+                      // source: for each received value, the index of the sent value.
+                      // where: the received values at which a slip occurs.
                       std::vector<std::uint64_t> source;
                       std::vector<std::uint64_t> where;
                       std::uint64_t from = 0;
@@ -304,7 +308,8 @@ json slips(const settings& s, std::uint64_t count)
                           }
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
-                          // The puncturing period nearest to the lock's beginning.
+                          // Finds the information bits that were decoded in this lock: it
+                          // begins within two puncturing periods of value / period.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;
@@ -314,8 +319,6 @@ json slips(const settings& s, std::uint64_t count)
                               return at >= 0 && at < std::int64_t(bits.size()) &&
                                      got[locks[i].first_bit + k] == bits[at];
                           };
-                          // The lock begins at most two puncturing periods away from
-                          // this period.
                           std::int64_t best = -1, where_best = 0;
                           bool inverted = false;
                           for (std::int64_t near_by = -2; near_by <= 2; ++near_by) {
@@ -422,7 +425,7 @@ double processor_time()
     return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-// Soft values per second of wall time, and of processor time.
+// Rates in soft values per second of wall time, and of processor time.
 struct pace {
     double by_clock = 0, by_processor = 0;
 };
@@ -443,8 +446,8 @@ pace pace_of(viterbi_decoder& decoder,
     std::size_t at = 0;
     const auto begin = now(), used = processor_time();
     auto last = begin;
-    // Pushes for some seconds, then waits for batches in flight, so that they do not slow
-    // down the next run.
+    // Pushes for \p seconds, then waits for the batches in flight, which would slow down
+    // the next run.
     for (bool idle = false; !idle;) {
         std::size_t n = 0;
         if (last - begin < seconds) {
@@ -475,14 +478,14 @@ json paces(const settings& s, double seconds)
         while (values.size() < 20000000 || values.size() % n != 0) {
             sender.more(values, bits);
         }
-        // The values are whole puncturing periods, so the phase stays correct where they
-        // repeat, although the codeword is interrupted there.
+        // The values fill whole puncturing periods, so the decoder stays locked where
+        // they repeat.
         auto o = options_of(s);
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // The number of pairs of short runs. Because there are many, other work of the
-        // machine affects both runs of a pair alike.
+        // Many short pairs of runs: other work of the machine then affects both runs of a
+        // pair alike.
         constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {

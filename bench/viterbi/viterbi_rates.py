@@ -5,8 +5,9 @@
 
 """Measures the rates of the Viterbi decoder on this GPU, code by code.
 
-Runs `gpufec bench viterbi` for each row: kernels alone, from pinned slot to pinned slot, through
-the stream decoder, and the latency of one batch. Rows include codes without specialised kernels.
+Runs `gpufec bench viterbi` for each row. The results are the rates of the kernels alone, from
+pinned slot to pinned slot, and through the stream decoder, and the latency of one batch. Rows
+include codes without specialised kernels.
 
 Usage: viterbi_rates.py GPUFEC [--json FILE] [--seconds S] [--only WORD]
 """

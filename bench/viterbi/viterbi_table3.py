@@ -3,10 +3,11 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Repeats table III of Peng, Liu, Hou and Zhao (2016) on this GPU.
+"""Repeats table III of Peng, Liu, Hou and Zhao (2016; README.md, Sources) on this GPU.
 
-Sweeps the number of parallel blocks (D = 512, L = 42, 8-bit soft values) for the paper's kernels
-and gr-gpufec's: separate times of kernels and copies, throughput with one stream and with three.
+Sweeps the number of parallel blocks, of decode length D = 512 and overlap L = 42, with 8-bit soft
+values, for the paper's kernels ("pbvd") and for gr-gpufec's. Measures the times of kernels and
+copies, and the throughput with one CUDA stream and with three.
 
 Usage: viterbi_table3.py GPUFEC [--json FILE] [--seconds S]
 """

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Compares the throughput of the CPU backend and of gr-fec's cc_decoder in alternating
- * rounds of one run. Both decode the same noisy terminated frames (K=7, rate 1/2, 8192
- * bits) in one thread. cc_decoder runs with every SIMD implementation of its VOLK kernel,
- * from the VOLK that gr-fec links and from each --volk library. VOLK 2.5.2 has no AVX2
- * kernel for K=7; later versions have one.
+ * rounds. Both decode the same noisy terminated frames (K=7, rate 1/2, 8192 bits) in one
+ * thread. cc_decoder runs with every SIMD implementation of its VOLK kernel, from the
+ * VOLK that gr-fec is linked to and from each --volk library. (VOLK 2.5.2 has no AVX2
+ * kernel for K=7; later versions have one.)
  *
  * Usage: viterbi_vs_gr_fec [ROUNDS] [--volk LIBRARY]... [--json] */
 
@@ -31,7 +31,7 @@ constexpr unsigned frame_bits = 8192;
 constexpr unsigned frames = 2048;
 const conv_code code(7, { 0171, 0133 });
 
-// Frames in the formats of both decoders, and their bits.
+// Information bits, and their noisy coded frames in the formats of both decoders.
 struct workload {
     std::vector<std::uint8_t> bits;
     std::vector<std::int8_t> values;         // for gr-gpufec: positive is bit 1
@@ -51,7 +51,7 @@ workload make_workload()
     for (unsigned f = 0; f < frames; ++f) {
         encoder.encode_frame(&w.bits[std::size_t(f) * frame_bits], coded.data());
         for (auto& bit : coded) {
-            bit ^= 1; // the channel sends 0 as a positive value
+            bit ^= 1; // awgn_channel sends 0 as a positive value
         }
         channel.int8(f * coded_bits, coded.data(), coded_bits, &w.values[f * coded_bits]);
     }
@@ -72,9 +72,8 @@ double seconds(clockid_t clock)
 
 struct measured {
     std::string name;
-    std::vector<double> rates; // decoded bits per second of wall-clock time
-    std::vector<double>
-        cpu_rates; // decoded bits per second of processor time, all threads
+    std::vector<double> rates;     // decoded bits per second of wall-clock time
+    std::vector<double> cpu_rates; // decoded bits per second of CPU time, all threads
 };
 
 double median(std::vector<double> v)
@@ -116,11 +115,12 @@ struct kernel {
     decltype(&volk_8u_x4_conv_k7_r2_8u_manual) call;
 };
 
-// Returns the SIMD kernels of a library that this processor supports; an empty path
-// stands for the library that gr-fec is linked to.
+// Returns the SIMD kernels of a VOLK library that this processor supports. An empty path
+// means the library that gr-fec is linked to.
 std::vector<kernel> kernels_of(const std::string& path)
 {
-    // The libraries have symbols of the same names, so each must bind to its own.
+    // RTLD_DEEPBIND: all versions of VOLK have the same symbols, and each must use its
+    // own.
     void* const library =
         path.empty() ? RTLD_DEFAULT
                      : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
@@ -151,8 +151,8 @@ std::vector<kernel> kernels_of(const std::string& path)
     return found;
 }
 
-// A cc_decoder that runs one given VOLK kernel. Its constructor copies VOLK's function
-// pointer, which is first set to a function that calls s_kernel.
+// A cc_decoder that runs a given VOLK kernel. cc_decoder's constructor copies VOLK's
+// global function pointer, so the pointer is first set to a function that calls s_kernel.
 class gr_fec_side
 {
 public:
@@ -161,13 +161,9 @@ public:
         volk_8u_x4_conv_k7_r2_8u = [](auto... arguments) {
             s_kernel.call(arguments..., s_kernel.name);
         };
-        d_decoder = gr::fec::code::cc_decoder::make(frame_bits,
-                                                    7,
-                                                    2,
-                                                    { 79, 109 }, // 171, 133 reversed
-                                                    0,
-                                                    -1,
-                                                    CC_TERMINATED);
+        // gr-fec expects the generators 171 and 133 (octal) with their bits reversed.
+        d_decoder = gr::fec::code::cc_decoder::make(
+            frame_bits, 7, 2, { 79, 109 }, 0, -1, CC_TERMINATED);
     }
 
     std::string name() const
@@ -200,8 +196,8 @@ viterbi_options our_options(termination ends)
     return options;
 }
 
-// Decodes the values as a stream or as frames. The output has one bit per byte, as in
-// gr-fec.
+// Decodes all values; the decoder's options select stream or frames. The output has one
+// bit per byte, like gr-fec's.
 void decode(viterbi_decoder& decoder,
             const std::vector<std::int8_t>& values,
             std::vector<std::uint8_t>& out)
@@ -266,7 +262,8 @@ try {
     viterbi_decoder streaming(our_options(termination::streaming));
 
     std::vector<std::uint8_t> out(w.bits.size());
-    // The streaming decoder also outputs the tail bits of each frame.
+    // Larger than `out`, because the streaming decoder also outputs each frame's tail
+    // bits.
     std::vector<std::uint8_t> stream_out(w.values.size() / 2);
     for (auto& side : gr_fec) {
         side.decode(w, out);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The simulation of an LDPC code on a device: the codewords of the host's frame_source
- * are sent in rotation, with noise, and decoded, and wrong bits are counted. */
+/* Simulates an LDPC code on a device: sends the codewords of frame_source in rotation,
+ * adds noise, decodes, and counts wrong bits. The counts equal those of the host. */
 
 #include "common/host_memory.h"
 #include "common/packed_bits.h"
@@ -24,23 +24,24 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Entries of frames_sent::sources for punctured and for shortened positions.
+// Entries of frames_sent::sources: a punctured and a shortened position.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
-// The data from which frames are made.
+// The data from which receive() makes frames.
 struct frames_sent {
     counter_random noise;
     unsigned n, sent;
-    const std::uint32_t* bits; // sent bits of each codeword, the first in the lowest bit
+    const std::uint32_t* bits; // sent bits of each codeword, lowest bit first
     unsigned words;            // number of 32-bit words per codeword
-    // For each codeword position the index of its sent bit, or no_value or certain_zero;
-    // null if all bits are sent in order.
+    // For each codeword position: the index of its sent bit, no_value or certain_zero.
+    // nullptr if all bits are sent in order.
     const std::uint32_t* sources;
 };
 
-/* Writes the channel values of \p frames frames, beginning with frame \p first, as the
- * decoder's input values. \p tables has the noise, then the input value for each byte
- * that can be received, for a punctured bit and for a shortened one. */
+/* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
+ * \p tables has the distribution of received int8 values, then the input value for each
+ * of these 256 values, for a punctured bit and for a shortened one. \p stride is the
+ * distance between frames in values. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -61,7 +62,7 @@ __global__ void receive(frames_sent s,
         const auto frame = first + f;
         const auto noise = frame * s.sent;
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
-        // If bits are sent in order, the bits of a group are in one word.
+        // The 16 bits of the group, which lie in one word if bits are sent in order.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
         group<Value, group_values> made;
 #pragma unroll
@@ -82,8 +83,9 @@ __global__ void receive(frames_sent s,
     }
 }
 
-// Adds the number of wrong decisions of each frame to its \p errors, at positions where
-// \p counted has ones. Words have the memory layout of decisions.
+// Adds the number of wrong decisions of each frame to its entry of \p errors. Only
+// positions where the mask \p counted has ones are compared. \p sent and \p counted have
+// the layout of the decoder's output.
 __global__ void compare(std::uint64_t first,
                         std::uint64_t frames,
                         unsigned words,
@@ -115,7 +117,7 @@ struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
     std::unique_ptr<locked_memory> status;
     std::unique_ptr<host_memory> table;
-    std::size_t tabled = 0; // number of frames in the table in the slot's input
+    std::size_t tabled = 0; // number of frames for which the input has a table
     ldpc::job job;
     std::uint64_t first = 0; // first frame of the batch in flight
     std::size_t frames = 0;
@@ -177,7 +179,8 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // Limits the batch to the frames of the simulation, to avoid a large allocation.
+    // Limits the batch to the frames of the simulation, so that short ones allocate
+    // little.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -198,7 +201,8 @@ private:
         for (unsigned value = 0; value < 256; ++value) {
             received.push_back(std::int8_t(value));
         }
-        // The table has 256 entries for bytes and two for bits that are not sent.
+        // Entries: 256 for received bytes, one for punctured and one for shortened bits;
+        // 8 bytes of padding.
         std::vector<std::byte> steps((received.size() + 2) * size + 8);
         input_format(rule, llr_format::int8, options.llr_scale, options.positive_bit)
             .convert(received.data(), 0, received.size(), steps.data());
@@ -222,8 +226,8 @@ private:
         return tables;
     }
 
-    // Computes the sent bits and the correct decisions of all codewords, and the mask
-    // of message bits.
+    // Copies to the device: the sent bits and the correct decisions of all codewords, and
+    // the mask of message bits.
     void take_codewords(const frame_source& source)
     {
         const auto words = (d_code.sent() + 31) / 32;
@@ -322,7 +326,7 @@ private:
         check(cudaGetLastError(), "kernel launch");
     }
 
-    // Sets d_results to the results of the slot's frames.
+    // Counts the errors of the slot's frames; sets d_results.
     void count(channel_slot& s)
     {
         const auto stream = s.queue;
@@ -360,7 +364,7 @@ private:
     std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;
-    std::vector<frames_sent> d_frames; // one element, made after the tables
+    std::vector<frames_sent> d_frames; // one element; set after d_bits and d_sources
     const buffer<unsigned> d_errors;
     std::vector<unsigned> d_wrong;
     std::vector<frame_result> d_results;

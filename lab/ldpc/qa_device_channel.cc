@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that a simulation counts the same errors on a device as on the host, for every
- * batch size. */
+/* Tests that a simulation of an LDPC code counts the same errors on a device as on the
+ * host, whatever the batch size. */
 
 #include "lab/qa_channels.h"
 #include "simulation.h"
@@ -18,7 +18,7 @@ simulation_options code(const ldpc_code& c, double ebn0_db)
     o.decoder.max_iterations = 6;
     o.ebn0_db = ebn0_db;
     o.min_frame_errors = 0;
-    o.max_frames = 70; // more frames than codewords, so that some are sent twice
+    o.max_frames = 70; // more than the 64 codewords, so that some are sent twice
     return o;
 }
 

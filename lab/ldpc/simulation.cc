@@ -17,7 +17,8 @@ namespace {
 
 constexpr double nats_without_noise = 20;
 
-// Returns the LLR of a received amplitude of 1.
+// Returns the LLR, in nats, of a received amplitude of 1. \p sigma is the standard
+// deviation of the noise.
 double nats_of(double sigma)
 {
     const double variance = sigma * sigma;
@@ -115,7 +116,7 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // Bounds the memory of a round to about four million code bits and 4096 frames.
+        // Limits the memory of a round: at most about four million code bits.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =
@@ -156,8 +157,8 @@ private:
                  "host" };
     }
 
-    // Calls work(f) for \p count frames, beginning with frame \p first, distributed to
-    // the threads.
+    // Calls work(f) for \p count frames, beginning with frame \p first, in several
+    // threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -225,8 +226,8 @@ private:
         return n > 0;
     }
 
-    // Counts one frame. decided(i, p) returns message bit i, which lies at codeword
-    // position p.
+    // Returns the counts of one frame. decided(i, p) returns the decoded message bit i,
+    // whose codeword position is p.
     template <class Decided>
     error_counts counted(const std::uint8_t* sent,
                          const Decided& decided,
@@ -246,7 +247,7 @@ private:
         return c;
     }
 
-    // Decodes the counted frames with the reference.
+    // Decodes the same frames with the reference.
     void run_reference(const std::function<void(const simulation_result&)>& progress)
     {
         const std::uint64_t round = 8 * d_options.threads;
@@ -316,12 +317,12 @@ private:
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
     std::vector<std::uint8_t> d_bits; // message bits of the current frame
-    std::size_t d_have = 0;           // number of bits of d_bits already pulled
+    std::size_t d_have = 0;           // number of bits in d_bits so far
     ldpc_decoder::report d_report;
     error_counts d_counts, d_reference;
 };
 
-// A counter of the errors of frames that a device simulates.
+// Counts the errors of frames that a device simulates, until a limit is reached.
 class device_simulation
 {
 public:

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Error rates of the LDPC decoders over QPSK, or BPSK, with white Gaussian noise. */
+/* Simulates the error rates of the LDPC decoders with QPSK, or BPSK, and white Gaussian
+ * noise. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_SIMULATION_H
 #define INCLUDED_GPUFEC_LDPC_SIMULATION_H
@@ -13,25 +14,30 @@
 
 namespace gr::gpufec::ldpc {
 
-//! Noisy frames of a code. Frame f does not depend on batches or on where noise is made.
+//! A source of noisy frames of a code. Frame f depends only on the seed, not on batches
+//! or on whether host or device generates it.
 class frame_source
 {
 public:
-    //! Number of codewords, which are sent in rotation; the noise never repeats.
+    //! Number of different codewords. They are sent in rotation; the noise does not
+    //! repeat.
     static constexpr unsigned words = 64;
 
-    //! Makes frames of the first code of \p options. \throws std::invalid_argument
+    //! Makes frames of the first code of \p options. \p ebn0_db is in dB; infinity means
+    //! no noise. \throws std::invalid_argument
     frame_source(const ldpc_options& options, double ebn0_db, std::uint64_t seed);
 
     //! Returns the size in bytes of a frame's channel values.
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f in the format of the options.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! Returns the channel of int8 values, in which frame f begins at value f · sent().
+    //! Returns the channel that makes int8 values; frame f begins at its value f ·
+    //! sent().
     const awgn_channel& int8_channel() const { return d_int8; }
-    //! Returns the sent bits of codeword \p w, one per byte; 0 means a positive value.
+    //! Returns the sent bits of codeword \p w, one per byte; 0 is sent as a positive
+    //! value.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
-    //! Returns the codeword of frame \p f, one bit per byte.
+    //! Returns the codeword of frame \p f: n bits, one per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
     {
         return &d_codewords[f % words * d_code.n()];
@@ -43,7 +49,7 @@ private:
     const llr_format d_format;
     const unsigned d_positive_bit;
     const awgn_channel d_unit;
-    const double d_nats; // LLR of the amplitude +1
+    const double d_nats; // LLR in nats of the amplitude +1
     const awgn_channel d_int8;
     std::vector<std::uint8_t> d_codewords;
 };
@@ -57,17 +63,16 @@ struct frame_result {
 
 struct simulation_options;
 
-//! A channel on a device, which sends, receives and decodes frames.
+//! Interface of a simulation that runs entirely on a device: messages, noise and decoder.
 class device_channel
 {
 public:
-    //! A function that receives the results of the next frames, and returns whether to
-    //! continue.
+    //! Callback for the results of the next frames; returns whether to continue.
     using taker = std::function<bool(const std::vector<frame_result>&)>;
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Runs up to \p frames frames and passes their results, in order, to \p take.
+    //! Simulates up to \p frames frames and passes their results, in order, to \p take.
     //! \throws device_error
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
@@ -78,16 +83,16 @@ struct simulation_options {
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
-    std::uint64_t max_frames = 100000; //!< or after this many frames
+    std::uint64_t max_frames = 100000; //!< maximum number of frames
     bool reference = false; //!< also decode the same noise by sum-product in double
     unsigned threads = 1;   //!< number of threads for noise and for the reference
-    //! The place where noise is made; on a device only for int8 values without a
-    //! reference.
+    //! Selects whether host or device generates messages and noise. The device supports
+    //! only int8 values, and no reference.
     channel_options<device_channel, simulation_options> simulated_channel = {};
 };
 
-//! Makes a channel on the only device of \p options; null in a program without CUDA.
-//! \throws std::runtime_error if the device cannot be used
+//! Makes a channel on the only device of \p options; returns nullptr in a program without
+//! CUDA. \throws std::runtime_error if the device cannot be used
 std::unique_ptr<device_channel> make_device_channel(const simulation_options& options);
 
 //! Counts of frames, message bits and errors.
@@ -111,11 +116,11 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random messages until enough of them are decoded wrongly, or until
- * max_frames.
+ * \brief Sends random messages until min_frame_errors frames are wrong or max_frames are
+ * sent.
  *
- * The same options give the same counts on every backend, with any batch and any number
- * of threads, whether noise is made on the host or on a device.
+ * The same options give the same counts on every backend, with any batch size and number
+ * of threads, and whether host or device generates the noise.
  *
  * \param progress called from time to time; it may throw
  */

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoding rates of batches that are filled with given input. */
+/* Measures the rate of decoding batches that are filled with given input. */
 
 #ifndef INCLUDED_GPUFEC_LAB_LDPC_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_LDPC_SLOT_BENCHMARK_H
@@ -14,12 +14,13 @@ namespace gr::gpufec::ldpc {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! Fills the slots repeatedly with \p items, the channel values of some frames of the
-    //! only code. \throws std::invalid_argument, or std::runtime_error if CUDA cannot be
-    //! used
+    //! Fills the slots with repetitions of \p items: channel values of some frames, in
+    //! the format of \p options, which have one code. \throws std::invalid_argument, or
+    //! std::runtime_error if CUDA is requested and not available
     slot_benchmark(const ldpc_options& options, const std::vector<std::byte>& items);
 
-    //! Returns the rate in frames per second; see batches_per_second().
+    //! Returns frames per second, from pinned slots to pinned slots. \p duration is in
+    //! seconds.
     double host_to_host(double duration)
     {
         return batches_per_second(duration) * work_items();

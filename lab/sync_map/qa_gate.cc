@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares symbol error rates with those of an independent program. GPUFEC_GATE_FRAMES
- * sets the frames per point; a full run has 3000. */
+/* Compares symbol error rates with those of an independent program. The environment
+ * variable GPUFEC_GATE_FRAMES sets the number of frames per point; a full run has 3000.
+ */
 
 #include "sync_map/cpu/decoder.h"
 #include "sync_map/test/qa_support.h"
@@ -14,12 +15,13 @@ namespace gr::gpufec::sync_map {
 namespace {
 
 struct point {
-    bool sparse; // true: a Davey-MacKay code; false: random words at each index
+    bool sparse; // true: Davey-MacKay codebook; false: random words
     double p, p_substitute;
-    double rate, rounding; // expected error rate, half a unit of its last digit
+    double rate, rounding; // expected symbol error rate, half a unit of its last digit
 };
 
-// Points with n = 10, q = 32, N = 210.
+// All points have n = 10 bits per word, q = 32 words per index, N = 210 symbols per
+// frame.
 const point points[] = {
     { true, 1e-3, 0, 0.0073, 0.00005 },  { true, 1e-2, 0, 0.0713, 0.00005 },
     { true, 1e-2, 1e-2, 0.129, 0.0005 }, { false, 1e-3, 0, 0.00179, 0.000005 },
@@ -42,7 +44,7 @@ TEST(sync_gate, symbol_error_rates_are_the_known_ones)
             decode_frames(data, o, [](const setup& setup, std::size_t count) {
                 return traits::make_cpu(setup, count, 1);
             });
-        // Errors come in bursts, so the deviation is computed over frames.
+        // Errors come in bursts, so the standard deviation is computed over frames.
         double sum = 0, squares = 0;
         for (unsigned f = 0; f < frames; ++f) {
             unsigned errors = 0;

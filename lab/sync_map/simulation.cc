@@ -72,7 +72,7 @@ double error_counts::deviation() const
 
 namespace {
 
-// A simulation with a sync_decoder or a sync_reads_decoder.
+// Runs a simulation. Decoder is sync_decoder or sync_reads_decoder.
 template <class Decoder>
 class simulation
 {
@@ -98,7 +98,7 @@ public:
                 d_decoder.wait(std::chrono::milliseconds(100));
             }
         }
-        // Frames that are missing at the end of a stream count as wrong.
+        // All symbols of frames that are missing at the end count as wrong.
         while (!enough() && !d_sent.empty()) {
             const auto symbols = d_sent.front().size();
             d_counts.add(symbols, symbols);
@@ -119,7 +119,7 @@ private:
                (d_options.min_errors && d_counts.errors >= d_options.min_errors);
     }
 
-    // Pushes items; returns whether the decoder took any.
+    // Pushes items of the current or next read; returns whether the decoder took any.
     bool push()
     {
         if (d_taken == d_frame.count) {
@@ -159,7 +159,7 @@ private:
         sync_decoder::frame f;
         while (!enough() && d_decoder.pull(f)) {
             any = true;
-            if (!d_sent.empty()) { // a stream may produce one frame too many
+            if (!d_sent.empty()) { // a stream decoder may output one frame too many
                 count(f, d_sent.front());
                 d_sent.pop_front();
             }
@@ -190,11 +190,11 @@ private:
     const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
     Decoder d_decoder;
-    std::deque<std::vector<std::uint16_t>> d_sent; // messages not yet decoded
+    std::deque<std::vector<std::uint16_t>> d_sent; // messages that are not yet compared
     frame_source::frame d_frame{ {}, {}, 0 };
-    std::size_t d_taken = 0;  // number of items of d_frame already pushed
-    std::uint64_t d_made = 0; // number of frames whose reads have all been made
-    unsigned d_read = 0;      // next read of frame number d_made
+    std::size_t d_taken = 0;  // number of pushed items of d_frame
+    std::uint64_t d_made = 0; // number of frames with all their reads
+    unsigned d_read = 0;      // next read of frame d_made
     bool d_finished = false;
     error_counts d_counts;
 };

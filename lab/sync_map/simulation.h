@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulates error rates of the synchronisation decoder on the BSID channel. */
+/* Simulates the error rates of the synchronisation decoder on the BSID channel, which
+ * substitutes, inserts and deletes symbols. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
 #define INCLUDED_GPUFEC_SYNC_MAP_SIMULATION_H
@@ -11,7 +12,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Frames of random symbols with their received items; frame f is always the same.
+//! A source of frames of random symbols and their received items. Frame f depends only on
+//! the seed.
 class frame_source
 {
 public:
@@ -22,7 +24,8 @@ public:
         std::vector<std::byte> items; //!< in the format of the options
         std::size_t count;            //!< number of items
     };
-    //! Makes frame \p f. \param read number of the transmission of the same message
+    //! Returns frame \p f. Calls with different \p read send the same message through
+    //! independent channels.
     frame make(std::uint64_t f, unsigned read = 0) const;
 
 private:
@@ -33,12 +36,12 @@ private:
 };
 
 struct simulation_options {
-    //! Options of the decoder, without priors; their channel is simulated.
+    //! Options of the decoder, without priors. They also define the simulated channel.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong symbols; 0: no limit.
     std::uint64_t min_errors = 2000;
-    std::uint64_t max_frames = 3000; //!< or after this many frames
+    std::uint64_t max_frames = 3000; //!< maximum number of frames
 };
 
 //! Counts of frames, symbols and errors.
@@ -67,11 +70,11 @@ struct simulation_result {
 };
 
 /*!
- * \brief Sends random symbols, in frames or in a stream, until enough are wrong, or until
- * max_frames.
+ * \brief Sends random symbols, in frames or in a stream, until min_errors symbols are
+ * wrong or max_frames are sent.
  *
- * The same options give the same counts with any batch, number of threads and backend,
- * apart from ties in floating point.
+ * The same options give the same counts with any batch size and number of threads.
+ * Backends may differ where rounding decides between two symbols.
  *
  * \param progress called from time to time; it may throw
  */

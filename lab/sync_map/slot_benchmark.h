@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rate of decoding batches of given input. */
+/* Measures the rate of decoding batches that are filled with given frames. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_SYNC_MAP_SLOT_BENCHMARK_H
@@ -15,19 +15,21 @@ namespace gr::gpufec::sync_map {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! \param frames frames of framed mode that are repeated to fill the slots
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA is not available
+    //! Fills the slots with repetitions of \p frames; decodes them in framed mode.
+    //! \throws std::invalid_argument, or std::runtime_error if CUDA is requested and not
+    //! available
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
 
-    //! Returns the rate in frames per second; see batches_per_second().
+    //! Returns frames per second, from pinned slots to pinned slots. \p duration is in
+    //! seconds.
     double host_to_host(double duration)
     {
         return batches_per_second(duration) * work_items();
     }
     //! Returns the number of frames per batch.
     std::size_t frames() const { return work_items(); }
-    //! Returns the number of drifts considered.
+    //! Returns the number of different drifts that the decoder considers.
     unsigned window() const { return d_window; }
 
 private:

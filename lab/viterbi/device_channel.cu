@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The simulation of a convolutional code on a device: it makes data and noise, encodes,
- * decodes and lists wrong bits. */
+/* Simulates a convolutional code on a device: generates data and noise, encodes, decodes,
+ * and lists wrong bits. The result equals the host's. */
 
 #include "lab/device_channel.cuh"
 #include "simulation.h"
@@ -17,20 +17,19 @@ namespace {
 using namespace cuda;
 using namespace on_device;
 
-// A sent value is described by one word: its polynomial, the stage of the puncturing
-// period, and whether it is inverted.
+// A word describes each value that is sent in a puncturing period: the polynomial in the
+// low bits, the stage in bits 16 to 23, and in bit 31 whether the value is inverted.
 constexpr unsigned stage_at = 16, flipped_at = 31;
 
-// The code and the generators of data and noise.
+// Parameters of the code, and the generators of data and noise.
 struct message {
     counter_random data, noise;
     unsigned constraint_length, period, values_per_period;
-    std::uint32_t frame_bits; // 0 in streaming
+    std::uint32_t frame_bits; // 0: streaming
     bool tailbiting;
 };
 
-// Returns 64 bits of the data, beginning with bit `first` of the stream in the lowest
-// bit.
+// Returns 64 data bits. The lowest is bit `first` of the stream.
 __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t first)
 {
     const auto word = first / 64;
@@ -38,8 +37,8 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
     return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
 }
 
-// Returns 64 input bits of the stream or of a frame, beginning K−1 stages before
-// `stage`, the first in the lowest bit.
+// Returns 64 input bits of the encoder for the stream or a frame. The lowest is that of
+// K−1 stages before `stage`, the oldest in the register.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -50,7 +49,7 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     if (m.frame_bits) {
         const auto known = m.frame_bits + before - stage;
         if (known < 64) {
-            bits &= (std::uint64_t(1) << known) - 1; // the bits of the tail are zeros
+            bits &= (std::uint64_t(1) << known) - 1; // tail bits are zero
         }
     }
     if (m.tailbiting && missing) {
@@ -60,14 +59,15 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     return bits;
 }
 
-// Number of values per thread. Each stage sends at least one value, so that 64 bits hold
-// the bits of all stages of the thread and the register before them.
+// Number of values per thread. Few enough that window_at()'s 64 bits suffice: the bits of
+// all stages of these values, and the register's content before them.
 constexpr unsigned group_values = 16;
 
-/* Makes soft values of rows. The rows are frames, beginning with frame \p first_row, or
- * there is one row: the stream, beginning with value \p first_value, which is value \p
- * first_position of the puncturing period that begins with stage \p first_stage. \p
- * tables holds the noise and, behind it, the sent values of a period. */
+/* Writes the received soft values of rows. With frames, a row is a frame, beginning with
+ * frame \p first_row. A stream has one row, beginning with value \p first_value: this is
+ * value \p first_position of the puncturing period that begins at stage \p first_stage.
+ * \p tables has the distribution of received values, then the words that describe the
+ * values of a puncturing period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
@@ -97,7 +97,7 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        unsigned stages = 0u - stage; // from the first value's stage to the period's
+        unsigned stages = 0u - stage; // stages from the first value to the period's begin
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
@@ -107,7 +107,7 @@ __global__ void receive(message m,
                 (unsigned(__popc(entered & sent & newest)) & 1u) ^ sent >> flipped_at;
             const int soft = received(m.noise(noise + i), bit);
             if (Packed) {
-                // If the count is odd, the last nibble is 0.
+                // The unused nibble of an odd count is 0.
                 made.put(i / 2,
                          std::uint8_t(i < count ? (soft & 15) << (i % 2 ? 0 : 4) : 0));
             } else {
@@ -126,9 +126,9 @@ __global__ void receive(message m,
     }
 }
 
-// Lists the wrong bits among the `bits` bits of each row as 64-bit words: the upper
-// half is the index of a group of 32 bits, the lower half a mask of the wrong bits of
-// the group, with its first bit lowest.
+// Lists the wrong bits of rows of `bits` decoded bits, as 64-bit words in any order. The
+// upper half of a word is the index of a group of 32 bits; the lower half is the mask of
+// wrong bits in the group, first bit lowest.
 __global__ void compare(counter_random sent,
                         std::uint64_t first_bit,
                         std::uint32_t rows,
@@ -158,7 +158,7 @@ __global__ void compare(counter_random sent,
 
 struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
-    // The batch in flight
+    // Position and size of the batch in flight:
     std::uint64_t first_bit = 0;
     std::uint32_t rows = 0;
     std::uint64_t bits = 0; // per row
@@ -216,7 +216,7 @@ public:
     }
 
 private:
-    // A short simulation uses a smaller batch, to avoid a large allocation.
+    // Limits the batch to the bits of the simulation, so that short ones allocate little.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -263,7 +263,8 @@ private:
         return tables;
     }
 
-    // Makes a batch in the same way as viterbi_decoder does for a stream of `bits` bits.
+    // Submits parallel blocks `first` to `first` + `n` of a stream of `bits` bits. The
+    // job equals the one that viterbi_decoder would submit.
     void fill_stream(channel_slot& s,
                      unsigned number,
                      std::uint64_t first,
@@ -342,7 +343,7 @@ private:
                  nullptr });
     }
 
-    // Sets d_bits to the wrong bits of the slot.
+    // Sets d_bits to the indices of the slot's wrong bits.
     void find_wrong(channel_slot& s)
     {
         const auto stream = s.queue;

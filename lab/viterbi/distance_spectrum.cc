@@ -15,7 +15,7 @@ struct path_count {
     double bits = 0;
 };
 
-// Paths to each state, counted by their Hamming weight up to a limit.
+// Counts of paths, indexed by [state][Hamming weight].
 using front = std::vector<std::vector<path_count>>;
 
 unsigned
@@ -36,8 +36,8 @@ void move(const path_count& from, unsigned bit, path_count& to)
     to.bits += from.bits + bit * from.paths;
 }
 
-// Returns the output weight of a single 1 that enters at `stage`. It is an upper bound on
-// the free distance.
+// Returns the weight of the codeword of a single 1 that enters at `stage`. This weight is
+// an upper bound on the free distance.
 unsigned impulse_weight(const conv_code& code, unsigned stage)
 {
     unsigned weight = weight_sent(code, stage, 0, 1);
@@ -49,7 +49,7 @@ unsigned impulse_weight(const conv_code& code, unsigned stage)
     return weight;
 }
 
-// Returns whether a path outside state 0 can continue forever with all outputs 0.
+// Returns whether a path that avoids state 0 can go on forever with output weight 0.
 bool catastrophic(const conv_code& code)
 {
     std::vector<bool> now(code.states(), true);
@@ -67,7 +67,8 @@ bool catastrophic(const conv_code& code)
     return std::find(now.begin() + 1, now.end(), true) != now.end();
 }
 
-// Follows every path that leaves state 0 at `stage` until it returns or is too heavy.
+// Follows all paths that leave state 0 at `stage` until they return or become too heavy;
+// adds the returned paths to `returned`, by weight.
 void follow(const conv_code& code, unsigned stage, std::vector<path_count>& returned)
 {
     const std::size_t weights = returned.size();

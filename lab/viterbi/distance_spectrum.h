@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The distance spectrum of a code, and the union bound on its error rate. */
+/* Computes the distance spectrum of a convolutional code, and the union bound on its
+ * error rate. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
 #define INCLUDED_GPUFEC_VITERBI_DISTANCE_SPECTRUM_H
@@ -14,8 +15,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief The distance spectrum of a (punctured) code.
  *
- * Counts the paths that leave the all-zero path at a given stage and return to it once,
- * summed over the stages of a puncturing period.
+ * It counts the paths that leave the all-zero path once and return to it. Paths that
+ * leave at any stage of one puncturing period are counted.
  */
 class distance_spectrum
 {
@@ -23,12 +24,12 @@ public:
     //! One Hamming distance of the spectrum.
     struct line {
         unsigned distance;
-        double paths; //!< number of paths that leave the all-zero path in one period
-        double bits;  //!< number of information bits that are 1 on those paths
+        double paths; //!< number of paths with this distance
+        double bits;  //!< number of information bits that are 1 on these paths
     };
 
     /*!
-     * \param terms number of distances, from the free distance up
+     * \param terms number of consecutive distances, beginning with the free distance
      * \throws std::invalid_argument if the code is catastrophic
      */
     explicit distance_spectrum(const conv_code& code, unsigned terms = 12);
@@ -40,10 +41,9 @@ public:
      * \brief Returns the union bound on the bit error rate of soft maximum-likelihood
      * decoding.
      *
-     * It is for BPSK over AWGN, unquantised, and includes only the terms of the spectrum
-     * that were computed. It is above the true rate at low Eb/N0, and tight from about
-     * 5 dB for K=7 (Viterbi 1971).
-     * \param ebn0_db Eb/N0 in decibels
+     * The bound is for unquantised BPSK over AWGN, and includes only the computed terms
+     * of the spectrum. It is above the true rate at low Eb/N0, and tight from about 5 dB
+     * for K=7 (Viterbi 1971). \param ebn0_db Eb/N0 in decibels
      */
     double bit_error_bound(double ebn0_db) const;
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts errors, and tests their distribution. */
+/* Counts bit errors and error events, and tests how events are distributed. */
 
 #include "simulation.h"
 #include <algorithm>
@@ -21,7 +21,7 @@ void error_counter::compare(const std::uint8_t* sent,
                             const std::uint8_t* decoded,
                             std::size_t count)
 {
-    // The number of bits that are compared at once, because most bits are correct.
+    // Compares this many bits at once with memcmp(), because most bits are correct.
     constexpr std::size_t stride = 256;
     for (std::size_t first = 0; first < count; first += stride) {
         const auto n = std::min(stride, count - first);
@@ -77,8 +77,8 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
 {
     const auto& at = counter.events_at();
     const std::size_t positions = at.size();
-    // Number of blocks per frame that contain each position; the last block may be
-    // shorter.
+    // For each position in a block, the number of blocks of a frame that have it. The
+    // last block of a frame may be shorter.
     std::vector<double> blocks(positions, 1);
     double total = positions;
     if (frame_bits) {
@@ -87,7 +87,7 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
         }
         total = frame_bits;
     }
-    // Each bin needs enough events for the statistic to follow the chi-square law.
+    // About 20 events per bin suffice for the statistic to follow the chi-square law.
     const auto bins = std::min<std::size_t>(
         { 32, positions, std::max<std::size_t>(2, counter.events() / 20) });
     position_test test;

@@ -10,8 +10,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Larger than any path metric. Between two renormalisations a path adds at most (8 +
-// 1024)·6·127, so that adding to this value does not overflow either.
+// Larger than any path metric. Between two renormalisations, a path metric grows by at
+// most (8 + 1024)·6·127, so this value plus the growth does not overflow.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 
@@ -72,7 +72,7 @@ void maximum_likelihood_decoder::branch_metrics(const std::int8_t* values,
     }
 }
 
-// Performs add-compare-select for a stage; stores one decision bit per state.
+// Performs add-compare-select for one stage. Stores a decision bit per state.
 void maximum_likelihood_decoder::step(std::uint8_t* decisions)
 {
     const unsigned N = d_states;
@@ -82,7 +82,7 @@ void maximum_likelihood_decoder::step(std::uint8_t* decisions)
     const std::uint8_t* odd_word = d_word[1].data();
     metric* next = d_next.data();
     std::uint8_t* odd = d_odd.data();
-    for (unsigned half = 0; half < N; half += N / 2) { // new bit 0, then new bit 1
+    for (unsigned half = 0; half < N; half += N / 2) { // entered by bit 0, then bit 1
         for (unsigned i = 0; i < N / 2; ++i) {
             const unsigned j = half + i;
             const metric even = now[2 * i] + cost[even_word[j]];
@@ -119,9 +119,9 @@ void maximum_likelihood_decoder::run(const std::int8_t* values,
     for (std::size_t stage = 0; stage < stages; ++stage) {
         branch_metrics(values, count, stage);
         step(&d_decisions[stage * bytes]);
-        // The runs of a tail-biting frame compare path metrics with one another, so these
-        // are not renormalised. They stay below `unreachable` in frames of up to 704,000
-        // bits, 2²⁹ / (6·127).
+        // decode_tailbiting() compares the path metrics of several runs, so there is no
+        // renormalisation. The metrics stay below `unreachable` in frames of up to
+        // 704,000 bits (2²⁹ / (6·127)).
         if (d_ends != termination::tailbiting &&
             stage % renormalise_every == renormalise_every - 1) {
             renormalise();
@@ -176,9 +176,10 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
     }
 }
 
-/* A run from equal path metrics gives a lower bound on the path metric of each state's
- * tail-biting path. States are tried in the order of their bounds until no bound can win.
- * This usually takes a few runs per frame instead of one per state. */
+/* A run that starts with equal path metrics ends with a lower bound for each state: no
+ * tail-biting path through this state has a smaller path metric. States are tried in the
+ * order of their bounds, until no remaining state can win. This usually takes a few runs
+ * per frame instead of one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,
                                                    std::size_t count,
                                                    std::size_t bits,

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Maximum-likelihood decoder of whole sequences, fast enough for full-size error-rate
- * runs. It makes the same decisions as reference::maximum_likelihood, ties included. */
+/* A maximum-likelihood decoder of whole sequences that is fast enough for large
+ * error-rate simulations. Its decisions equal those of reference::maximum_likelihood,
+ * even in ties. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
 #define INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
@@ -17,8 +18,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A Viterbi decoder over a whole sequence, with a full traceback.
  *
- * It keeps its working memory, one bit per state and stage, between calls. Only one
- * thread at a time may call it.
+ * Between calls it keeps its working memory, one bit per state and stage. Only one thread
+ * at a time may call decode().
  */
 class maximum_likelihood_decoder
 {
@@ -26,9 +27,11 @@ public:
     maximum_likelihood_decoder(const conv_code& code, termination ends);
 
     /*!
-     * \param values int8 soft values as sent (punctured), positive means bit 0
-     * \param count number of \p values; stages behind them are erased
-     * \param bits information bits of the sequence
+     * Decodes one stream or frame.
+     *
+     * \param values int8 soft values of the sent (not punctured) bits, positive for bit 0
+     * \param count number of \p values; later values are taken as erasures
+     * \param bits number of information bits, without tail
      * \param out receives \p bits decoded bits, one per byte
      */
     void decode(const std::int8_t* values,
@@ -56,7 +59,7 @@ private:
     termination d_ends;
     value_map d_map;
     unsigned d_states;
-    // Output words into state j from the even and from the odd predecessor.
+    // For each state, the output word from its even and from its odd predecessor.
     std::vector<std::uint8_t> d_word[2];
     std::vector<metric> d_cost; // branch metric of each output word
     std::vector<metric> d_metrics, d_next;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that a simulation counts the same errors on a device as on the host, for every
- * batch size. */
+/* Tests that a simulation of a convolutional code counts the same errors on a device as
+ * on the host, whatever the batch size. */
 
 #include "lab/qa_channels.h"
 #include "simulation.h"
@@ -34,8 +34,7 @@ const conv_code k7(7, { 0171, 0133 });
 class viterbi_channels : public qa::device_channels
 {
 protected:
-    // Expects equal numbers of errors on the host and on the device, and returns that
-    // number.
+    // Expects equal error counts on host and device, and returns the number of errors.
     static std::uint64_t equal(const simulation_options& options)
     {
         const auto [host, device] =
@@ -56,7 +55,7 @@ protected:
 
 TEST_F(viterbi_channels, Streams_HaveTheErrorsOfTheHost)
 {
-    // The noise is so strong that each soft value matters.
+    // Strong noise makes every wrong soft value visible in the error counts.
     EXPECT_GT(equal(conv(k7, 1)), 3000u);
     EXPECT_GT(equal(conv(conv_code(7, { 0171, -0133 }), 0)), 3000u);
     EXPECT_GT(equal(conv(conv_code(9, { 0561, 0753, 0711 }), 0)), 1000u);
@@ -147,7 +146,7 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
     o = conv(k7, 1);
     o.decoder.where = backend::cpu;
     refused(o, "CPU");
-    // The same device is listed twice and counts as two devices.
+    // A device that is listed twice counts as two devices, which the simulation refuses.
     o = conv(k7, 1);
     o.decoder.devices = { 0, 0 };
     o.simulated_channel.make = make_device_channel;
@@ -180,7 +179,7 @@ TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
     EXPECT_EQ(r.decoded.events(), 3u);
     EXPECT_EQ(r.decoded.events_at()[99999 % r.decode_length], 1u);
     ASSERT_EQ(r.decode_length, 1024u);
-    EXPECT_EQ(r.decoded.events_at()[1023], 2u); // the first and the last event
+    EXPECT_EQ(r.decoded.events_at()[1023], 2u); // the first and the last error
 }
 
 TEST_F(viterbi_channels, FailedDevice_IsReplacedByTheHost)

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of distance spectra against published tables, and of the bound against a known
+/* Tests distance spectra against published tables, and the union bound against a known
  * figure. */
 
 #include "lab/viterbi/distance_spectrum.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the counting of errors, events and positions. */
+/* Tests the counts of errors, error events and their positions. */
 
 #include "lab/viterbi/simulation.h"
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::vector<std::uint8_t> wrong_at(std::size_t count, std::vector<std::size_t> p
 TEST(error_counter, Errors_CountEventsFramesAndPositions)
 {
     const std::vector<std::uint8_t> sent(1000);
-    // The input has three events of 3, 1 and 2 bits; two of five frames are wrong.
+    // Three events of 3, 1 and 2 wrong bits, in two of five frames.
     const auto decoded = wrong_at(1000, { 5, 6, 36, 68, 411, 412 });
     error_counter counter(30, 200, 64);
     for (std::size_t i = 0; i < 1000; i += 50) { // calls of 50 bits each
@@ -39,7 +39,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     EXPECT_DOUBLE_EQ(counter.confidence(), 1.96 * std::sqrt(9.0 + 1 + 4) / 1000);
     EXPECT_EQ(counter.events_at()[5], 1u);
     EXPECT_EQ(counter.events_at()[68 - 64], 1u);
-    // An error in the frame that begins at bit 400.
+    // The error at bit 411: position 11 of the frame that begins at bit 400.
     EXPECT_EQ(counter.events_at()[11], 1u);
 }
 

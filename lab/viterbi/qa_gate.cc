@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The error-rate gate in a short version: compares the decoder with maximum likelihood on
- * the same noise. bench/viterbi/gate-viterbi is the full version. */
+/* Compares the Viterbi decoder with maximum likelihood on the same noise. This is a short
+ * version of bench/viterbi/gate-viterbi. */
 
 #include "lab/viterbi/distance_spectrum.h"
 #include "lab/viterbi/simulation.h"
@@ -49,7 +49,7 @@ TEST_P(gate, ErrorRate_IsThatOfMaximumLikelihood)
     EXPECT_GE(result.reference.errors(), options.min_errors);
     EXPECT_NEAR(result.ratio, 1, 0.05)
         << result.decoded.errors() << " errors against " << result.reference.errors();
-    if (c.ends == termination::streaming) { // errors are rarer at the ends of frames
+    if (c.ends == termination::streaming) { // in frames, fewer errors occur near the ends
         EXPECT_GT(test_positions(result.decoded, c.frame_bits).p_value, 1e-4);
     }
 }
@@ -84,7 +84,7 @@ TEST(error_rate, TerminatedFrames_AgreeWithIndependentFigure)
     EXPECT_NEAR(result.decoded.rate(), 5.01e-3, 2 * result.decoded.confidence());
 }
 
-// Where the union bound is tight, quantisation keeps the rate slightly above it.
+// The union bound is tight at this Eb/N0; quantisation raises the rate slightly above it.
 TEST(error_rate, ShortCode_MeetsTheUnionBound)
 {
     const conv_code code(3, { 07, 05 });
@@ -97,8 +97,8 @@ TEST(error_rate, ShortCode_MeetsTheUnionBound)
     EXPECT_NEAR(result.decoded.rate() / bound, 1, 0.1);
 }
 
-// Survivors merge within the default overlap. Therefore no more errors begin in the
-// last stages of a block than with maximum likelihood.
+// Survivors merge within the default overlap, so the last stages of a block have no more
+// error events than with maximum likelihood.
 TEST(gate, EndOfABlock_HasNoExcessOfErrors)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);
@@ -114,7 +114,7 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
     }
 }
 
-// Tests the gate itself: it must detect too little overlap, by the rate and at the ends
+// Tests the gate itself: too little overlap must show in the error rate and at the ends
 // of blocks.
 TEST(gate, TooLittleOverlap_IsNoticed)
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the fast maximum-likelihood decoder against the reference. */
+/* Tests the fast maximum-likelihood decoder against the reference. */
 
 #include "channel/awgn.h"
 #include "lab/viterbi/maximum_likelihood.h"
@@ -38,8 +38,8 @@ class every_code : public testing::TestWithParam<conv_preset>
 {
 };
 
-// At 0.5 dB many bits are decoded wrongly, and at an amplitude of 2 many path metrics
-// tie. Equal output therefore shows that the decisions are equal, even in ties.
+// At 0.5 dB many bits are decoded wrongly, and with an amplitude of 2 steps many path
+// metrics are equal. Equal output therefore shows that ties are broken alike.
 TEST_P(every_code, NoisyValues_DecideAsTheReference)
 {
     const auto& p = GetParam();

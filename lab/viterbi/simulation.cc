@@ -16,7 +16,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-constexpr std::uint64_t usual_segment = 1u << 16; // bits
+constexpr std::uint64_t usual_segment = 1u << 16; // information bits
 
 // Returns the largest number of correct bits between two errors of one event.
 unsigned event_gap(const simulation_options& options)
@@ -29,7 +29,7 @@ std::uint64_t round_up(std::uint64_t x, std::uint64_t unit)
     return (x + unit - 1) / unit * unit;
 }
 
-// A segment: a part of the stream, or whole frames.
+// A part of the stream, or several whole frames, that one thread makes.
 struct segment {
     std::vector<std::uint8_t> bits; // sent bits, one per byte
     std::vector<std::byte> items;   // soft values for the decoder
@@ -37,7 +37,7 @@ struct segment {
     std::vector<std::uint8_t> reference;
 };
 
-// A source of the segments of a simulation, which any thread can request in any order.
+// A source of the segments of a simulation. Threads can make segments in any order.
 class source
 {
 public:
@@ -54,7 +54,7 @@ public:
         d_margin = round_up(16 * plan.overlap, segment_unit(options));
     }
 
-    // Returns the number of bits of a segment; a simulation ends after a whole segment.
+    // Returns the number of information bits per segment.
     static std::uint64_t segment_bits(const simulation_options& options)
     {
         const auto wanted =
@@ -91,8 +91,8 @@ private:
     // Encodes `count` information bits of the stream, beginning with bit `first`.
     std::vector<std::uint8_t> encode(std::uint64_t first, std::uint64_t count) const
     {
-        // Also encodes up to eight puncturing periods of earlier bits, which fill the
-        // register: at least K−1 bits, if the stream has them.
+        // First encodes earlier bits, up to eight puncturing periods, to fill the
+        // encoder's register.
         const auto before = std::min<std::uint64_t>(first, 8 * d_code.period());
         std::vector<std::uint8_t> bits(before + count);
         d_data.bits(first - before, bits.size(), bits.data());
@@ -112,7 +112,8 @@ private:
         if (!d_options.reference) {
             return;
         }
-        // Decodes beyond the segment, so that its bits are far from both ends.
+        // Decodes a margin before and after the segment too, so that the segment's bits
+        // are far from both ends.
         const auto lead = std::min(first, d_margin);
         const auto all = lead + count + d_margin;
         const auto wide = encode(first - lead, all);
@@ -152,7 +153,7 @@ private:
     {
         const auto end = items.size();
         const auto n = coded.size();
-        std::vector<std::uint8_t> sent(n); // the channel maps 0 to positive values
+        std::vector<std::uint8_t> sent(n); // awgn_channel sends 0 as a positive value
         std::transform(coded.begin(), coded.end(), sent.begin(), [this](auto bit) {
             return bit ^ d_decoder.positive_bit;
         });
@@ -183,8 +184,8 @@ private:
         }
     }
 
-    // Returns the int8 values that the decoder's quantiser makes of the same items;
-    // positive means bit 0.
+    // Returns the received values of coded bits as the decoder quantises them: int8,
+    // positive for bit 0.
     std::vector<std::int8_t> as_int8(std::uint64_t first,
                                      const std::vector<std::uint8_t>& coded) const
     {
@@ -226,7 +227,8 @@ private:
     std::uint64_t d_margin;
 };
 
-// An estimator of the ratio of two sums from their parts per segment.
+// An estimator of the ratio of two sums, with a confidence interval from the variation
+// between segments.
 class ratio_estimator
 {
 public:
@@ -327,7 +329,7 @@ private:
         }
     }
 
-    // Compares decoded bits; returns whether there were any.
+    // Pulls and compares decoded bits; returns whether there were any.
     bool collect()
     {
         bool any = false;
@@ -378,7 +380,7 @@ private:
     std::size_t d_item_bytes;
     simulation_result d_result;
     ratio_estimator d_ratio;
-    std::deque<segment> d_waiting; // segments pushed but not yet compared completely
+    std::deque<segment> d_waiting; // pushed segments that are not yet completely compared
     std::vector<std::uint8_t> d_buffer;
     std::size_t d_offset = 0; // number of compared bits of d_waiting.front()
     std::uint64_t d_segment_errors = 0;
@@ -386,7 +388,7 @@ private:
     bool d_stop = false;
 };
 
-// A counter of the errors of a simulation on a device, equivalent to `simulation`.
+// Counts the errors of a simulation on a device. The result equals that of `simulation`.
 class device_simulation
 {
 public:
@@ -422,8 +424,8 @@ public:
     }
 
 private:
-    // Counts up to the end of one segment at a time, because the simulation may end
-    // there.
+    // Counts segment by segment, because the simulation ends after the segment in which
+    // min_errors is reached.
     bool take(std::uint64_t bits, const std::vector<std::uint64_t>& wrong)
     {
         auto& counted = d_result.decoded;
@@ -471,8 +473,8 @@ awgn_channel channel_of(const simulation_options& options)
         const conv_encoder_kernel encoder(o.code, o.ends, o.frame_bits);
         rate = double(o.frame_bits) / encoder.coded_bits(o.frame_bits);
     }
-    // Float input is quantised with soft_scale, for the decoder and for the reference, so
-    // its amplitude does not depend on options.amplitude.
+    // options.amplitude is in int8 steps and does not apply to float input, which the
+    // decoder quantises with soft_scale.
     const bool floats = o.format == soft_format::float32;
     return awgn_channel(options.ebn0_db,
                         rate,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulation of the error rates of a viterbi_decoder, and of maximum likelihood on the
- * same noise. */
+/* Simulates the error rates of a viterbi_decoder, and of maximum-likelihood decoding on
+ * the same noise. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_SIMULATION_H
 #define INCLUDED_GPUFEC_VITERBI_SIMULATION_H
@@ -20,24 +20,24 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A counter of bit errors and error events.
  *
- * A Viterbi decoder errs in bursts. Errors with at most \p gap correct bits between
- * them, in the same frame, are one event; events are independent, bits are not.
+ * Errors of a Viterbi decoder come in bursts. Errors in the same frame with at most
+ * \p gap correct bits between them form one event. Unlike errors, events are independent.
  */
 class error_counter
 {
 public:
     /*!
      * \param gap largest number of correct bits between two errors of one event
-     * \param frame_bits bits per frame; 0: no frames
-     * \param positions length of a parallel block, for events_at()
+     * \param frame_bits information bits per frame; 0: streaming
+     * \param positions bits per parallel block, for events_at()
      */
     error_counter(unsigned gap, unsigned frame_bits, unsigned positions);
 
-    //! Compares the next \p count bits, one per byte.
+    //! Compares and counts the next \p count bits, one per byte.
     void
     compare(const std::uint8_t* sent, const std::uint8_t* decoded, std::size_t count);
-    //! Counts the next \p count bits. \p wrong to \p wrong_end are the ascending indices
-    //! of the wrong ones; the first bit has index \p first.
+    //! Counts the next \p count bits. \p wrong to \p wrong_end is the range of the wrong
+    //! bits' indices, in ascending order. The first bit has index \p first.
     void add(std::uint64_t count,
              const std::uint64_t* wrong,
              const std::uint64_t* wrong_end,
@@ -66,23 +66,24 @@ private:
     std::uint64_t d_events = 0;
     std::uint64_t d_frame_errors = 0;
     std::uint64_t d_last_error = 0; // index + 1; 0: none yet
-    double d_squares = 0;           // squared sizes of the completed events
+    double d_squares = 0;           // sum of squared sizes of completed events
     std::uint64_t d_event_size = 0;
     std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame
 };
 
-//! A chi-square test whether events are distributed evenly over a parallel block.
+//! The result of a chi-square test whether events are distributed uniformly over the
+//! positions of a parallel block.
 struct position_test {
     std::vector<std::uint64_t> events; //!< events per bin, in the order of positions
-    std::vector<double> expected; //!< expected events per bin if all positions were alike
+    std::vector<double> expected; //!< expected events per bin, if uniformly distributed
     double chi_square = 0;
     unsigned degrees = 0;
     double p_value = 1; //!< probability of a chi-square at least this large
 };
 
-//! Tests the positions of events. \p frame_bits is 0 for streaming. With frames a small
-//! p-value can be normal: events are rarer near known end states, and an event that wraps
-//! round a tail-biting frame counts at position 0.
+//! Tests the positions of events. \p frame_bits is 0 for streaming. With frames, a small
+//! p-value is no sign of a fault: events are rarer near known end states, and an event
+//! that wraps round a tail-biting frame counts at position 0.
 position_test test_positions(const error_counter& counter, unsigned frame_bits);
 
 struct simulation_options;
@@ -108,8 +109,8 @@ struct simulation_options {
     double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
     double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
     std::uint64_t seed = 1; //!< seed of data and noise
-    //! Stops after the segment in which each decoder reaches this many errors; 0: only at
-    //! max_bits.
+    //! The simulation ends after the segment in which each decoder has reached this many
+    //! errors, or at max_bits. 0: only at max_bits.
     std::uint64_t min_errors = 100;
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
@@ -141,12 +142,12 @@ struct simulation_result {
     //! Number of the decoder's errors in each tenth of max_bits.
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
     std::string backend, device;  //!< of the decoder
-    std::string channel = "host"; //!< "host" or "device": generated data and noise
-    unsigned decode_length = 0;   //!< D
-    unsigned overlap = 0;         //!< L
+    std::string channel = "host"; //!< "host" or "device", which generated data and noise
+    unsigned decode_length = 0;   //!< D, of the decoder
+    unsigned overlap = 0;         //!< L, of the decoder
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
-    //! Half-width of the 95 % confidence interval of \p ratio; both decoders see the same
-    //! noise.
+    //! Half-width of the 95 % confidence interval of \p ratio. It takes into account that
+    //! both decoders see the same noise.
     double ratio_confidence = 0;
 };
 
@@ -154,17 +155,18 @@ struct simulation_result {
  * \brief Encodes random data, sends them over an AWGN channel, decodes, and counts
  * errors.
  *
- * The data are one stream, or frames, in segments that threads or the device make. The
- * result does not depend on the device, the number of threads or the batches. \p progress
- * is called after each segment, or after each batch of the device.
- * \throws std::invalid_argument, or std::runtime_error if the decoder fails or does not
- *         return all bits
+ * The data form one stream, or frames. The result does not depend on the device, the
+ * number of threads or the batch size. \p progress is called after each segment (about
+ * 65,536 bits) on the host, or after each batch on a device. \throws
+ * std::invalid_argument, or std::runtime_error if the decoder fails or does not return
+ * all bits.
  */
 simulation_result simulate(
     const simulation_options& options,
     const std::function<void(const simulation_result&)>& progress = [](const auto&) {});
 
-//! Returns the decoder's input in simulate(), for at least max_bits.
+//! Returns the soft values that simulate() would push to the decoder, for at least
+//! max_bits information bits.
 std::vector<std::byte> received_items(const simulation_options& options);
 
 } // namespace gr::gpufec::viterbi

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the rate of decoding batches of given input. */
+/* Measures the rate of decoding batches that are filled with given soft values. */
 
 #ifndef INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
 #define INCLUDED_GPUFEC_LAB_VITERBI_SLOT_BENCHMARK_H
@@ -14,12 +14,14 @@ namespace gr::gpufec::viterbi {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! Fills the slots with \p items, int8 or packed4 values that are repeated.
+    //! Fills the slots with repetitions of \p items: soft values in the format of
+    //! \p options, int8 or packed4.
     slot_benchmark(const viterbi_options& options, const std::vector<std::byte>& items);
 
     //! Returns the number of decoded bits per batch.
     double bits() const { return d_bits; }
-    //! Returns the rate in decoded bits per second; see batches_per_second().
+    //! Returns decoded bits per second, from pinned slots to pinned slots. \p duration is
+    //! in seconds.
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }
 
 private:

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forward error correction on a GPU, or on the CPU without one, for arrays.
 
-viterbi_decode, ldpc_decode and sync_decode decode NumPy arrays, or arrays on a CUDA device,
-whose result is on that device too. conv_encode, ldpc_encode and sync_encode encode; random_bits
-makes data, and awgn and bsid simulate channels.
-viterbi_decoder, ldpc_decoder and sync_decoder are decoder objects for repeated use.
-conv_presets() lists the convolutional codes of the standards, ldpc_code() describes an
-LDPC code, and codebook_*() make codebooks for sync_decode. pinned_empty() makes arrays
-that a GPU reads at full speed.
+viterbi_decode, ldpc_decode and sync_decode decode arrays of NumPy, or arrays on a CUDA device; the
+result of the latter is on the same device. viterbi_decoder, ldpc_decoder and sync_decoder are
+decoder objects for repeated use. conv_encode, ldpc_encode and sync_encode encode; random_bits makes
+data; awgn and bsid simulate channels. conv_presets() lists the convolutional codes of standards,
+ldpc_code() describes an LDPC code, and codebook_*() make codebooks for sync_decode. pinned_empty()
+makes arrays that a GPU reads at full speed.
 
-gnuradio.gpufec, GNU Radio's module, has the same functions beside its blocks.
+The GNU Radio module gnuradio.gpufec has the same functions, and blocks.
 """
 
 from ._gpufec import __version__

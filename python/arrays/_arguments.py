@@ -19,12 +19,13 @@ from ._gpufec import conv_presets
 
 
 def refuse(name, what, allowed):
-    """Raises an error that names an argument, its value and the allowed values."""
+    """Raises a ValueError that names an argument, its value and the allowed values."""
     raise ValueError(f"{name} is {what}: allowed are {allowed}")
 
 
 def integer(name, value, allowed="integers", least=-math.inf, most=math.inf):
-    """Converts an integer of Python, NumPy or a similar type to a Python int."""
+    """Converts an integer of any type to a Python int. Refuses other values, and integers below
+    `least` or above `most`."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -35,22 +36,22 @@ def integer(name, value, allowed="integers", least=-math.inf, most=math.inf):
 
 
 def brief(value):
-    """Returns the text of a value, shortened for a message."""
+    """Returns the repr of a value, shortened to about 40 characters for an error message."""
     text = repr(value)
     return text if len(text) <= 40 else text[:40] + "..."
 
 
 def _meant(name, value, default):
-    """Returns the string that a number probably stands for: "1/2" for the rate 0.5, the name of
-    a frame size, or else the default value."""
+    """Returns the string that the user of a number probably meant: "1/2" for a rate of 0.5,
+    "normal" for 64800, otherwise the parameter's default."""
     if name == "rate" and math.isfinite(value):
         return str(fractions.Fraction(float(value)).limit_denominator(180))
     return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)
 
 
 def check_kind(name, value, default):
-    """Refuses a value that is not of the type of the parameter's default value."""
-    if name == "constraint_length" and isinstance(value, str): # probably a preset
+    """Refuses a value whose type differs from that of the parameter's default value."""
+    if name == "constraint_length" and isinstance(value, str): # perhaps the name of a preset
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
         if preset:
             raise ValueError(f'{name} is {brief(value)}: preset="{preset}"?\n'
@@ -67,7 +68,7 @@ def check_kind(name, value, default):
     elif isinstance(default, float):
         if not isinstance(value, numbers.Real):
             refuse(name, brief(value), "numbers")
-    elif isinstance(default, str) and name != "message_positions": # a name or a list
+    elif isinstance(default, str) and name != "message_positions": # which takes a name or a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
             refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))
@@ -79,12 +80,12 @@ def check_kind(name, value, default):
                        "" if name == "lock_presets" else 0)
 
 
-# Parameter names of other programs, and the corresponding names here.
+# Names that other programs use for a parameter, and the name of the parameter here.
 _ALIASES = {"modcod": "rate"}
 
 
 def check_names(signature, args, kwargs):
-    """Raises a TypeError that explains the mismatch if arguments do not fit a signature."""
+    """Raises a TypeError with an explanation if arguments do not fit a signature."""
     names = [n for n in signature.parameters if n != "self" and n[0] != "_"]
     for name in kwargs:
         if name not in signature.parameters:
@@ -100,7 +101,8 @@ def check_names(signature, args, kwargs):
 
 
 def named_arguments(function):
-    """Decorates a function so that errors name arguments that are unknown or of a wrong type."""
+    """Decorates a function so that unknown arguments, and values of a wrong type, raise errors that
+    name them."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random bits and simulated channels, which a seed makes reproducible."""
+"""Random bits and simulated channels. The same seed gives the same result."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ def random_bits(shape, seed=1, first=0):
     Args:
         shape : shape of the array, or the number of bits
         seed : seed of the bits, 0 to 2^64 - 1
-        first : number of the first bit, 0 to 2^64 - 1. Bit n of the array, in C order, depends on
-            seed and first + n alone.
+        first : number of the first bit, 0 to 2^64 - 1. Bit n of the array, in C order, depends only
+            on seed and first + n.
 
     Returns:
         A uint8 array of that shape, of zeros and ones.
@@ -42,26 +42,27 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
         ebn0_db : Eb/N0 in dB, -100 or more; inf for no noise
         rate : information bits per bit that is sent, above 0 and up to 1; Eb is the energy per
             information bit
-        seed : seed of the noise, 0 to 2^64 - 1. The noise of bit n, in C order, depends on seed
-            and first + n alone.
-        soft_input : format of the values, as decoders name it: "int8"; "float", of amplitude 1;
+        seed : seed of the noise, 0 to 2^64 - 1. The noise of bit n, in C order, depends only on
+            seed and first + n.
+        soft_input : format of the result, as decoders name it: "int8"; "float", of amplitude 1;
             "packed4", two 4-bit two's complement values per byte, the first in the high nibble;
-            "uint8", offset binary, int8 plus 128
-        amplitude : int8 and uint8 steps of a value without noise, above 0 and up to 127. The
-            packed4 amplitude scales with it: 4.4 steps at 32.
+            "uint8", offset binary, which is int8 plus 128
+        amplitude : magnitude of a value without noise in int8 or uint8 steps, above 0 and up to
+            127. The magnitude of packed4 values is proportional: 4.4 steps at 32.
         first : number of the first bit, 0 to 2^64 - 1
         positive_bit : the bit, 0 or 1, that a positive soft value means
 
     Returns:
         An array of the shape of bits, of type int8, float32 or uint8. With packed4, the array
         is uint8 and its last dimension is halved; the last dimension of bits must be even.
-        Quantised values are rounded, and limited to ±127 (packed4: ±7). NumPy's int8 wraps around beyond that range:
-        convert values, as by values.astype("float32"), before you scale or add them.
+        Quantised values are rounded, and limited to ±127 (packed4: ±7). NumPy's int8 wraps
+        around: convert values, for example with values.astype("float32"), before you scale or
+        add them.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
             allowed
-        TypeError : if bits is no array
+        TypeError : if bits is not an array
     """
     array = bits_of("bits", bits)
     check_kind("ebn0_db", ebn0_db, 0.0)
@@ -82,10 +83,10 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
 def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphabet=2):
     """Sends frames over a channel that inserts, deletes and substitutes symbols (BSID channel).
 
-    For each symbol the channel draws an event: insertion of a random symbol (p_insert), after
-    which it draws again; deletion (p_delete); or else transmission. This is the channel of J. A.
-    Briffa: Graphics processing unit implementation and optimisation of a flexible maximum
-    a-posteriori decoder for synchronisation correction (2014), section 2.2.
+    For each symbol the channel draws an event: with probability p_insert it inserts a random symbol
+    and draws again; with p_delete it deletes the symbol; otherwise it transmits it. This is the
+    channel of J. A. Briffa: Graphics processing unit implementation and optimisation of a flexible
+    maximum a-posteriori decoder for synchronisation correction (2014), section 2.2.
 
     Args:
         symbols : uint8, one channel symbol per byte, below alphabet, in memory of the host:
@@ -97,13 +98,13 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
         alphabet : number of channel symbols, 2 to 16
 
     Returns:
-        The received symbols of all frames, one frame after the other, uint8 (items,), and the
+        The received symbols of all frames, concatenated, uint8 (items,), and the
         length of each frame, int64 (frames,). sync_decode() takes both.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
             allowed
-        TypeError : if symbols is no array
+        TypeError : if symbols is not an array
     """
     array = host_array("symbols", symbols, np.uint8)
     if array.ndim not in (1, 2):

@@ -1,6 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Code that all array decoders share: status, options, formats, and streams in parts."""
+"""Code that all array decoders share: status, options, formats, and streams that arrive in
+parts."""
 
 import os
 import sys
@@ -34,7 +35,8 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Returns a verdict on the input, and issues it as a warning at the line of the user's call."""
+    """Returns a verdict on the input. If it is not empty, also issues it as a RuntimeWarning that
+    points at the line of the user's call."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -48,8 +50,7 @@ def run_options(batch, slots, backend, device, devices, threads, most=0):
     backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
             "devices": list(devices), "threads": threads, "most": most,
-            # Several threads copy the input, because one thread copies less than a GPU's
-            # bus can carry.
+            # One thread copies the input more slowly than the bus of a GPU transfers it.
             "copy_threads": min(4, len(os.sched_getaffinity(0)))}
 
 
@@ -73,16 +74,16 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format in the spelling of `known`. The empty string, which stands for
-    the format of the array's type, is returned unchanged."""
+    """Returns the name of a format in the spelling of `known`; refuses other names. Returns "",
+    which means the format of the array's type, unchanged."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
 
 
 def format_of(view, soft_input, known):
-    """Returns the format of an array: the requested one, which must fit the array's type, or,
-    for "", that of the type."""
+    """Returns the format of an array's values. A requested format must fit the type of the array;
+    "" selects the format of the type."""
     soft_input = known_format(soft_input, known)
     if not soft_input:
         formats = [name for name in known if view.dtype == np.dtype(SOFT_TYPES[name][0])]
@@ -103,7 +104,8 @@ _OF_SYMBOLS = 'gpu_ldpc_dvbs2(soft_input="symbols") takes symbols'
 
 
 def _refuse_complex(view, known):
-    """Refuses a complex array, and says how to convert it to real soft values."""
+    """Refuses a complex array, with an error that explains how to convert it to real soft
+    values."""
     if view.dtype.kind == "c":
         cast = "" if view.dtype == np.complex64 else ".astype(numpy.complex64)"
         raise ValueError(f"{view.name} is of type {view.dtype}: to decode I and Q as soft values, "
@@ -113,17 +115,18 @@ def _refuse_complex(view, known):
 
 
 def warn_unused(why, **differs):
-    """Warns of arguments that differ from their defaults and have no effect."""
+    """Warns of arguments that have no effect. `differs` has for each whether its value differs from
+    the default."""
     names = [name for name, other in differs.items() if other]
     if names:
         warn_of(f"without effect: {', '.join(names)} ({why})")
 
 
 class _Streaming:
-    """Base of decoders of streams that are passed in several arrays."""
+    """A base class for decoders of streams that are passed in several arrays."""
 
     _stream = None # the format of a stream that has not ended
-    _verdict = "" # the verdict of the last warning
+    _verdict = "" # the last verdict that was issued as a warning
 
     def _check_next(self, view, soft_input):
         if view.device is not None:
@@ -133,7 +136,7 @@ class _Streaming:
             refuse(view.name, f"of type {view.dtype}", "the type that the stream began with")
 
     def _decode_next(self, decoder, soft_input, address, items, last):
-        self._stream = None # remains after an exception, which discards the stream
+        self._stream = None # stays None if an exception discards the stream
         found = decoder.decode_stream(address, items, last)
         self._stream = None if last else soft_input
         return found

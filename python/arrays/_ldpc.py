@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""LDPC codes: decoder and encoder of arrays."""
+"""Decodes and encodes arrays with LDPC codes."""
 
 import threading
 
@@ -20,7 +20,7 @@ class ldpc_decoder:
     The decoder keeps its memory and threads between calls; ldpc_decode() creates them
     in each call. The parameters and their errors are those of ldpc_decode(). If several
     Python threads use one decoder, their calls run one after the other. Each call takes
-    whole frames and does not depend on earlier calls. The attribute code is the ldpc_code.
+    whole frames and does not depend on earlier calls. The attribute `code` is an ldpc_code.
     """
 
     @named_arguments
@@ -40,7 +40,7 @@ class ldpc_decoder:
                         packed_output, schedule, offset, normalization, positive_bit)
         self._decoders = {}
         self._lock = threading.Lock()
-        self._decoder(soft_input or "int8") # checks the parameters
+        self._decoder(soft_input or "int8") # refuses wrong parameters now
         self._unused_scale = llr_scale != 2 and self._type is np.uint8
         kind = algorithm.lower()
         warn_unused(f'algorithm is "{algorithm}"',
@@ -88,15 +88,15 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
     Args:
         values : int8 (llr_scale steps per nat), uint8 (the same in offset binary, with 128 for
             0) or float32 (nats), one value per bit that is sent: (frames, sent), one frame per
-            row, or (frames·sent,), with the sent of ldpc_code(). An array on a CUDA device is
-            decoded by that device.
+            row, or (frames·sent,), where sent is an attribute of ldpc_code(). An array on a CUDA
+            device is decoded by that device.
         standard : "dvbs2" (EN 302 307-1), "dvbs2x" (EN 302 307-2), "dvbt2" (EN 302 755),
             "ccsds_c2" and "ccsds_ar4ja" (CCSDS 131.0-B), "wifi" (IEEE 802.11), "nr" (3GPP
             TS 38.212)
         frame_size : one of ldpc_code.frame_sizes(standard)
         rate : one of ldpc_code.rates(standard, frame_size)
-        code_file : path of an alist file or a base matrix, whose code replaces that of the three
-            above; "": none
+        code_file : path of an alist file or a base matrix, which defines the code in place of the
+            three parameters above; "": none
         soft_input : "int8", "float" or "uint8"; "": the format of the type of values
         llr_scale : steps per nat of int8 and uint8 values, and of LLRs that are output, above 0
         algorithm : "offset_min_sum", "normalized_min_sum" or "min_sum"
@@ -119,24 +119,25 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
             precision "float", one that decreases with the distance to the second-smallest
             magnitude
         normalization : factor of normalized_min_sum; negative: the default of the code
-        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
-            (): that one
+        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
+            device; (): use device
         positive_bit : the bit, 0 or 1, that a positive value means, in values and output
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they have no message bits
         out : an array of the result's shape and type to write to, which shares no memory with
-            values; None: a new array, on the device of values if that is on one
+            values; None: a new array, in host memory or on the device, where values is
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
 
     Returns:
-        The bits (uint8) or LLRs (int8), (frames, items), or (frames·items,) for values of one
-        dimension; and a decode_status with iterations and unsatisfied, uint32 (frames,): the
-        number of iterations, and the number of checks that the decided bits violate, 0 for a
-        codeword; and verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning
-        too.
+        The bits (uint8) or LLRs (int8), of shape (frames, items), or (frames·items,) if values has
+        one dimension; and a decode_status, which also has:
+          - iterations: the number of iterations, uint32 (frames,)
+          - unsatisfied: the number of checks that the decided bits violate, uint32 (frames,); 0
+            for a codeword
+          - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
@@ -168,21 +169,21 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
             TS 38.212)
         frame_size : one of ldpc_code.frame_sizes(standard)
         rate : one of ldpc_code.rates(standard, frame_size)
-        code_file : path of an alist file or a base matrix, whose code replaces that of the three
-            above; "": none
+        code_file : path of an alist file or a base matrix, which defines the code in place of the
+            three parameters above; "": none
         packed_input : messages has eight bits per byte, the first most significant, each message
             padded to a byte; else one bit per byte, 0 or 1
         packed_output : likewise for the result
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
+        shortened : positions of the codeword that are 0 and not sent; they have no message bits
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0
 
     Returns:
-        The sent bits of each codeword, uint8: (frames, items), or (frames·items,) for messages
-        of one dimension. The padding bits of a packed row are 0.
+        The sent bits of each codeword, uint8: (frames, items), or (frames·items,) if messages has
+        one dimension. The padding bits of a packed row are 0.
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of arrays, and views of them, in memory of the host or of a device."""
+"""Checks arrays in memory of the host or of a CUDA device, and makes views of them."""
 
 import math
 import operator
@@ -13,8 +13,8 @@ from ._arguments import integer, refuse
 
 
 def _check_numpy(version, pybind11):
-    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which finds strides
-    of 0 in the arrays of NumPy 2."""
+    """Refuses NumPy 2 if the bindings were built with a pybind11 before 2.12, which misreads the
+    strides of NumPy 2's arrays as 0."""
     if int(version.split(".")[0]) >= 2 and pybind11 < (2, 12):
         raise ImportError(f"gpufec was built with pybind11 {'.'.join(map(str, pybind11))}, and "
                           f"NumPy is {version}: NumPy 2 needs a build with pybind11 2.12 or "
@@ -29,8 +29,8 @@ class device_array:
     """An array in the memory of a CUDA device, in C order.
 
     CuPy, PyTorch, JAX and Numba accept it directly, by DLPack or __cuda_array_interface__:
-    cupy.asarray(a), torch.from_dlpack(a). All work on the contents of a result is finished when
-    a decoder returns it, so no CUDA stream has to wait.
+    cupy.asarray(a), torch.from_dlpack(a). The contents of a decoder's result are complete when the
+    decoder returns it, so no CUDA stream has to wait for them.
 
     Args:
         shape : shape of the array, whose contents are not initialised
@@ -93,7 +93,7 @@ def to_device(array, device=0):
     """Returns a copy of a NumPy array in the memory of a CUDA device.
 
     Args:
-        array : a NumPy array, or what numpy.ascontiguousarray() converts to one
+        array : a NumPy array, or anything that numpy.ascontiguousarray() converts to one
         device : number of the CUDA device
 
     Returns:
@@ -137,7 +137,8 @@ def pinned_empty(shape, dtype=np.int8):
 
 
 def shape_and_size(shape, item=1):
-    """Returns a shape as a tuple, and its number of elements of `item` bytes each."""
+    """Returns a shape, given as a tuple or a number, as a tuple, and its number of elements.
+    Refuses invalid shapes; `item` is the size of an element in bytes."""
     shape = (shape,) if np.isscalar(shape) else tuple(shape)
     shape = tuple(integer("shape", n) for n in shape)
     size = math.prod(shape)
@@ -147,9 +148,9 @@ def shape_and_size(shape, item=1):
 
 
 class array_view:
-    """Location, shape and type of an array. The view keeps the array alive."""
+    """Address, shape, type and device (None: host) of an array. The view keeps the array alive."""
 
-    read_only = False # True only for arrays whose __cuda_array_interface__ says so
+    read_only = False # True only if the array's __cuda_array_interface__ says so
 
     def __init__(self, name, keep, address, shape, dtype, device=None, nbytes=None):
         self.name, self.keep, self.address = name, keep, address
@@ -165,7 +166,6 @@ class array_view:
         return math.prod(self.shape)
 
     def overlaps(self, other):
-        """Returns whether two views overlap in memory."""
         return max(self.address, other.address) < min(self.address + self.nbytes,
                                                       other.address + other.nbytes)
 
@@ -194,13 +194,13 @@ def _is_dense(shape, strides):
 def _from_dlpack(name, array):
     """Returns an object that keeps a DLPack array alive, and the array's address, shape, strides in
     items, dtype, stream and device."""
-    # The legacy default stream is requested, so that earlier work on the array's own
-    # stream is complete before the decoder reads the array.
+    # stream=1 is CUDA's legacy default stream. The producer makes it wait for earlier work on the
+    # array, and the decoder then waits for it.
     capsule = array.__dlpack__(stream=1)
     try:
         address, shape, strides, code, bits, device = _core.read_dlpack(capsule)
         kind = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}[code]
-        dtype = np.dtype(f"{kind}{bits / 8:g}") # fails for a fraction of a byte
+        dtype = np.dtype(f"{kind}{bits / 8:g}") # raises TypeError for a fraction of a byte
     except (KeyError, TypeError):
         refuse(name, f"an array of items of {bits} bits", "NumPy's types")
     except ValueError as error:
@@ -209,8 +209,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Does the same as _from_dlpack() for __cuda_array_interface__, but returns whether the array
-    is read-only in place of the device."""
+    """Returns the same for an array with __cuda_array_interface__ as _from_dlpack() for a DLPack
+    array, except the last entry: whether the array is read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]
@@ -232,7 +232,7 @@ def _from_interface(name, array):
 
 
 def _device_view(name, array):
-    """Returns the view of an array on a device, after waiting for the work on its stream."""
+    """Returns the view of a device array, after waiting for earlier work on its stream."""
     device, read_only = None, False
     if hasattr(array, "__dlpack__"):
         keep, address, shape, strides, dtype, stream, device = _from_dlpack(name, array)
@@ -269,7 +269,8 @@ def refuse_mask(name, array):
 
 
 def view_of(name, array):
-    """Returns the view of an array that decoders accept, and refuses others."""
+    """Returns a view of an array of NumPy, with DLPack or with __cuda_array_interface__. Refuses
+    arrays that decoders do not accept: masked, not contiguous, or in foreign byte order."""
     if isinstance(array, np.ndarray):
         refuse_mask(name, array)
         if not array.flags.c_contiguous:
@@ -298,7 +299,7 @@ def view_of(name, array):
 
 
 def require_type(view, *dtypes):
-    """Returns a view that has one of the types, and refuses others."""
+    """Returns the view if its type is one of `dtypes`, and refuses it otherwise."""
     if view.dtype not in [np.dtype(d) for d in dtypes]:
         refuse(view.name, f"of type {view.dtype}",
                " and ".join(str(np.dtype(d)) for d in dtypes))
@@ -306,7 +307,8 @@ def require_type(view, *dtypes):
 
 
 def host_array(name, array, *dtypes):
-    """Returns a host array of one of the types as a NumPy array that shares its memory."""
+    """Returns a NumPy array that shares the memory of a host array. Refuses arrays on a device, and
+    types other than `dtypes`."""
     view = require_type(view_of(name, array), *dtypes)
     if view.device is not None:
         refuse(name, "on a CUDA device", "arrays of the host (.get(), .cpu(), .numpy())")
@@ -314,8 +316,8 @@ def host_array(name, array, *dtypes):
 
 
 def row_count(view, items, what):
-    """Returns the number of rows, of `items` elements each, of an array of one or two
-    dimensions."""
+    """Returns the number of rows of `items` elements in an array of one or two dimensions. Refuses
+    other shapes; `what` names the rows in the error."""
     if view.ndim == 2 and view.shape[1] == items:
         return view.shape[0]
     if view.ndim == 1 and items and view.shape[0] % items == 0:
@@ -325,9 +327,10 @@ def row_count(view, items, what):
 
 
 class output_array:
-    """The output array of a call: `out` if given, else a new array in the input `view`'s memory.
+    """The output array of a call: `out` if given, otherwise a new array in host memory or on the
+    device, where the input `view` is.
 
-    `out` may share no memory with the input or the `others`.
+    `out` must not overlap the input or `others` in memory.
     """
 
     def __init__(self, out, shape, dtype, view, *others):
@@ -358,7 +361,7 @@ class output_array:
 
 
 def bits_of(name, bits):
-    """Returns a NumPy array of bits, one per byte, each 0 or 1."""
+    """Returns `bits` as a NumPy array with one bit per byte. Refuses values above 1."""
     array = host_array(name, bits, np.uint8, np.bool_).view(np.uint8)
     if array.size and array.max() > 1:
         refuse(f"the largest entry of {name}", int(array.max()), "0 and 1")
@@ -381,8 +384,8 @@ def packed_bytes(name, array, level=4):
 
 
 def packed_rows(name, array, bits, packed):
-    """Returns an array of one or two dimensions as rows of `bits` packed bits. Unless `packed`,
-    the array has one bit per byte."""
+    """Returns an array of one or two dimensions as rows of `bits` packed bits each. `packed` tells
+    whether the array has packed bits or one bit per byte."""
     if packed:
         array = packed_bytes(name, array, 5)
         size = (bits + 7) // 8

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decoder and encoder of arrays for channels that insert and delete symbols."""
+"""Decodes and encodes arrays for channels that insert and delete symbols."""
 
 import threading
 
@@ -57,7 +57,7 @@ class sync_decoder(_Streaming):
         self._decoders = {}
         self._lock = threading.Lock()
         if not _most:
-            self._decoder(soft_input or "hard", False) # checks the parameters
+            self._decoder(soft_input or "hard", False) # refuses wrong parameters now
 
     def _decoder(self, soft_input, priors):
         key = (soft_input, priors)
@@ -78,7 +78,7 @@ class sync_decoder(_Streaming):
         """Decodes an array; sync_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() began a stream that flush() has not ended
+            RuntimeError : also if push() has begun a stream that flush() has not ended
         """
         view, soft_input = self._received(received)
         require_device(view, self._run)
@@ -108,8 +108,8 @@ class sync_decoder(_Streaming):
     def push(self, received):
         """Decodes the next items of a stream, in mode "stream".
 
-        The results of all calls up to flush(), joined, equal the result of decode() for
-        all items at once.
+        The concatenated results of all calls up to flush() equal the result of decode() for all
+        items.
 
         Args:
             received : any number of items, as sync_decode() takes them in mode "stream", in
@@ -120,7 +120,7 @@ class sync_decoder(_Streaming):
 
         Raises:
             ValueError : if received is refused, or in mode "framed"
-            TypeError : if received is no array
+            TypeError : if received is not an array
             RuntimeError : if backend is "cuda" and the device fails, which discards the stream
         """
         view, soft_input = self._received(received)
@@ -190,8 +190,8 @@ class sync_decoder(_Streaming):
 
 
 def _of_likelihoods(view, alphabet):
-    """Returns the view without its last dimension, which has a likelihood for each symbol of
-    the alphabet."""
+    """Returns the view of an array of likelihoods without its last dimension, which must have the
+    length `alphabet`."""
     if view.ndim < 2 or view.shape[-1] != alphabet:
         refuse(view.name, f"of shape {view.shape}",
                f"(frames, items, {alphabet}) and (items, {alphabet})")
@@ -200,7 +200,7 @@ def _of_likelihoods(view, alphabet):
 
 
 def _frames_of(view, lengths, reads):
-    """Returns the first item and the length of each read of all frames in an array."""
+    """Returns the index of the first item and the number of items of each read of each frame."""
     if view.ndim not in (1, 2):
         refuse("received", f"of {view.ndim} dimensions", "1 and 2")
     if lengths is None:
@@ -244,21 +244,21 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
                 positive_bit=0, out=None, reads=1, passes=2):
     """Decodes an array of items received over a channel that inserts and deletes symbols.
 
-    It is the maximum a-posteriori decoder of J. A. Briffa: Graphics processing unit
+    This is the maximum a-posteriori decoder of J. A. Briffa: Graphics processing unit
     implementation and optimisation of a flexible maximum a-posteriori decoder for
-    synchronisation correction (2014), by default in a form that is exact and faster. The drift is
-    the number of received items minus the number of sent items.
+    synchronisation correction (2014). The default form "linear" computes the exact result faster
+    than the paper's form. The drift is the number of received items minus the number of sent items.
 
     Args:
         received : received items: uint8, a channel symbol each (other values are erasures), or
             float32, each the probability that a 1 was received (NaN: an erasure). With an alphabet
             above 2, float32 has one more dimension, of length alphabet: the likelihood of each
             symbol, up to a factor per item. Mode "framed": (frames, items), where lengths has the
-            number of used items at the start of each row, or (items,), one frame after the other.
-            With several reads: (frames·reads, items), or (items,), the reads of a frame one after
-            the other. Mode "stream": (items,). An array on a CUDA device is decoded by that device;
-            with priors, several reads or mode "stream" it is copied to the host, and the result
-            back.
+            number of used items at the start of each row; or (items,), concatenated frames. With
+            several reads: (frames·reads, items), or (items,), with consecutive reads of a frame.
+            Mode "stream": (items,). An array on a CUDA device is decoded by that device; with
+            priors, several reads or mode "stream" it is copied to the host, and the result is
+            copied back.
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536
@@ -290,10 +290,10 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         form : "linear" (exact), or "corridor", the decoder of the paper
         exclusion : probability of drifts outside the window, 1e-15 to below 1
         mn_min : smallest drift change per symbol, -n to 0, in form "corridor"
-        mn_max : largest drift change per symbol in form "corridor"; both 0: from the exclusion
-        lookahead : symbols after each frame that are used too, in mode "stream"; 0: chosen
-        acquire : number of initial items at which the first frame may begin, in mode "stream";
-            0: it begins at the first
+        mn_max : largest drift change per symbol in form "corridor"; both 0: computed from exclusion
+        lookahead : symbols after each frame that help to decode it, in mode "stream"; 0: chosen
+        acquire : number of initial items among which the first frame may begin, in mode "stream";
+            0: it begins with the first item
         alphabet : number of channel symbols, 2 to 16
         receiver : computation of branch metrics in form "corridor": "corridor"; or, on the CPU
             only, "lattice" (the whole lattice) or "trellis" (at most two insertions before a
@@ -304,24 +304,27 @@ def sync_decode(received, codebook, q=32, n=10, frame_symbols=210, p_insert=1e-3
         end_first : drift of end_prior's first entry, in mode "framed"
         end_prior : weights of the drifts end_first, end_first + 1, … at the end of a frame; a
             frame with drift m ends n·N + m items after item 0. (): it ends with its last item
-        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
-            (): that one
+        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
+            device; (): use device
         positive_bit : the bit, 0 or 1, that a positive value of output "llr" means
         out : an array of the result's shape and type to write to, which shares no memory with
-            received and priors; None: a new array, on the device of received if that is on
-            one. Only in mode "framed"
+            received and priors; None: a new array, in host memory or on the device, where
+            received is. Only in mode "framed"
         reads : number of received copies of each frame, 1 to 256, in mode "framed". Each is
             decoded with the product of the other reads' extrinsics as priors
         passes : number of times that each of several reads is decoded, 1 to 16
 
     Returns:
-        The output, and a decode_status with one entry per frame of log_probability (float64,
-        natural logarithm of the probability of the received items; in mode "stream", minus that
-        of the same number of random items), entropy (float32, of the drift at the end, in bits),
-        start_drift and end_drift (int32, most likely drifts) and valid (uint32, 0 if the frame
-        cannot be decoded: symbols are then 0, and posteriors uniform). In mode "stream" it also
-        has begin (int64, the item with which the frame most likely begins) and locked (bool,
-        whether the decoder tracks the frames).
+        The output, and a decode_status, which also has arrays with an entry per frame:
+          - log_probability: float64, the natural logarithm of the probability of the received
+            items; in mode "stream", minus the logarithm for the same number of random items
+          - entropy: float32, entropy in bits of the drift at the end of the frame
+          - start_drift, end_drift: int32, the most likely drifts
+          - valid: uint32, 0 if the frame cannot be decoded; its symbols are then 0, and its
+            posteriors uniform
+        In mode "stream" it also has:
+          - begin: int64, the item with which the frame most likely begins
+          - locked: bool, whether the decoder tracks the frames
 
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
@@ -352,7 +355,7 @@ def sync_encode(symbols, codebook, q=32, n=10, frame_symbols=210, alphabet=2):
 
     Args:
         symbols : uint8, int16 or uint16, 0 to q - 1, in memory of the host: (frames, N), or
-            (items,), frames one after the other, the last of which may be incomplete
+            (items,), concatenated frames; the last may be incomplete
         codebook : N·q rows of n channel symbols, row i·q + D for symbol D at index i of a frame,
             the leftmost sent first; or the path of a file of such rows, in hexadecimal digits
         q : number of message symbols, 2 to 65536

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Convolutional codes: Viterbi decoder and encoder of arrays."""
+"""Decodes (Viterbi) and encodes arrays with convolutional codes."""
 
 import math
 import threading
@@ -16,7 +16,8 @@ from ._gpufec import find_conv_preset
 
 
 def _conv_code_of(constraint_length, polynomials, puncturing, termination, preset):
-    """Returns the first four parameters, from the preset or with defaults in place of None."""
+    """Returns the first four parameters: those of the preset if there is one, otherwise the given
+    ones with defaults in place of None. Refuses a preset together with others."""
     given = {"constraint_length": constraint_length, "polynomials": polynomials,
              "puncturing": puncturing, "termination": termination}
     if preset:
@@ -71,7 +72,7 @@ class viterbi_decoder(_Streaming):
         if soft_input:
             self._decoder(soft_input)
         else:
-            self._make("int8") # checks the parameters
+            self._make("int8") # refuses wrong parameters now
         self._unused_scale = soft_scale != 32
         if not self._searches:
             warn_unused('lock is "off"', lock_constellation=lock_constellation.lower() != "bpsk",
@@ -100,12 +101,14 @@ class viterbi_decoder(_Streaming):
 
     @property
     def decode_length(self):
-        """The number of stages that each parallel block decodes, D, given or chosen."""
+        """The number D of stages that each parallel block decodes: given, or chosen for the
+        code."""
         return self._any().decode_length()
 
     @property
     def overlap(self):
-        """The number of further stages on either side of a parallel block, L, given or chosen."""
+        """The number L of further stages on either side of a parallel block: given, or chosen for
+        the code."""
         return self._any().overlap()
 
     @property
@@ -118,7 +121,7 @@ class viterbi_decoder(_Streaming):
         """Decodes an array; viterbi_decode() describes arguments, result and errors.
 
         Raises:
-            RuntimeError : also if push() began a stream that flush() has not ended
+            RuntimeError : also if push() has begun a stream that flush() has not ended
         """
         view = view_of("values", values)
         with self._lock:
@@ -128,22 +131,23 @@ class viterbi_decoder(_Streaming):
     def push(self, values):
         """Decodes the next values of a stream.
 
-        The results of all calls up to flush(), joined, equal the result of decode() for
-        all values at once.
+        The concatenated results of all calls up to flush() equal the result of decode() for all
+        values.
 
         Args:
             values : (items,) of any length, in memory of the host, of the type with which the
                 stream began
 
         Returns:
-            The bits that are ready, uint8 (items,), none or more, and a decode_status as of
+            The bits that are ready, uint8 (items,), none or more, and a decode_status like that of
             viterbi_decode(). channel_error_rate and metric are means since the beginning of the
-            stream, NaN before the first measurement. lock_changes has the changes since the last
-            call.
+            stream, and NaN before the first measurement. lock_changes has the changes since the
+            last call.
 
         Raises:
-            ValueError : if values are refused, or the code is one of frames and lock is "off"
-            TypeError : if values is no array
+            ValueError : if values are refused, or if termination is not "streaming" and lock is
+                "off"
+            TypeError : if values is not an array
             RuntimeError : if backend is "cuda" and the device fails, which discards the stream
         """
         view = view_of("values", values)
@@ -233,8 +237,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
     on the backend. Soft values of 0 and NaN are erasures, and infinities saturate.
 
     With lock "auto", values are one stream, (items,), in memory of the host. The decoder finds
-    where pairs, puncturing periods and terminated frames begin, the ambiguities of
-    lock_constellation, and the code among lock_presets. The result begins at the first
+    where pairs, puncturing periods and terminated frames begin, resolves the ambiguities of
+    lock_constellation, and identifies the code among lock_presets. The result begins at the first
     lock.
 
     Args:
@@ -268,38 +272,38 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
         threads : threads of the CPU backend, 1 to 256
         cuda_kernel : "auto"; "pbvd", the decoder of the paper; "registers" (for many blocks) or
             "fused" (for few), which support some codes only
-        devices : numbers of up to 16 CUDA devices over which batches rotate, in place of device;
-            (): that one
+        devices : numbers of up to 16 CUDA devices, which take batches in rotation, in place of
+            device; (): use device
         preset : name of a code of conv_presets(), in place of the first four parameters of the
             code, which must be None then; "": none
         positive_bit : the bit, 0 or 1, that a positive soft value means
         out : a uint8 array of the result's shape to write to, which shares no memory with values;
-            None: a new array, on the device of values if that is on one. With lock "auto" it
-            must be None
+            None: a new array, in host memory or on the device, where values is. With lock "auto"
+            it must be None
         lock : "off", or "auto": phase search in streams and in terminated frames without gaps
-        lock_constellation : "bpsk": where pairs and periods begin, and the sign unless the code
-            is transparent; "qpsk": also rotation by 90 degrees, and exchanged I and Q; "oqpsk":
-            also I and Q of a pair in consecutive symbols of the input, because of the offset of
-            half a symbol
+        lock_constellation : ambiguities to search. "bpsk": the beginnings of pairs and puncturing
+            periods, and the sign unless the code is transparent; "qpsk": also rotation by 90
+            degrees and exchanged I and Q; "oqpsk": also I and Q of a pair in consecutive symbols
+            of the input, because of OQPSK's offset of half a symbol
         lock_presets : names of further codes of conv_presets() to search for
         lock_memory : soft values that are stored during the search, 10^4 to 10^9
         lock_first_item : the first soft value of a symbol, "i" or "q"
 
     Returns:
-        The bits, uint8: one per stage of a stream (missing values of the last stage are
-        erasures), frame_bits per frame; with a row per row of values, or of one dimension like
-        values. And a decode_status, with numbers, or for (streams, items) arrays with one entry
-        per stream:
+        The bits, uint8: one per stage of a stream (missing values of the last stage are taken as
+        erasures), or frame_bits per frame. Like values, they have one dimension, or a row per row.
+        And a decode_status, which also has these numbers, or for values of shape (streams, items)
+        arrays with one entry per stream:
           - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
             bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
           - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
             in int8 steps (packed4: 4-bit steps), from the same bits; NaN for arrays on a device
-          - chance_error_rate: the channel_error_rate that noise would show; NaN if not known
+          - chance_error_rate: the channel_error_rate of pure noise; NaN if not known
           - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
         With lock "auto" it also has:
           - locked: whether a lock holds at the end
-          - lock: a dictionary of the state at the end, with the entries of the tag viterbi_lock
-            of the block gpu_viterbi_pbvd
+          - lock: a dictionary with the state at the end; its entries are those of the block
+            gpu_viterbi_pbvd's tag viterbi_lock
           - lock_changes: one such dictionary for each lock that was found or lost, with
             first_bit and first_byte, the position of its first output
 
@@ -346,7 +350,7 @@ def conv_encode(bits, constraint_length=None, polynomials=None, puncturing=None,
             code, which must be None then; "": none
 
     Returns:
-        The coded bits that are sent, uint8: a row per row of bits, or (items,) for bits of one
+        The coded bits that are sent, uint8: a row per row of bits, or (items,) if bits has one
         dimension.
 
     Raises:

@@ -4,8 +4,8 @@
 
 Arrays are NumPy's, or any with the DLPack protocol or __cuda_array_interface__. An array on a
 CUDA device is decoded by that device, and the result is a device_array on it. Nothing is converted
-silently: an array of another type, one with gaps, or a masked one is refused. Signal handlers run
-during a call: Ctrl-C ends the call, and its decoder can be used again.
+silently: arrays of another type, masked arrays, and arrays with gaps are refused. Signal handlers
+run during a call: Ctrl-C ends the call, and the decoder can be used again.
 """
 
 from ._arguments import check_names
@@ -28,7 +28,7 @@ __all__ = ["awgn", "bsid", "codebook_davey_mackay", "codebook_from_file", "codeb
 
 
 def _publish(found):
-    """Sets this module as the module of a function or class, for help() and pickle."""
+    """Makes a function or class look as if this module defined it, for help() and pickle."""
     if getattr(found, "__module__", None) in _PARTS:
         found.__module__ = __name__
         for member in vars(found).values() if isinstance(found, type) else ():

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
- * encoders and channels. Users import arrays.py, whose functions check arrays and pass
- * their addresses to this module. */
+/* Defines the Python module _gpufec, which needs no GNU Radio: codes, decoders of arrays,
+ * encoders and channels. The functions of arrays.py, which users import, check arrays and
+ * pass their addresses to this module. */
 
 #include "blocks/common/parameters.h"
 #include "blocks/ldpc/ldpc_code_of.h"
@@ -47,7 +47,7 @@ const char* name_of(memory_kind kind)
                                               : "ordinary";
 }
 
-// Sets the options that all decoders share from a dictionary.
+// Copies the options that all decoders share from a dictionary to \p run.
 void set_run(run_options& run, const py::dict& given)
 {
     set_run_options(run,
@@ -63,7 +63,8 @@ void set_run(run_options& run, const py::dict& given)
     run.most = given["most"].cast<std::size_t>();
 }
 
-// Returns a decoder whose calls run the handlers of pending signals.
+// Makes a decoder whose calls run Python's handlers of pending signals, so that Ctrl-C
+// ends them. Other Python threads run meanwhile.
 template <class Decoder, class... Arguments>
 std::unique_ptr<Decoder> made(const Arguments&... arguments)
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion of codebooks between Python and the library. */
+/* Converts codebooks between Python and the library. */
 
 #ifndef INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
 #define INCLUDED_GPUFEC_BINDINGS_CODEBOOK_H
@@ -23,8 +23,8 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
     return pybind11::array_t<std::uint8_t>(shape, code.word(0, 0));
 }
 
-//! Returns the words of a code from an array, from nested lists, or from a file whose
-//! path \p codebook is. \throws std::invalid_argument
+//! Returns the words of a code. \p codebook is an array, nested lists, or the path of a
+//! file. \throws std::invalid_argument
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
@@ -32,7 +32,7 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // The constructor of the code refuses negative values.
+        // Negative values are not valid here; the constructor of the code refuses them.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }
@@ -59,9 +59,9 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
                                     ": frame_symbols * q rows of n = " +
                                     std::to_string(n) + " channel symbols are allowed");
     }
-    // Values are checked before their conversion to bytes, which would turn 256 into 0.
+    // Checks values before their conversion to bytes, which would turn 256 into 0.
     const auto wide = py::array_t<long, py::array::c_style | py::array::forcecast>(given);
-    // The constructor of the code refuses an invalid alphabet.
+    // Clamped, because the constructor of the code refuses an invalid alphabet later.
     const int largest = std::clamp(alphabet, 2, 16) - 1;
     std::vector<std::uint8_t> words(wide.size());
     for (py::ssize_t k = 0; k < wide.size(); ++k) {

@@ -1,14 +1,14 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Error rates and decoding on several machines, as tasks of Dask.
+"""Simulates error rates, and decodes, on several machines with Dask.
 
     client = distributed.Client("tcp://scheduler:8786")
     points = error_rates(client, "viterbi", [3, 3.5, 4], min_errors=100, preset="ccsds")
     bits = decode(client, "ldpc", values, rate="3/4")
 
-Dask (the package distributed) is needed, and this package of the same version on every worker.
-The loss of a worker does not change a result, because its tasks run again elsewhere. The number
-of workers does not change a result either, because each task depends only on its number.
+This needs Dask (the package distributed), and the same version of this package on every worker. A
+result depends neither on the number of workers nor on the loss of one: each task depends only on
+its number, and the tasks of a lost worker run again elsewhere.
 """
 
 import argparse
@@ -35,10 +35,10 @@ from ._memory import view_of
 __all__ = ["decode", "decode_file", "error_rates"]
 
 _DECODERS = ("viterbi", "ldpc", "sync")
-# Approximate number of information bits (sync: message symbols) per simulation task, which takes
-# about 0.1 s of one core.
+# Approximate number of information bits (sync: message symbols) per simulation task. A task takes
+# about 0.1 s on one core.
 _TASK_BITS = {"viterbi": 1 << 20, "ldpc": 1 << 18, "sync": 1 << 12}
-# Decoder parameters that the functions of this module set, or do not support.
+# Decoder parameters that callers may not give, because this module sets or does not support them.
 _GIVEN = ("values", "received", "lengths", "priors", "out", "lock", "lock_constellation",
           "lock_presets", "lock_memory", "lock_first_item")
 _SIMULATED = (*_GIVEN, "packed_output", "output", "p_insert", "p_delete")
@@ -55,7 +55,7 @@ def _channel_seed(seed):
 
 
 def _code_of(decoder, code):
-    """Returns the decoder parameters that the encoder has too."""
+    """Selects the decoder parameters that the encoder accepts too."""
     function = {"viterbi": arrays.conv_encode, "ldpc": arrays.ldpc_encode,
                 "sync": arrays.sync_encode}[decoder]
     return {name: value for name, value in code.items()
@@ -64,7 +64,8 @@ def _code_of(decoder, code):
 
 
 def _simulate_viterbi(code, ebn0_db, seed, number, size):
-    """Simulates task `number`, of `size` frames or a stream of `size` bits; returns its counts."""
+    """Simulates task `number`: `size` frames, or a stream of `size` bits. Returns its counts. Its
+    data and noise follow those of the previous task, so tasks are independent."""
     preset = arrays.find_conv_preset(code["preset"]) if code.get("preset") else None
     ends = preset.termination if preset else code.get("termination", "streaming")
     frame_bits = code.get("frame_bits", 0)
@@ -134,8 +135,8 @@ def _decode(decoder, values, code):
 
 
 def _decode_part(decoder, path, dtype, first, count, code, drop, keep):
-    """Decodes `count` items of a file, beginning with item `first`. Returns `keep` bytes of the
-    output, beginning with byte `drop`, or all bytes from there if keep is None."""
+    """Decodes `count` items of a file, beginning with item `first`. Returns the output without its
+    first `drop` bytes, limited to `keep` bytes unless keep is None."""
     values = np.fromfile(path, dtype, count, offset=first * np.dtype(dtype).itemsize)
     if len(values) != count:
         raise OSError(f"{path} was shortened while it was decoded: {len(values)} of {count} "
@@ -149,15 +150,15 @@ _ANSWER_S = 5 # seconds within which the scheduler must answer
 
 
 def _threads(client):
-    """Returns the number of tasks that run at the same time."""
+    """Returns the number of tasks that the workers run at the same time."""
     return max(1, sum(client.nthreads().values()))
 
 
 def _check(client, decoder, decoders, code, fixed, **numbers):
     """Checks the arguments that all functions of this module have in common.
 
-    `fixed` are decoder parameters that the caller may not give. Each of `numbers` is an integer
-    parameter with its value and its smallest allowed value.
+    `fixed` has the decoder parameters that the caller may not give. Each of `numbers` is an integer
+    parameter: its name, and a pair of its value and the smallest allowed value.
     """
     from distributed import Client
     if not isinstance(client, Client):
@@ -173,11 +174,12 @@ def _check(client, decoder, decoders, code, fixed, **numbers):
 
 @contextlib.contextmanager
 def _scheduler(client):
-    """Turns any error into a ConnectionError if the scheduler does not answer any more."""
+    """Context manager that replaces any error by a ConnectionError if the scheduler no longer
+    answers."""
     from distributed import CancelledError
 
     def ask():
-        # Without a time limit the call does not return once the client has been closed.
+        # Without a timeout, this call never returns after the client has been closed.
         client.sync(client.scheduler.identity, callback_timeout=_ANSWER_S)
 
     try:
@@ -187,7 +189,7 @@ def _scheduler(client):
         try:
             ask()
             there = client.status == "running"
-        except Exception: # Dask raises exceptions of various types
+        except Exception: # Dask raises several types of exceptions
             there = False
         if there and not isinstance(error, CancelledError):
             raise
@@ -196,19 +198,19 @@ def _scheduler(client):
 
 
 def _check_versions(client):
-    """Refuses workers of another version, whose results might differ."""
+    """Raises an error if a worker has another version of this package: its results might differ."""
     with _scheduler(client):
         versions = client.run(_version, on_error="return")
     for worker, version in versions.items():
-        # A worker that died is still listed for some time.
+        # OSError and TimeoutError come from dead workers, which are listed for some time.
         if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
             raise RuntimeError(f"the worker {worker} has gpufec {version}, this is "
                                f"{_version()}: allowed are workers of the same version")
 
 
 def _in_order(client, calls):
-    """Yields the results of calls in order, while later calls run. Closing the generator cancels
-    the later calls."""
+    """Runs calls (a function and its arguments) as tasks, and yields their results in order. Only a
+    few tasks are submitted ahead. Closing the generator cancels these."""
     futures = collections.deque()
     calls = iter(calls)
     with _scheduler(client):
@@ -259,7 +261,7 @@ class _Replacement:
             if kind is None:
                 self._file.flush()
                 if self._part:
-                    os.fsync(self._file.fileno()) # may be the first to notice a full disk
+                    os.fsync(self._file.fileno()) # a full disk may show only here
                 self._file.close()
                 if self._part:
                     os.replace(self._part, self._path)
@@ -281,8 +283,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
     """Measures error rates over a simulated channel.
 
     The channel is BPSK with AWGN (awgn()), or for sync insertions and deletions (bsid()). Tasks
-    are counted in order, up to the one at which enough errors have occurred. The counts therefore
-    do not depend on the number of workers, on their speed, or on the loss of a worker.
+    are counted in order, until there are enough errors. The counts therefore do not depend on the
+    number of workers, on their speed, or on the loss of a worker.
 
     Args:
         client : a distributed.Client of Dask
@@ -290,12 +292,12 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
         points : a sequence of Eb/N0 in dB (viterbi, ldpc), or of probabilities, each used for
             insertions and for deletions (sync). All points are checked before the first is
             simulated
-        min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) with which a
-            point ends; 0: it ends with max_units only
-        max_units : number of bits, frames or symbols with which a point ends, 1 or more
+        min_errors : number of wrong bits (viterbi), frames (ldpc) or symbols (sync) after which a
+            point ends; 0: it ends only after max_units
+        max_units : number of bits, frames or symbols after which a point ends, 1 or more
         seed : seed of data and noise, 0 or more
-        task_size : frames per task (viterbi in streaming: bits), on which the counts depend; 0:
-            chosen from the code
+        task_size : frames per task (viterbi in streaming: bits); 0: chosen for the code. The
+            counts depend on it
         progress : None, or a function that is called with (point, counts) after each counted task
         code : parameters of viterbi_decode(), ldpc_decode() or sync_decode() for code and decoder
 
@@ -306,7 +308,7 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
     Raises:
         ValueError : if an argument is refused; it names the argument
-        ConnectionError : if the scheduler does not answer; it replaces any other error
+        ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, _DECODERS, code, _SIMULATED, min_errors=(min_errors, 0),
@@ -336,8 +338,8 @@ def error_rates(client, decoder, points, min_errors=100, max_units=10 ** 8, seed
 
 
 def _check_simulation(decoder, code, points, seed, task_size):
-    """Simulates a task of one unit for each point, so that errors are raised on the client.
-    Returns the task size."""
+    """Simulates a minimal task for each point on the client, so that wrong arguments raise errors
+    here. Returns the task size."""
     if isinstance(points, str) or not isinstance(points, collections.abc.Collection):
         raise ValueError(f"points is {points!r}: allowed are sequences of numbers")
     size = task_size or _size_of_task(decoder, code)
@@ -371,7 +373,7 @@ def decode(client, decoder, values, frames_per_task=0, **code):
 
     Raises:
         ValueError : if an argument is refused; it names the argument
-        ConnectionError : if the scheduler does not answer; it replaces any other error
+        ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
@@ -379,9 +381,8 @@ def decode(client, decoder, values, frames_per_task=0, **code):
     if not isinstance(values, np.ndarray) or values.ndim != 2:
         raise ValueError("values is no NumPy array of two dimensions: allowed is (frames, items)")
     rows = frames_per_task or max(1, (8 << 20) // max(1, values.shape[1] * values.itemsize))
-    empty = _decode(decoder, values[:0], code) # checks the parameters
+    empty = _decode(decoder, values[:0], code) # refuses wrong parameters before any task
     _check_versions(client)
-    # Each task carries its values, so only few tasks are submitted ahead.
     calls = ((_decode, decoder, values[first:first + rows], code)
              for first in range(0, len(values), rows))
     parts = list(_in_order(client, calls))
@@ -391,16 +392,16 @@ def decode(client, decoder, values, frames_per_task=0, **code):
 def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24, **code):
     """Decodes a recording that all workers can read.
 
-    A stream for the Viterbi decoder is divided where parallel blocks begin, so the output is
-    that of one decoder, to the last bit.
+    A stream for the Viterbi decoder is divided where parallel blocks begin, with overlaps, so the
+    output is bit-exactly that of a single decoder.
 
     Args:
         client : a distributed.Client of Dask
         decoder : "viterbi" or "ldpc"
         path : path of the recording, the same on this machine and on all workers
         out : path of the output on this machine. It has the output of viterbi_decode() or
-            ldpc_decode(), packed bits by default. An existing file is replaced once all is
-            decoded; after an error it is unchanged
+            ldpc_decode(), packed bits by default. An existing file is replaced only when all
+            is decoded; after an error it is unchanged
         dtype : type of the recording's items: int8 or float32; for viterbi also uint8, with
             soft_input "packed4" or "uint8"
         bits_per_task : approximate number of information bits per task, 1 or more
@@ -413,7 +414,7 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
     Raises:
         ValueError : if an argument is refused; it names the argument
         OSError : if a worker cannot read all of the recording, or out cannot be written
-        ConnectionError : if the scheduler does not answer; it replaces any other error
+        ConnectionError : if the scheduler does not answer, whatever the original error
         RuntimeError : if a worker has another version
     """
     _check(client, decoder, ("viterbi", "ldpc"), code, _GIVEN,
@@ -445,8 +446,8 @@ def decode_file(client, decoder, path, out, dtype=np.int8, bits_per_task=1 << 24
 
 
 def _parts(decoder, items, bits, code):
-    """Yields for each task its first item, its number of items, and the numbers of output bytes
-    to drop at the beginning and to keep after them (None: all)."""
+    """Yields for each task: its first item, its number of items, the number of output bytes to drop
+    at the beginning, and the number to keep after them (None: all)."""
     if decoder == "ldpc":
         known = arrays.ldpc_decoder(**code).code
         yield from _frames(items, known.sent, max(1, bits // known.k))
@@ -458,8 +459,9 @@ def _parts(decoder, items, bits, code):
         each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # The output of a task begins where a parallel block, a puncturing period and, in packed4, an
-    # item begin. The task has `lead` more stages on either side.
+    # The kept output of a task begins at a multiple of `step` stages: there a parallel block, a
+    # puncturing period and, in packed4, an item begin. A task has `lead` more stages on either
+    # side.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)
@@ -504,7 +506,7 @@ def _octal(text):
 
 
 def _value(option, text, kind):
-    """Converts an option's text: `kind` is the parameter's default value, or a function."""
+    """Converts the text of an option. `kind` is a value of the wanted type, or _count or _octal."""
     kinds = {bool: ("true and false", {"true": True, "false": False}.__getitem__),
              int: ("integers", lambda t: int(t, 0)), float: ("numbers", float),
              tuple: ("integers with commas", lambda t: [int(x, 0) for x in t.split(",")]),
@@ -517,7 +519,7 @@ def _value(option, text, kind):
 
 
 def _range(text):
-    """Returns the points of a comma separated list of numbers and ranges A:STEP:B."""
+    """Returns the numbers in a comma separated list of numbers and ranges A:STEP:B."""
     points = []
     for part in text.split(","):
         ends = [_value("--range", x, 0.0) for x in part.split(":")]
@@ -532,8 +534,8 @@ def _range(text):
 
 
 def _parse(decoder, words):
-    """Returns the options of this module's functions and the parameters of the decoder, both as
-    keyword arguments."""
+    """Parses the words of a command line. Returns two dictionaries of keyword arguments: options of
+    this module's functions, and parameters of the decoder."""
     known = dict(inspect.signature(getattr(arrays, f"{decoder}_decode")).parameters)
     own = {"range": "", "scheduler": "", "seed": 1, "min_errors": _count, "max_units": _count,
            "json": "", "task_size": 0}
@@ -602,7 +604,7 @@ def main(words=None):
         points = _range(options.pop("range"))
         target = options.pop("json")
         if target not in (None, "-") and not _is_pipe(target):
-            _Replacement(target).discard() # raises an error before results could be lost
+            _Replacement(target).discard() # raises an error now if the file cannot be written
         _check_simulation(args.decoder, code, points, options["seed"], options["task_size"])
         given = {name: value for name, value in options.items() if value is not None}
         report = {"command": f"gpufec ber {args.decoder} --scheduler", "version": _version(),

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Array exchange by the unversioned DLPack protocol, the default unless the consumer
+/* Exchanges arrays by the unversioned DLPack protocol, which applies unless a consumer
  * requests a version: https://dmlc.github.io/dlpack/latest/c_api.html */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DLPACK_H
@@ -46,9 +46,9 @@ struct managed_tensor {
 
 } // namespace dlpack
 
-//! Returns (address, shape, strides in items or None, type code, bits per item, device)
-//! of the array in a capsule. The code is -1 for vector types. The capsule keeps
-//! ownership.
+//! Returns (address, shape, strides in items or None, type code, bits per item, device
+//! number) of the array in a capsule, which keeps ownership. The type code is that of
+//! data_type, or -1 for vector types. \throws ValueError if the capsule is invalid
 inline pybind11::tuple read_dlpack(const pybind11::object& object)
 {
     namespace py = pybind11;
@@ -79,8 +79,8 @@ inline pybind11::tuple read_dlpack(const pybind11::object& object)
                           int(a.device.number));
 }
 
-//! Returns a capsule with an array in the memory of a device. \p code and \p bits
-//! describe the items as in data_type.
+//! Returns a capsule with an array in the memory of a CUDA device, in C order. \p code
+//! and \p bits describe the items as in data_type.
 inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory,
                                      const std::vector<std::int64_t>& shape,
                                      int code,
@@ -103,7 +103,8 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
     o->managed.deleter = [](dlpack::managed_tensor* m) {
         delete static_cast<owner*>(m->context);
     };
-    // A consumer renames the capsule and calls the deleter itself; else the capsule does.
+    // A consumer that takes the array renames the capsule and calls the deleter itself.
+    // If there is none, the capsule's destructor calls it.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {
             if (PyCapsule_IsValid(capsule, "dltensor")) {

@@ -14,14 +14,14 @@ namespace gr::gpufec {
 
 namespace {
 
-// State of the process, which has one interpreter. It has no destructor, because sleeping
-// threads use it until the process ends. `working` counts the threads that have released
-// the lock and will request it again.
+// Global state, because a process has one main interpreter. The variables are trivially
+// destructible: sleeping threads use them until the process ends. `working` is the number
+// of threads that have released the GIL and will request it again.
 std::atomic<unsigned> working{ 0 };
 std::atomic<bool> ending{ false };
-std::thread::id last; // the thread that ends the interpreter
+std::thread::id last; // the thread that ends the interpreter; valid if `ending`
 
-// Returns whether Python would end the calling thread when it requests the lock.
+// Returns whether Python would end the calling thread if it requested the GIL.
 bool must_sleep() { return ending && std::this_thread::get_id() != last; }
 
 void end()
@@ -31,7 +31,7 @@ void end()
     }
     last = std::this_thread::get_id();
     ending = true;
-    // The interpreter does not end before this function returns.
+    // Waits for the other threads. The interpreter ends after this function returns.
     py::gil_scoped_release unlocked;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (working > 0 && std::chrono::steady_clock::now() < limit) {
@@ -70,7 +70,7 @@ void check_signals()
 
 void watch_interpreter()
 {
-    // Threads of the parent process do not exist after a fork.
+    // The child process of a fork has none of the parent's other threads.
     pthread_atfork(nullptr, nullptr, [] { working = 0; });
     py::module_::import("atexit").attr("register")(py::cpp_function(end));
 }

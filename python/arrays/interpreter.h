@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Long work without Python's global interpreter lock (GIL), during which signals are
- * handled and the interpreter may end. */
+/* Runs long work without Python's global interpreter lock (GIL). Signals are handled
+ * during the work, and the interpreter may end. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
 #define INCLUDED_GPUFEC_ARRAYS_INTERPRETER_H
@@ -15,12 +15,12 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Guard that releases the GIL.
+ * \brief A guard that releases the GIL in its scope.
  *
- * It replaces pybind11::gil_scoped_release, whose destructor requests the lock. Before
- * Python 3.14, an interpreter that has ended unwinds the stack of a daemon thread that
- * requests the lock, and a destructor that is unwound aborts the process. Here such a
- * thread sleeps until the process ends.
+ * It is safe in daemon threads, unlike pybind11::gil_scoped_release. If the interpreter
+ * has ended, Python before 3.14 unwinds the stack of a thread that requests the GIL.
+ * Where a destructor made the request, this aborts the process. Here such a thread sleeps
+ * until the process ends.
  */
 class without_gil
 {
@@ -34,17 +34,17 @@ private:
 };
 
 /*!
- * \brief Runs the handlers of pending signals. The caller does not hold the GIL.
- * \throws interrupted if a handler raised an exception, or the interpreter ends
+ * \brief Runs Python's handlers of pending signals. The caller must not hold the GIL.
+ * \throws interrupted if a handler raised an exception, or the interpreter is ending
  */
 void check_signals();
 
-//! Exception that ends work; Python's own exception is already set.
+//! An exception that ends work after a Python exception has been set.
 class interrupted
 {
 };
 
-//! Runs \p work without the GIL and returns its result; \p work may call check_signals().
+//! Runs \p work without the GIL and returns its result. \p work may call check_signals().
 //! \throws pybind11::error_already_set with the exception of a signal handler
 template <class Work>
 auto released(Work&& work)
@@ -57,7 +57,7 @@ auto released(Work&& work)
     }
 }
 
-//! A rate limiter that calls check_signals() at most about once every 50 ms.
+//! A rate limiter: check() calls check_signals() at most once every 50 ms.
 class paced_signals
 {
 public:
@@ -75,8 +75,8 @@ private:
     clock::time_point d_next = clock::now() + interval;
 };
 
-//! Runs \p part(first, n) for successive parts of \p count items by released(), and
-//! checks signals between the parts.
+//! Runs \p part(first, n) without the GIL for successive parts of \p count items. Signals
+//! are handled between the parts.
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
@@ -90,7 +90,8 @@ void released_in_parts(std::size_t count, Part&& part)
     });
 }
 
-//! Makes the interpreter wait at its end, up to two seconds, for work without the GIL.
+//! Makes the interpreter wait at its end, for up to two seconds, until no thread works
+//! without the GIL.
 void watch_interpreter();
 
 } // namespace gr::gpufec

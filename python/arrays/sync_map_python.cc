@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Python binding of the codebooks of gpu_sync_map. */
+/* Binds the codebooks of gpu_sync_map to Python. */
 
 #include "codebook.h"
 #include "docstrings.h" // generated from the headers

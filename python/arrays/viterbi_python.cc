@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Python binding of the codes of the standards. */
+/* Binds the standards' convolutional codes to Python. */
 
 #include "docstrings.h" // generated from the headers
 

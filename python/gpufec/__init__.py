@@ -5,23 +5,26 @@
 
 """Forward error correction decoders that run on a GPU, or on the CPU without one.
 
-Blocks: gpu_viterbi_pbvd decodes convolutional codes, conv_encoder encodes them;
-gpu_ldpc_dvbs2 decodes the LDPC codes of DVB-S2 and others, ldpc_encoder encodes them;
-bch_decoder and bch_encoder have the BCH codes of DVB, bbframe_to_ts extracts transport
-streams from BBFRAMEs, and dvbs2_fec_receiver does all of this for the symbols of DVB-S2;
-gpu_sync_map decodes streams in which bits were inserted or deleted, sync_encoder
-encodes for it, and channel_bsid simulates such a channel. conv_presets() lists the
-convolutional codes of the standards, polynomials_from_gr_fec() converts polynomials, and
-codebook_*() make codebooks for gpu_sync_map.
+The blocks are
+  - gpu_viterbi_pbvd and conv_encoder, for convolutional codes
+  - gpu_ldpc_dvbs2 and ldpc_encoder, for the LDPC codes of DVB-S2 and other standards
+  - bch_decoder and bch_encoder, for the BCH codes of DVB
+  - bbframe_to_ts, which extracts transport streams from BBFRAMEs
+  - dvbs2_fec_receiver, which decodes symbols of DVB-S2 to a transport stream
+  - gpu_sync_map and sync_encoder, for channels that insert or delete bits
+  - channel_bsid, which simulates such a channel
 
-positive_bit is the bit that a positive soft value means. Its default is 1 in
-gpu_viterbi_pbvd, as in gr-fec, gr-digital, gr-satellites and SatDump, and 0 in
-gpu_ldpc_dvbs2, as in gr-dvbs2rx, and in gpu_sync_map.
+conv_presets() lists the convolutional codes of standards, polynomials_from_gr_fec() converts
+polynomials, and codebook_*() make codebooks for gpu_sync_map.
+
+The parameter positive_bit is the bit that a positive soft value means. The default in
+gpu_viterbi_pbvd is 1, as in gr-fec, gr-digital, gr-satellites and SatDump. The default in
+gpu_ldpc_dvbs2 (as in gr-dvbs2rx) and in gpu_sync_map is 0.
 
 fec_viterbi_decoder and fec_ldpc_decoder are decoders for the blocks of gr-fec.
 
-viterbi_decode, ldpc_decode, sync_decode and the other functions of the package gpufec,
-which needs no GNU Radio, process arrays without a flowgraph.
+viterbi_decode, ldpc_decode, sync_decode and other functions process arrays without a flowgraph. The
+package gpufec has the same functions and needs no GNU Radio.
 """
 
 from . import _constructors, arrays, gpufec_python
@@ -29,7 +32,7 @@ from ._gpufec import __version__
 from .arrays import *
 from .gpufec_python import *
 
-# Sets __all__, so that help() shows the bound classes.
+# help() shows bound classes only if __all__ names them.
 __all__ = sorted({name for name in dir(gpufec_python) if not name.startswith("_")}
                  | set(arrays.__all__))
 
@@ -39,8 +42,7 @@ for _name, _bound in vars(gpufec_python).items():
 
 
 def __getattr__(name):
-    # These classes are imported on first use, because their module imports gnuradio.fec,
-    # which takes time.
+    # Imports these classes on first use, because their module imports gnuradio.fec, which is slow.
     if name in ("fec_ldpc_decoder", "fec_viterbi_decoder"):
         from . import gpufec_fec_python
         found = getattr(gpufec_fec_python, name)

@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Makes the constructors of bound classes name wrong arguments in their errors.
+"""Makes constructors of bound classes raise errors that name the wrong argument.
 
 The error of pybind11 itself only lists all parameters and their types.
 """
@@ -13,7 +13,8 @@ import numbers
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-# A value of each type, for check_kind(). Types in neither table are not checked.
+# For each type in pybind11's signatures: a value of the type for check_kind(), or in _OTHERS a
+# check and a description of what is allowed. Other types are not checked.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "List[int]": ()}
 _OTHERS = {"List[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, List[int]]": (lambda value: isinstance(value, str) or
@@ -31,7 +32,8 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Returns the signature in pybind11's docstring, and the types of the parameters by name."""
+    """Parses the first line of a docstring by pybind11. Returns the signature, and the type names
+    of the parameters by name."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}
@@ -45,7 +47,7 @@ def _parsed(doc):
 
 
 def _check(signature, types, given):
-    """Refuses the first argument that is not of the type of its parameter."""
+    """Raises an error for the first argument whose type differs from its parameter's."""
     for name, value in given.items():
         type_name = types[name]
         if type_name.startswith("Optional[") and value is not None:
@@ -61,8 +63,8 @@ def _check(signature, types, given):
 
 
 def explain(bound):
-    """Wraps the constructor of a class that pybind11 has bound, so that it raises a TypeError that
-    names a wrong argument."""
+    """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
+    wrapper raises a TypeError that names the wrong one."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

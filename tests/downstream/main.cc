@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Encodes bits and decodes them again with the installed library. */
+/* Encodes bits and decodes them with the installed library, for the downstream test. */
 
 #include <gnuradio/gpufec/viterbi.h>
 #include <chrono>
@@ -26,7 +26,7 @@ int main()
     encoder.encode(bits.data(), bits.size(), coded.data());
     std::vector<std::int8_t> soft;
     for (const auto bit : coded) {
-        soft.push_back(bit ? 32 : -32); // positive means bit 1, unless options say so
+        soft.push_back(bit ? 32 : -32); // by default, positive means bit 1
     }
 
     viterbi_options options{ code };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes alist files: accepted codes decode with both schedules, to the expected number
- * of bits. */
+/* Fuzzes alist files. Codes that are accepted must decode, with both schedules, to the
+ * expected number of bits. */
 
 #include "fuzz.h"
 #include <sstream>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto n = o.codes[0].n();
     if (o.codes[0].edges() > 100000 || n > 100000) {
-        return 0; // such parameters are valid, but slow
+        return 0; // valid, but too slow for fuzzing
     }
     std::vector<std::int8_t> values(2 * n);
     for (std::size_t i = 0; i < values.size(); ++i) {

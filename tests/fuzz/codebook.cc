@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes codebook files: four bytes choose n, q, N and the alphabet, the rest is the
- * file. Accepted codebooks decode. */
+/* Fuzzes codebook files: four bytes of the input choose n, q, N and the alphabet, the
+ * rest is the file. Codebooks that are accepted must decode. */
 
 #include "fuzz.h"
 #include <unistd.h>

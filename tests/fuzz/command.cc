@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes the options of the tool's decode command, one per line, and, behind an empty
- * line, the file of --lengths. Runs in a separate folder; options that name files
- * elsewhere are left out. */
+/* Fuzzes the command `gpufec decode`. The input has an option per line and, after an
+ * empty line, the contents of the file for --lengths. The command runs in a temporary
+ * folder; options that name files elsewhere are skipped. */
 
 #include "fuzz.h"
 #include <fcntl.h>
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (word.empty()) {
             break;
         }
-        // Skips options that name files elsewhere, and those of 60 characters or more.
+        // Skips options that name files in other folders, and long ones.
         const bool elsewhere = word.find('/') != std::string::npos && word[0] != '-' &&
                                word.find_first_not_of("0123456789/") != std::string::npos;
         if (!elsewhere && word.find("=/") == std::string::npos && word.size() < 60) {

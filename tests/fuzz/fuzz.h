@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the fuzzing targets: values from the input, and decoding to the end. */
+/* Helpers of the fuzzing targets: reading values from the input, and ending a stream. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_FUZZ_H
 #define INCLUDED_GPUFEC_TESTS_FUZZ_H
@@ -19,14 +19,14 @@
 
 namespace gr::gpufec::fuzz {
 
-//! A reader of values from the input, and of zeros behind its end.
+//! Reads values from the fuzzer's input. After its end, all bytes read are 0.
 class reader
 {
 public:
     reader(const std::uint8_t* data, std::size_t size) : d_at(data), d_end(data + size) {}
     std::size_t left() const { return d_end - d_at; }
     unsigned byte() { return d_at < d_end ? *d_at++ : 0u; }
-    //! Reads a value from 0 to \p most.
+    //! Returns a value from 0 to \p most.
     unsigned up_to(unsigned most) { return (byte() << 8 | byte()) % (most + 1); }
     std::string line()
     {
@@ -41,7 +41,7 @@ private:
     const std::uint8_t *d_at, *const d_end;
 };
 
-//! Aborts if \p good is false, which libFuzzer reports.
+//! Aborts if \p good is false; libFuzzer then reports the input.
 inline void demand(bool good)
 {
     if (!good) {
@@ -49,7 +49,7 @@ inline void demand(bool good)
     }
 }
 
-//! Finishes the stream, and calls \p take until the decoder is done.
+//! Finishes the stream, and calls \p take, which pulls output, until the decoder is done.
 template <class Decoder, class Take>
 void finish(Decoder& decoder, Take&& take)
 {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the repetition decoder and its block. */
+/* Tests the repetition decoder and its block. */
 
 #include "repetition.h"
 #include <gnuradio/blocks/vector_sink.h>

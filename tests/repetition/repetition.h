@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A fourth decoder, as an example of a new one: each bit is sent R times as signed soft
- * values, and their sum decides. It has only a CPU backend. */
+/* An example of how to add a decoder to the module: a decoder of repetition codes, and
+ * its block. Each bit is sent R times; the sum of the soft values decides. There is only
+ * a CPU backend. */
 
 #ifndef INCLUDED_GPUFEC_TESTS_REPETITION_H
 #define INCLUDED_GPUFEC_TESTS_REPETITION_H
@@ -16,10 +17,10 @@
 namespace gr::gpufec {
 
 struct repetition_options : run_options {
-    unsigned times = 3; //!< R, 1 to 255
+    unsigned times = 3; //!< number R of repetitions, 1 to 255
 };
 
-//! A decoder from soft values to bits, one per byte; a positive sum means bit 0.
+//! Decodes int8 soft values to bits, one per byte. A positive sum means bit 0.
 class repetition_decoder : public decoder
 {
 public:
@@ -160,7 +161,7 @@ private:
     }
     void restart() override { d_emitted = 0; }
 
-    std::size_t d_emitted = 0; // bits of the oldest batch already pulled
+    std::size_t d_emitted = 0; // number of pulled bits of the oldest batch
 };
 
 inline repetition_decoder::repetition_decoder(const repetition_options& options,
@@ -181,7 +182,8 @@ inline std::size_t repetition_decoder::pull(std::uint8_t* bits, std::size_t coun
     return self().pull(bits, count);
 }
 
-//! The interface of the block. In the module it would be in a public header.
+//! The interface of the block. For a decoder of the module, it would be in a public
+//! header.
 class repetition_interface : virtual public gr::block
 {
 public:

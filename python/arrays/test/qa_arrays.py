@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of arrays without GNU Radio: memory, refused arguments, threads, signals."""
+"""Tests functions on arrays without GNU Radio: memory, refused arguments, threads, signals."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ GPU = bool(gpufec._gpufec.cuda_devices())
 
 
 class DlpackTensor(ctypes.Structure):
-    """DLManagedTensor of https://dmlc.github.io/dlpack/latest/c_api.html"""
+    """The C structure DLManagedTensor of https://dmlc.github.io/dlpack/latest/c_api.html"""
 
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32),
                 ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
@@ -34,7 +34,8 @@ class DlpackTensor(ctypes.Structure):
 
 
 class FakeDlpack:
-    """A host array that DLPack reports on a device; `facts` replace fields of its tensor."""
+    """A host array that claims by DLPack to be on a device. `facts` replace fields of
+    DlpackTensor."""
 
     def __init__(self, array, name=b"dltensor", shape=None, strides=None, device=(2, 0),
                  **facts):
@@ -75,7 +76,7 @@ class ByDlpack:
         return self.array.__dlpack_device__()
 
 
-# A program that uses NumPy 2 and bindings of a given version of pybind11.
+# A program that pretends to have NumPy 2, and bindings made with a given version of pybind11.
 AS_BUILT_WITH = """
 import importlib.util, sys, numpy
 numpy.__version__ = "2.1.0"
@@ -86,7 +87,7 @@ _gpufec.pybind11_version = {}
 sys.modules["gpufec._gpufec"] = _gpufec
 import gpufec
 """
-# A program with threads that decode until the program ends.
+# A program with daemon threads that still decode when the program ends.
 DAEMON = """
 import threading, time, numpy, gpufec
 values, bits = numpy.ones(1 << 22, numpy.int8), numpy.ones(1 << 22, numpy.uint8)
@@ -168,8 +169,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.conv_encode(np.full(8, 2, np.uint8), packed_input=False)
 
     def test_huge_arrays(self):
-        """Sizes beyond memory or beyond 64-bit addresses are refused before anything is
-        allocated or decoded. Errors name the argument."""
+        """Sizes beyond memory or beyond 64-bit addresses are refused, by errors that name the
+        argument, before anything is allocated or decoded."""
         with self.assertRaisesRegex(MemoryError, r"^shape is \(1125899906842624,\)"):
             gpufec.pinned_empty(1 << 50)
         for make in (gpufec.pinned_empty, gpufec.random_bits):
@@ -210,7 +211,7 @@ class qa_arrays(unittest.TestCase):
                 gpufec.viterbi_decode(values, backend="cuda")
 
     def test_arrays_of_no_device(self):
-        """Host arrays that claim to be on a device are refused by an error that names them."""
+        """Host arrays that claim to be on a device are refused, by errors that name them."""
         values = np.zeros(1000, np.int8)
         with self.assertRaisesRegex(ValueError, "^values is an array in memory that no CUDA"):
             gpufec.viterbi_decode(FakeDevice(values))
@@ -279,8 +280,8 @@ class qa_arrays(unittest.TestCase):
             gpufec.to_device(np.array([None]))
 
     def test_threads_of_python(self):
-        """Other threads run while a call decodes; calls of one decoder run one after
-        the other."""
+        """Other Python threads run while a call decodes. Calls of the same decoder do not
+        overlap."""
         bits = gpufec.random_bits(400000)
         values = noisy(bits, 5.0)
         expected, _ = gpufec.viterbi_decode(values)
@@ -322,10 +323,10 @@ class qa_arrays(unittest.TestCase):
             out = memory[first:first + 32].reshape(4, 8)
             with self.assertRaisesRegex(ValueError, inside):
                 gpufec.viterbi_decode(given, **code, out=out)
-        with self.assertRaisesRegex(ValueError, inside): # an array that DLPack describes
+        with self.assertRaisesRegex(ValueError, inside): # the input is a DLPack array
             gpufec.viterbi_decode(ByDlpack(given), **code, out=memory[33:65].reshape(4, 8))
         np.testing.assert_array_equal(given, values)
-        for first in (0, 32 + values.size): # `out` lies directly before or after the input
+        for first in (0, 32 + values.size): # directly before and after the input
             out = memory[first:first + 32].reshape(4, 8)
             np.testing.assert_array_equal(gpufec.viterbi_decode(given, **code, out=out)[0],
                                           expected)
@@ -416,12 +417,12 @@ class qa_arrays(unittest.TestCase):
         self.assertGreater(gpufec._gpufec.pybind11_version, (2, 0))
 
     def test_KeyboardInterrupt_EndsACall(self):
-        """A signal ends a call early, and the decoder can then be used again."""
+        """A signal whose handler raises ends a call, and the decoder can then be used again."""
         book = gpufec.codebook_davey_mackay(10, 32, 210)
         received = gpufec.random_bits((1000, 2100), 5)
-        # Decoding takes about 70 ms per frame, in batches of one.
+        # Each batch, of one frame, takes about 70 ms.
         decoder = gpufec.sync_decoder(book, form="corridor", batch=1, backend="cpu")
-        untouched = 255 # a value that no symbol has
+        untouched = 255 # not a valid symbol
         out = np.full((1000, 210), untouched, np.uint8)
 
         def interrupt():
@@ -439,7 +440,7 @@ class qa_arrays(unittest.TestCase):
         np.testing.assert_array_equal(again, out[:1])
 
     def test_HandlerOfASignal_RunsDuringACall(self):
-        """Each function that works on a whole array handles signals if it runs long enough."""
+        """Signals are handled during each function that works on a large array."""
         core, book = gpufec._gpufec, gpufec.codebook_davey_mackay(10, 32, 210)
         sync, ldpc = core.sync_code(book, 32, 10, 210, 2), gpufec.ldpc_code()
         conv = (7, [0o171, 0o133], "")
@@ -467,8 +468,7 @@ class qa_arrays(unittest.TestCase):
             self.assertGreater(len(handled), 3, name)
 
     def test_InterpreterEndsWhileThreadsDecode_ProcessEnds(self):
-        """The process may end while daemon threads work without the interpreter's
-        lock."""
+        """The process ends normally while daemon threads work without the GIL."""
         for work in ("gpufec.viterbi_decode(values)", "gpufec.awgn(bits, 3.0)",
                      "gpufec.bsid(bits)", "decoder.decode(values)"):
             for _ in range(5):

@@ -40,7 +40,8 @@ def pinned(array):
 @unittest.skipUnless(DEVICES, "no CUDA device")
 class qa_device_arrays(unittest.TestCase):
     def same(self, decode, values, **code):
-        """Checks that an array in each kind of memory decodes to the result of the CPU."""
+        """Checks that the GPU decodes an array, in each kind of memory, to the result of the
+        CPU."""
         expected, said = decode(values, backend="cpu", **code)
         for where, given in (("device", gpufec.to_device(values)), ("pinned", pinned(values)),
                              ("ordinary", values)):
@@ -115,7 +116,7 @@ class qa_device_arrays(unittest.TestCase):
                 (rows, lengths, dict(batch=4)), (rows, lengths, dict(output="posteriors")),
                 (soft, lengths, dict(output="posteriors")), (soft, lengths, dict(output="llr")),
                 (rows, lengths, dict(output="posteriors", form="corridor")),
-                # These arrays are copied to the host and decoded there.
+                # Arrays with these options are copied to the host.
                 (rows, lengths, dict(output="posteriors", priors=weights)),
                 (rows, lengths, dict(output="posteriors", form="corridor",
                                      receiver="trellis"))):
@@ -137,7 +138,7 @@ class qa_device_arrays(unittest.TestCase):
                         found = found.numpy()
                     if found.dtype == np.float32:
                         np.testing.assert_allclose(found, expected, atol=4e-6)
-                    elif found.dtype == np.int8: # fractions near 0.5 may round differently
+                    elif found.dtype == np.int8: # LLRs may round differently
                         self.assertLessEqual(
                             abs(found.astype(int) - expected.astype(int)).max(), 1)
                     else:
@@ -170,7 +171,7 @@ class qa_device_arrays(unittest.TestCase):
         there = torch.from_numpy(values).cuda()
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(torch.from_dlpack(found).cpu().numpy(), expected)
-        # The call waits for the work that another CUDA stream has begun.
+        # The call must wait for earlier work on another CUDA stream.
         side = torch.cuda.Stream()
         for _ in range(5):
             later = torch.zeros_like(there)
@@ -199,7 +200,7 @@ class qa_device_arrays(unittest.TestCase):
         found, _ = gpufec.viterbi_decode(there, **CUDA)
         np.testing.assert_array_equal(cupy.asnumpy(cupy.asarray(found)), expected)
 
-        class Interface: # an array like Numba's, without DLPack
+        class Interface: # like Numba's arrays: no DLPack
             def __init__(self, array):
                 self.array = array
                 self.__cuda_array_interface__ = array.__cuda_array_interface__

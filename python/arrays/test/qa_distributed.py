@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of tasks of Dask on a scheduler and two workers, each in its own process."""
+"""Tests gpufec.distributed with a Dask scheduler and two workers, each in its own process."""
 
 import contextlib
 import io
@@ -32,7 +32,7 @@ VITERBI = dict(termination="tailbiting", frame_bits=120)
 
 
 class Cluster:
-    """A scheduler and workers, each in its own process."""
+    """A Dask scheduler and its workers, each in its own process."""
 
     def __init__(self, workers):
         self.folder = tempfile.TemporaryDirectory()
@@ -58,8 +58,7 @@ class Cluster:
                           self.folder.name)
 
     def kill(self, number):
-        """Kills worker 1 or 2, or the scheduler (0), by a signal that cannot be
-        caught."""
+        """Kills worker 1 or 2, or the scheduler (0), with SIGKILL."""
         self.processes[number].send_signal(signal.SIGKILL)
         self.processes[number].wait()
 
@@ -67,19 +66,19 @@ class Cluster:
         try:
             self.client.close(timeout=30)
         except TimeoutError:
-            pass # Dask raises it if the scheduler is gone and the machine is busy
+            pass # possible if the scheduler is gone and the machine is busy
         for process in self.processes:
             process.kill()
             process.wait()
         self.folder.cleanup()
 
 
-CHANNEL = 0x5bf03635 # the seed of the noise is the seed XOR this
+CHANNEL = 0x5bf03635 # distributed.py uses the seed XOR this as the seed of the noise
 
 
 def whole_viterbi(point, seed, first, count, size, **code):
-    """Returns bits and decisions of tasks first to first + count − 1. Their data and
-    noise are successive parts of one sequence each."""
+    """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated at once.
+    The data of the tasks are successive parts of one sequence; so is the noise."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])
@@ -96,7 +95,7 @@ def whole_viterbi(point, seed, first, count, size, **code):
 
 
 def whole_sync(point, seed, first, count, size, **code):
-    """Does the same as whole_viterbi() for the decoder sync. Each task has its own random
+    """Does the same as whole_viterbi() for the decoder sync, in which each task has its own random
     generators."""
     sent, found = [], []
     for task in range(first, first + count):
@@ -111,7 +110,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Computes the expected counts of error_rates() without the code that its tasks run."""
+    """Returns the counts that error_rates() must give, computed without the tasks' code."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -218,7 +217,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """Tests in which no worker is lost."""
+    """Tests during which all workers live."""
 
     @classmethod
     def setUpClass(cls):
@@ -368,7 +367,7 @@ class qa_whole_cluster(unittest.TestCase):
         self.assertEqual(target.stat().st_mode & 0o777, 0o640)
 
     def test_PackedRecordings_DecodeAsArraysDo(self):
-        """Items of int8 and uint8 are accepted as packed4 if soft_input is "packed4"."""
+        """A packed4 recording may be given as int8 or as uint8."""
         bits = gpufec.random_bits(300000)
         coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False)
         frames = gpufec.conv_encode(gpufec.random_bits((501, 120)), packed_input=False,
@@ -432,7 +431,7 @@ class qa_whole_cluster(unittest.TestCase):
             there._check_versions(self.client)
 
     def test_WorkerThatCannotBeAsked_EndsNoCall(self):
-        """The scheduler may list a worker for some time after it died."""
+        """The scheduler lists a worker for some time after the worker died."""
         run = self.client.run
 
         def with_a_dead_one(function, on_error="raise"):
@@ -473,8 +472,7 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """The report contains the first point although the scheduler is lost during the second
-        point."""
+        """If the scheduler is lost during the second point, the report has the first one."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of LDPC decoding of arrays, without GNU Radio."""
+"""Tests LDPC decoding and encoding of arrays, without GNU Radio."""
 
 import pathlib
 import tempfile
@@ -118,7 +118,7 @@ class qa_ldpc_arrays(unittest.TestCase):
             decoder.decode(values.ravel(), out.view(np.uint8))
 
     def test_ldpc_standards(self):
-        """Encodes and decodes a code; the decoder also recovers the bits that are not
+        """The decoder recovers the message, and with output "codeword" also the bits that are not
         sent."""
         for code in (dict(standard="dvbs2x", frame_size="short", rate="11/45"),
                      dict(standard="dvbt2", frame_size="short", rate="2/5"),
@@ -186,7 +186,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                                        packed_input=False)
             for bit, word in enumerate(words):
                 parity = 0
-                for shift in 0, 16, 32, 48: # each group of 16 bits is rotated to the right
+                for shift in 0, 16, 32, 48: # circulants: rotates each group of 16 bits to the right
                     part = TC_PARITY[bit // 16] >> shift & 0xffff
                     turned = part >> bit % 16 | part << 16 - bit % 16
                     parity |= (turned & 0xffff) << shift
@@ -200,8 +200,9 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """Bits are selected from a circular buffer that may be limited, and interleaved (TS
-        38.212, 5.4.2). The receiver adds up the LLRs of each position in the buffer."""
+        """Sent bits are selected from a circular buffer, whose length may be limited, and
+        interleaved (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer
+        position."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)
         for graph, z, filler, sizes in (("bg1", 8, 20, (300, 480, 800)),
@@ -215,7 +216,7 @@ class qa_ldpc_arrays(unittest.TestCase):
             words = gpufec.ldpc_encode(messages, **code, packed_input=False,
                                        packed_output=False)
             n = blocks * z
-            place = np.full(n, -1) # index of each bit of the buffer among the sent bits
+            place = np.full(n, -1) # index in `words` of each buffer position; -1: filler bit
             kept = np.setdiff1d(np.arange(n), np.arange(k - filler, k) - 2 * z)
             place[kept] = np.arange(n - filler)
             for limit in n, 3 * n // 4:
@@ -231,8 +232,8 @@ class qa_ldpc_arrays(unittest.TestCase):
                         buffer = np.zeros_like(together)
                         np.add.at(buffer, (slice(None), chosen[order]), llr)
                         together += buffer / 16
-                        # Redundancy versions 1 and 2 have few message bits until the
-                        # selection wraps around.
+                        # Redundancy versions 1 and 2 alone are decodable only if the selection
+                        # wraps around, because they begin far from the message bits.
                         if size >= limit or (version in (0, 3) and size > 1.3 * k):
                             decoded, _ = gpufec.ldpc_decode(buffer, **code,
                                                             packed_output=False)
@@ -242,7 +243,7 @@ class qa_ldpc_arrays(unittest.TestCase):
                 np.testing.assert_array_equal(decoded, messages)
 
     def test_MessagePositions_AreAnyFreeBits(self):
-        """The message positions of a matrix [I P] may be given as a name, list, range or array."""
+        """message_positions of a matrix [I P] accepts names, lists, ranges and arrays."""
         random = np.random.default_rng(5)
         matrix = np.hstack([np.eye(12, dtype=int), random.integers(0, 2, (12, 20))])
         with tempfile.TemporaryDirectory() as folder:

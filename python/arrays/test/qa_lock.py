@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of Viterbi decoding of arrays with phase search."""
+"""Tests Viterbi decoding of arrays with phase search."""
 
 import unittest
 import warnings
@@ -50,7 +50,7 @@ class qa_lock(unittest.TestCase):
         self.assertTrue(np.isnan(status.channel_error_rate))
         self.assertIn("no signal", status.verdict)
         self.assertEqual([str(w.message) for w in told], [status.verdict])
-        self.assertEqual(told[0].filename, __file__) # the warning is at the caller's line
+        self.assertEqual(told[0].filename, __file__) # the warning points at the caller
 
     def test_DecoderIsUsedAgain_EachStreamBeginsAnew(self):
         _, values = received("dvb_3_4")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the notebook runs, and that error rates fall as the channel improves."""
+"""Tests that examples/error_rates.ipynb runs, and that its error rates fall as the channel
+improves."""
 
 import base64
 import json
@@ -43,7 +44,7 @@ class qa_notebook(unittest.TestCase):
         self.assertEqual(len(self.found["plt"].get_fignums()), 3)
 
     def test_curves(self):
-        """Error rates fall as the channel improves, from high rates to rates near 0."""
+        """Each curve falls from a high error rate to a low one."""
         for name, worst, best in (("viterbi_rates", 0.02, 2e-4), ("ldpc_rates", 0.5, 0.05)):
             for label, (_, rates) in self.found[name].items():
                 with self.subTest(label):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of synchronisation decoding of arrays, without GNU Radio."""
+"""Tests synchronisation decoding of arrays, without GNU Radio."""
 
 import unittest
 
@@ -74,7 +74,7 @@ class qa_sync_arrays(unittest.TestCase):
         llr, _ = gpufec.sync_decode(received, book, **SYNC, **RATES, lengths=lengths,
                                     output="llr")
         self.assertEqual((llr.shape, llr.dtype), ((30, 40, 4), np.int8))
-        # Priors that name the sent symbols decide the result.
+        # Strong priors for the sent symbols outweigh the channel.
         priors = np.full((30, 40, 16), 1e-6, np.float32)
         np.put_along_axis(priors, symbols[..., None].astype(int), 1, 2)
         known, _ = gpufec.sync_decode(received, book, **SYNC, **RATES, lengths=lengths,
@@ -93,7 +93,7 @@ class qa_sync_arrays(unittest.TestCase):
             found, status = gpufec.sync_decode(soft, book, **code, **rates, **more)
             self.assertTrue(status.valid.all())
             np.testing.assert_allclose(found, hard, atol=1e-6)
-        rows = np.ones((12, lengths.max(), 4), np.float32) # equal likelihoods in the padding
+        rows = np.ones((12, lengths.max(), 4), np.float32) # the padding has equal likelihoods
         for row, frame in zip(rows, np.split(soft, np.cumsum(lengths)[:-1])):
             row[:len(frame)] = frame
         found, _ = gpufec.sync_decode(rows, book, **code, **rates, lengths=lengths)
@@ -122,7 +122,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(of_one, 40)
         self.assertLess(wrong, of_one / 5)
 
-        # The lengths in one dimension and in rows describe the same reads.
+        # Concatenated reads, and reads in rows, decode alike.
         rows = np.full((frames * reads, lengths.max()), 2, np.uint8)
         for row, copy in zip(rows, copies):
             row[:len(copy)] = copy
@@ -130,7 +130,7 @@ class qa_sync_arrays(unittest.TestCase):
         for given in (received, rows):
             again, _ = decoder.decode(given, lengths)
             np.testing.assert_array_equal(again, together)
-        # A read of length 0 has the same effect as one read fewer.
+        # A read of length 0 counts as a read that was not received.
         fewer = lengths.reshape(frames, reads).copy()
         fewer[:, 1] = 0
         lacking, status = decoder.decode(rows, fewer)
@@ -160,8 +160,7 @@ class qa_sync_arrays(unittest.TestCase):
         self.assertGreater(np.abs(twice - together).max(), 1e-3)
 
     def test_reads_on_a_cluster(self):
-        """A simulation with more reads counts fewer errors in the same number of
-        symbols."""
+        """With more reads, a simulation has fewer errors in the same number of symbols."""
         code = dict(codebook=sync_frames(1)[0], **SYNC)
         counts = [gpufec.distributed._simulate_sync(dict(code, **more), 0.02, 1, 0, 30)
                   for more in ({}, dict(reads=3))]
@@ -223,7 +222,7 @@ class qa_sync_arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^lengths is of 4 reads"):
             gpufec.sync_decode(received[:30].reshape(3, 10), lengths=[[1, 2], [3, 4]], reads=2,
                                **decode)
-        for more in (dict(reads=0), dict(passes=0)): # the constructor refuses these
+        for more in (dict(reads=0), dict(passes=0)): # refused by the constructor
             with self.assertRaisesRegex(ValueError, "is 0"):
                 gpufec.sync_decoder(**decode, **more)
 

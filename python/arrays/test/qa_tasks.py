@@ -19,10 +19,10 @@ TASKS = 6
 
 
 def streams_of(decoder, code, point, size):
-    """Returns lists with one stream per task, by kind: the sent data, the added noise,
-    and the noise relative to the sent values.
+    """Returns lists with a stream per task, by kind: "data", the sent bits or symbols; "noise", the
+    received values minus the signal; "gain", the received values times the sent signs.
 
-    The streams are recorded when a task calls the encoder and the decoder.
+    They are recorded when a task calls the encoder and the decoder.
     """
     arrays = distributed.arrays
     encoder = {"viterbi": "conv_encode", "ldpc": "ldpc_encode", "sync": "sync_encode"}[decoder]
@@ -53,7 +53,8 @@ def streams_of(decoder, code, point, size):
 
 
 def largest_correlation(a, b):
-    """Returns the largest magnitude of the correlation of two streams over all shifts."""
+    """Returns the largest magnitude of the normalised correlation of two streams over all
+    shifts."""
     n = len(a) + len(b)
     spectra = [np.fft.rfft(x - x.mean(), n) for x in (a, b)]
     products = np.fft.irfft(spectra[0] * spectra[1].conj(), n)
@@ -61,7 +62,7 @@ def largest_correlation(a, b):
 
 
 def windows_of(stream, size):
-    """Returns all runs of `size` successive values."""
+    """Returns the set of all windows of `size` successive values, as bytes."""
     stream = np.ascontiguousarray(stream)
     return {stream[k:k + size].tobytes() for k in range(len(stream) - size + 1)}
 
@@ -69,8 +70,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # The limit is slightly above the largest value that is expected among as many
-            # normally distributed values as there are shifts and pairs of tasks.
+            # Slightly above the expected maximum of normally distributed correlations, one for
+            # each shift and pair of tasks.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))
@@ -83,7 +84,7 @@ class qa_tasks(unittest.TestCase):
         for kind, streams in streams_of(decoder, code, point, size).items():
             with self.subTest(decoder, kind=kind, **{k: code[k] for k in code if k != "codebook"}):
                 self.assertEqual(len(streams), TASKS)
-                # Noise that consists mostly of zeros repeats itself.
+                # Channel events are rare, so equal windows of zeros occur by chance.
                 rare = decoder == "sync" and kind == "noise"
                 self.check_independence(streams, 0 if rare else 64)
 
@@ -97,7 +98,7 @@ class qa_tasks(unittest.TestCase):
         self.check("ldpc", dict(standard="wifi", frame_size="648", rate="1/2"), 1.0, 21)
 
     def test_TasksOfSync_AreIndependent(self):
-        # The words have a single 1, so that all other received symbols show the noise.
+        # Words have a single 1, so that the received symbols show mostly channel events.
         book = np.tile(np.eye(2, 16, dtype=np.uint8) * [[0], [1]], (40, 1))
         code = dict(q=2, n=16, frame_symbols=40, codebook=book)
         self.check("sync", code, 0.2, 60)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of Viterbi decoding of arrays, without GNU Radio."""
+"""Tests Viterbi decoding of arrays, without GNU Radio."""
 
 import unittest
 
@@ -57,7 +57,7 @@ class qa_viterbi_arrays(unittest.TestCase):
                                                           expected)
                             self.assertEqual(ended.channel_error_rate,
                                              status.channel_error_rate)
-                    # After flush() the decoder is in its initial state.
+                    # flush() returns the decoder to its initial state.
                     np.testing.assert_array_equal(decoder.decode(values)[0], expected)
 
     def test_PushedStream_GivesBitsBeforeItsEnd(self):
@@ -120,15 +120,14 @@ class qa_viterbi_arrays(unittest.TestCase):
             self.assertEqual(values.shape, (2, items))
             self.assertEqual(decoder.decode(values)[0].shape, (2, 102))
             self.assertEqual(decoder.items_per_frame, items)
-        odd = dict(preset="lte", frame_bits=41) # 123 values
+        odd = dict(preset="lte", frame_bits=41) # 123 values, 62 bytes in packed4
         self.assertEqual(gpufec.viterbi_decoder(**odd, soft_input="packed4").items_per_frame, 62)
         self.assertEqual(gpufec.viterbi_decoder(preset="ccsds").items_per_frame, 0)
         searching = gpufec.viterbi_decoder(preset="80211_1_2", frame_bits=18, lock="auto")
         self.assertEqual(searching.items_per_frame, 48)
 
     def test_a_decoder_again_and_again(self):
-        """An array decodes to the same bits alone, with others, and after other
-        arrays."""
+        """An array decodes to the same bits alone, as part of another, and after others."""
         code = dict(termination="tailbiting", frame_bits=64)
         bits = gpufec.random_bits((200, 64), 5)
         values = noisy(bits, 1.0, **code)

@@ -11,7 +11,7 @@ RATES = dict(p_insert=5e-3, p_delete=5e-3)
 
 
 def noisy(bits, ebn0_db=3.0, soft_input="int8", seed=7, **code):
-    """Encodes packed bits and returns noisy soft values."""
+    """Encodes bits, one per byte, with a code of rate 1/2, and returns noisy soft values."""
     coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed, soft_input)
 
@@ -26,7 +26,8 @@ def sync_frames(frames, seed=3):
 
 
 class FakeDevice:
-    """An array in host memory that claims by __cuda_array_interface__ to be on a device."""
+    """A host array that claims by __cuda_array_interface__ to be on a device. `facts` replace
+    entries of the interface."""
 
     def __init__(self, array, **facts):
         self.__cuda_array_interface__ = dict(

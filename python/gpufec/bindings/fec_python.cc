@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoders for gr-fec's blocks. They are in a separate module, so that gnuradio.fec
- * is loaded only if they are used. */
+/* Binds the decoders for gr-fec's blocks to Python. They have a separate module, so that
+ * gnuradio.fec is loaded only if they are used. */
 
 #include "docstrings.h" // generated from the headers
 #include <gnuradio/gpufec/fec_ldpc_decoder.h>
@@ -18,8 +18,8 @@ PYBIND11_MODULE(gpufec_fec_python, m)
 {
     py::module::import("gnuradio.fec"); // this import defines the base class
 
-    // generic_decoder is a virtual base class, so the address of this base differs from
-    // that of the object.
+    // py::multiple_inheritance() is needed, because generic_decoder is a virtual base
+    // class and its address differs from the object's.
     using viterbi = gr::gpufec::fec_viterbi_decoder;
     py::class_<viterbi, generic_decoder, std::shared_ptr<viterbi>> viterbi_class(
         m, "fec_viterbi_decoder", py::multiple_inheritance(), doc::fec_viterbi_decoder);

@@ -1,10 +1,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the declarations of the public C++ headers, and the comments on them.
+"""Reads the declarations of the public C++ headers and their comments.
 
-The Python bindings and their docstrings are made from the declarations, and tests compare
-GNU Radio Companion's blocks with them. The parser knows only the subset of C++ that the
-headers use, in the layout that clang-format produces.
+The Python bindings and their docstrings are made from these declarations, and tests compare the
+blocks of GNU Radio Companion with them. The parser knows only the subset of C++ that the headers
+use, in the layout that clang-format produces.
 """
 
 import re
@@ -41,7 +41,7 @@ class Parameter:
 class Declaration:
     """A class, a function, or a member variable of a class."""
     name: str
-    doc: str = "" # text of the comment, without its marks
+    doc: str = "" # text of the comment, without comment marks
     public: bool = True
     bases: str = ""
     parameters: Optional[List[Parameter]] = None # None unless it is a function
@@ -60,7 +60,7 @@ class Declaration:
 
 
 def read(paths):
-    """Returns the headers' declarations by name."""
+    """Reads header files. Returns their top-level declarations by name."""
     declarations = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -69,8 +69,8 @@ def read(paths):
 
 
 def parse(text):
-    """Returns a header's declarations by name. Of overloaded functions, only the first is
-    returned."""
+    """Parses the text of a header. Returns its top-level declarations by name. Only the first of
+    overloaded functions is included."""
     top = Declaration("")
     scopes = [top]
     public = [True]
@@ -89,7 +89,7 @@ def parse(text):
             continue
         if skipped:
             skipped += {"{": 1, "}": -1}.get(part, 0)
-            if not skipped and "(" in code: # the body of a function
+            if not skipped and "(" in code: # the end of a function's body
                 finish(code, declare)
             continue
         code = re.sub(r"\s+", " ", code).lstrip()
@@ -129,7 +129,7 @@ def parse(text):
 
 
 def finish(code, declare):
-    """Calls `declare` if the code declares a function or a variable."""
+    """Calls `declare` with a Declaration if the code declares a function or a variable."""
     code = " ".join(code.split())
     if re.match(r"(typedef|using|friend|enum|class|struct)\b", code):
         return
@@ -144,7 +144,7 @@ def finish(code, declare):
 
 
 def split(parameters):
-    """Splits a list of parameters at the commas that separate them."""
+    """Splits a parameter list at its commas, except those within strings and brackets."""
     found, depth = [""], 0
     for part in re.findall(r'"[^"]*"|.', parameters):
         depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(part, 0)
@@ -164,7 +164,7 @@ def parameter(text):
 
 
 def python_value(default):
-    """Returns the Python value of a default argument."""
+    """Converts a C++ default argument to a Python value."""
     if default.startswith("{"):
         return [python_value(entry) for entry in split(default[1:-1])]
     if default == "std::nullopt":
@@ -177,7 +177,7 @@ def python_value(default):
 
 
 def bare(comment):
-    """Returns the lines of a comment without comment marks and common indentation."""
+    """Removes comment marks and common indentation from a comment."""
     comment = re.sub(r"^/\*!|\s*\*/$", "", comment)
     lines = [re.sub(r"^\s*(//!<?|\*(?!/))", "", line).rstrip()
              for line in comment.splitlines()]
@@ -191,9 +191,9 @@ def wrapped(text, first="", rest=""):
 
 
 def plain(doc, others=None):
-    """Formats a comment for Python's help(), without Doxygen's commands.
+    """Converts a comment with Doxygen commands to a docstring for Python's help().
 
-    others are the declarations from which \\copydoc copies.
+    `others` has the declarations, by name, from which \\copydoc copies.
     """
     copied = re.fullmatch(r"\\copydoc (\w+)", doc.strip())
     if copied:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the Python bindings of the blocks, and docstrings, from the public C++ headers.
 
-blocks_python.cc binds make() and the methods of every block. docstrings.h contains the
-header comments of all other declarations, for the hand-written bindings.
+blocks_python.cc binds make() and the public methods of every block. docstrings.h has the comments
+of all other declarations, for the hand-written bindings.
 """
 
 import argparse
@@ -13,8 +13,8 @@ import pathlib
 import headers
 
 NOTICE = "// Written by make_bindings.py from the public headers.\n\n"
-# Parameters of make() whose type differs in Python: the type of the bound parameter, and the
-# conversion from it.
+# Parameters of make() that have another type in Python: the type of the bound parameter, and the
+# conversion to make()'s type.
 CONVERTED = {"codebook": ("const py::object&",
                           "words_of(codebook, q, n, frame_symbols, alphabet)")}
 
@@ -24,7 +24,7 @@ def literal(text):
 
 
 def argument(parameter):
-    """Returns py::arg() with the default value from the header."""
+    """Returns C++ code for a parameter: py::arg() with the default value from the header."""
     code = f'py::arg("{parameter.name}")'
     if parameter.default is None:
         return code

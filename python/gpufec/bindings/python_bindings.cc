@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The Python module of the blocks. Codes and arrays are in another module, _gpufec.
- */
+/* Defines the Python module of the blocks. Codes and arrays are in the module _gpufec. */
 
 #include <pybind11/pybind11.h>
 
@@ -12,7 +11,7 @@ void bind_blocks(py::module& m); // generated from the headers
 
 PYBIND11_MODULE(gpufec_python, m)
 {
-    // This import defines the base classes of the blocks.
+    // Registers the base classes of the blocks.
     py::module::import("gnuradio.gr");
 
     bind_blocks(m);

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that array functions, flowgraphs and the command line tool decode to the same
-bits."""
+"""Tests that array functions, flowgraphs and the command line tool decode to the same bits."""
 
 import os
 import pathlib
@@ -32,7 +31,7 @@ def source_of(array, tags=()):
 
 
 def by_tool(decoder, array, *options):
-    """Decodes an array with the command line tool."""
+    """Decodes an array with `gpufec decode`. Returns the output bytes."""
     if "GPUFEC_TOOL" not in os.environ:
         raise unittest.SkipTest("GPUFEC_TOOL names no tool")
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +62,8 @@ class qa_arrays(unittest.TestCase):
                                      "--soft-input", soft_input))
 
     def expect_lock(self, values, **code):
-        """Expects the bits and the lock that the block finds; returns the status."""
+        """Expects that array functions give the bits and locks of the block. Returns the last
+        status."""
         for packed in True, False:
             sink = blocks.vector_sink_b()
             block = gpufec.gpu_viterbi_pbvd(lock="auto", packed_output=packed, **code)
@@ -123,7 +123,7 @@ class qa_arrays(unittest.TestCase):
 
     def test_the_encoder_blocks(self):
         code = dict(termination="tailbiting", frame_bits=100)
-        packed = gpufec.random_bits((9, 104)) # the last four bits of a row are padding
+        packed = gpufec.random_bits((9, 104)) # 100 bits and four of padding per row
         packed = np.packbits(packed, axis=1)
         expected = through(source_of(packed), gpufec.conv_encoder(**code),
                            blocks.vector_sink_b())

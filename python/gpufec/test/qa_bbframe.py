@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of BBFRAMEs from gr-dtv's transmitter, also with lost frames."""
+"""Tests bbframe_to_ts with BBFRAMEs from gr-dtv's transmitter, also with lost frames."""
 
 import time
 import unittest
@@ -22,12 +22,13 @@ def transport_packets(count, seed=1):
     packets = np.random.default_rng(seed).integers(0, 256, (count, 188), np.uint8)
     packets[:, 0] = 0x47
     packets[:, 1] &= 0x7f # clears the transport error indicator
-    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets, which must pass unchanged
+    packets[::7, 1:4] = 0x1f, 0xff, 0x10 # null packets, which must pass too
     return packets
 
 
 def dtv_frames(theirs, packets, scrambled=True, mode=dtv.INPUTMODE_NORMAL):
-    """Returns BBFRAMEs of gr-dtv, one bit per byte."""
+    """Returns BBFRAMEs that gr-dtv makes of packets, one bit per byte. `theirs` has gr-dtv's
+    standard, frame size and code."""
     header = dtv.dvb_bbheader_bb(*theirs, dtv.RO_0_20, mode, dtv.INBAND_OFF, 168, 4000000)
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
@@ -61,7 +62,7 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Returns packets in which the CRC-8 of the previous packet replaces the sync
+    """Returns the bits of packets in which the CRC-8 of the previous packet replaces the sync
     byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
@@ -69,7 +70,7 @@ def bits_of_units(packets):
 
 
 def scrambling():
-    """Returns the scrambling sequence of EN 302 307-1, 5.2.2."""
+    """Returns the scrambling sequence of EN 302 307-1, 5.2.2, as packed bits."""
     stages = [1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0]
     bits = []
     for _ in range(58320):
@@ -79,8 +80,8 @@ def scrambling():
 
 
 def frame_of(units, at, k):
-    """Returns a BBFRAME whose data field begins at the given bit, and the bit at which
-    it ends."""
+    """Returns a packed BBFRAME of `k` bits whose data field begins at bit `at` of `units`, and the
+    bit at which the data field ends."""
     dfl = k - 80
     syncd = -at % 1504
     header = np.array([0xf0, 0, 1504 >> 8, 1504 & 255, dfl >> 8, dfl & 255, 0x47,
@@ -90,11 +91,11 @@ def frame_of(units, at, k):
 
 
 def told(frames, code, **parameters):
-    """Returns the warnings that bbframe_to_ts logs."""
+    """Returns the warnings that bbframe_to_ts logs for frames."""
     lines = []
     with qa_support.output_of_process(lines):
         extract(frames.ravel(), code, **parameters)
-        time.sleep(0.3) # a separate thread writes the log
+        time.sleep(0.3) # waits for the thread that writes the log
     return [line for line in lines if "warning" in line]
 
 
@@ -122,7 +123,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual(len(lines), 1, lines)
             self.assertIn(right, lines[0])
             broken = frames.copy()
-            broken[:4] = random.integers(0, 256, broken[:4].shape) # lost at the beginning
+            broken[:4] = random.integers(0, 256, broken[:4].shape) # the first four are noise
             self.assertEqual(told(broken, code, descramble=scrambled), [])
         for other in (random.integers(0, 256, frames.shape, np.uint8), 0 * frames):
             lines = told(other, code, descramble=True)
@@ -130,7 +131,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
     def test_every_code_from_gr_dtv(self):
-        """All packets are recovered, although gr-dtv's first CRC-8 belongs to no packet."""
+        """All packets are recovered. gr-dtv's first CRC-8 fits no packet, which must not matter."""
         count = 0
         for code, theirs in every_code():
             with self.subTest(code):
@@ -211,20 +212,21 @@ class qa_bbframe(unittest.TestCase):
                                          900, 3, tags)
         items, out = qa_support.run(source, gpufec.bbframe_to_ts(*code))
         self.assertTrue(np.array_equal(items, packets.ravel()[:len(items)]))
-        first = 1769 * 4 // 188 * 188 # the first packet that ends in frame 4
+        first = 1769 * 4 // 188 * 188 # the packet in which frame 4 begins
         self.assertEqual(qa_support.tags_of(out, "a"), [(0, 0), (first, 4)])
 
     def test_TagsOfTheStreamBeforeARestart_AreDropped(self):
-        """Tags of an incomplete frame, and of packets that were not output, are dropped."""
+        """A new run has no tags of the previous run's incomplete frame or of its packets that were
+        not output."""
         code = ("dvbs2", "short", "8/9")
         _, frames = self.example(code, 600)
         partial = np.concatenate([frames[:2].ravel(), frames[2, :500]])
         tags = [(2 * 1779 + 9, pmt.mp("a"), pmt.from_long(1))]
         broken = frames.copy()
-        broken[:, 60::188] ^= 1  # breaks each packet
+        broken[:, 60::188] ^= 1  # a wrong bit in each packet
         block = gpufec.bbframe_to_ts(*code)
         block.set_max_noutput_items(188)
-        block.set_max_output_buffer(4096)  # small, so that packets wait in the block
+        block.set_max_output_buffer(4096)  # small, so that packets remain in the block
         for source, most in ((qa_support.vector_source(partial, tags), 1 << 20),
                              (qa_support.vector_source(broken.ravel()), 188)):
             graph = gr.top_block()
@@ -235,8 +237,7 @@ class qa_bbframe(unittest.TestCase):
                              [("ts_begin", 0)])
 
     def test_frames_of_any_length_by_tags(self):
-        """Packets continue across frames of several codes in one stream, as with
-        ACM."""
+        """With length tags, packets continue across frames of different lengths, as with ACM."""
         rates = ["1/4", "8/9", "3/5", "1/2"]
         frames, tags, at = [], [], 0
         packets = transport_packets(130)
@@ -253,7 +254,8 @@ class qa_bbframe(unittest.TestCase):
         self.assertEqual((block.frame_count(), block.gap_count()), (20, 0))
 
     def frames_of_ldpc(self, code, count, sigma, seed=1):
-        """Returns BBFRAMEs and the noisy LLRs of their codewords."""
+        """Returns the bits of BBFRAMEs, one frame per row, and the noisy int8 LLRs of their
+        codewords."""
         n, k = lengths(code)
         bits = qa_support.random_bits(count * k, seed)
         chain = (gpufec.bch_encoder(*code, packed_input=False),
@@ -268,7 +270,8 @@ class qa_bbframe(unittest.TestCase):
         return bits.reshape(count, k), np.clip(np.rint(llr), -127, 127).astype(np.int8)
 
     def test_ldpc_gives_bbframes_of_every_code(self):
-        """Frames are the output of gr-dtv's scrambler, or the BBFRAMEs that entered it."""
+        """gpu_ldpc_dvbs2 outputs scrambled BBFRAMEs, as gr-dtv's scrambler outputs them, or
+        descrambled ones."""
         for size, rate, k, es_n0 in CODES:
             with self.subTest(size=size, rate=rate):
                 sent, symbols = qa_ldpc.dtv_transmit(size, rate, 2)
@@ -292,7 +295,7 @@ class qa_bbframe(unittest.TestCase):
                 self.assertTrue(np.array_equal(ts, packets.ravel()[:len(ts)]))
 
     def test_ldpc_and_bch_in_one_block_are_the_same_as_in_two(self):
-        """Some frames have errors that BCH can correct, others have more. The input arrives in
+        """Some frames have errors that BCH corrects, others have too many. The input arrives in
         pieces of random size."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
@@ -326,8 +329,8 @@ class qa_bbframe(unittest.TestCase):
             self.assertEqual(qa_support.tags_of(tags, "bbframe_length"), [])
 
     def test_acm_into_packets(self):
-        """Packets of several codes' frames are decoded and reassembled although one
-        frame is lost."""
+        """Packets in frames of several codes are decoded and reassembled, although one frame is
+        lost."""
         codes = [("dvbs2", "short", "1/4"), ("dvbs2", "normal", "8/9"),
                  ("dvbs2", "short", "8/9"), ("dvbs2", "normal", "1/2")]
         packets = transport_packets(300)
@@ -348,7 +351,7 @@ class qa_bbframe(unittest.TestCase):
                           pmt.mp(f"{code[1]} {code[2]}")))
             llr.append(qa_ldpc.clean(np.array(sink.data(), np.uint8)))
             lengths_sent.append(k // 8)
-        for i in (5,): # a frame of noise
+        for i in (5,): # replaces a frame by noise
             noise = np.random.default_rng(3).integers(-20, 20, len(llr[i]))
             llr[i] = noise.astype(np.int8)
         decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", acm=True, output="bbframe",
@@ -407,8 +410,7 @@ class qa_bbframe(unittest.TestCase):
                          ("ended", 3, 3))
 
     def test_behind_bch(self):
-        """Frames of gr-dtv's transmitter, up to its BCH encoder, are decoded after bit
-        errors."""
+        """Frames from gr-dtv's BCH encoder are decoded although bits are wrong."""
         code = ("dvbs2", "normal", "3/4")
         n, _ = lengths(code)
         theirs = (dtv.STANDARD_DVBS2, dtv.FECFRAME_NORMAL, dtv.C3_4)

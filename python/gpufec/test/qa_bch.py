@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags,
-pieces."""
+"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in pieces."""
 
 import unittest
 
@@ -24,7 +23,7 @@ def rate_of(name):
 
 
 def every_code():
-    """Yields the parameters of each code in this module and in gr-dtv."""
+    """Yields (parameters in this module, parameters in gr-dtv) of each code."""
     for size, rate, _, _ in CODES:
         yield ("dvbs2", size, rate), (dtv.STANDARD_DVBS2, DTV_FRAMES[size], rate_of(rate))
     for size, rates in S2X.items():
@@ -41,7 +40,7 @@ def every_code():
 
 
 def lengths(code):
-    """Returns N_bch and K_bch."""
+    """Returns N_bch and K_bch, the numbers of bits of a codeword and of its message."""
     frame = gpufec.bch_encoder(*code, packed_input=False, packed_output=False)
     ratio = frame.relative_rate()
     n = frame.output_multiple()
@@ -61,8 +60,7 @@ def decode(items, code, tags=(), **parameters):
 
 class qa_bch(unittest.TestCase):
     def test_every_code_from_gr_dtv(self):
-        """Both encoders produce the same codewords, and the decoder corrects errors in
-        them."""
+        """gr-dtv's encoder and bch_encoder agree, and bch_decoder corrects errors."""
         count = 0
         random = np.random.default_rng(1)
         for ours, theirs in every_code():
@@ -86,8 +84,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
     def test_bits_and_bytes(self):
-        """Tests every input and output format; medium frames of S2X are not whole
-        bytes."""
+        """Tests packed and unpacked input and output. The length of medium frames of S2X is not
+        a multiple of 8 bits."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)
@@ -150,7 +148,7 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "a"), [(n + 24, 3)])
 
     def test_behind_ldpc(self):
-        """An LDPC decoder that is stopped too early leaves errors that BCH corrects."""
+        """BCH corrects errors of an LDPC decoder that makes too few iterations."""
         code = ("dvbs2", "normal", "8/9")
         n, k = lengths(code)
         bits = qa_support.random_bits(20 * k, 8)

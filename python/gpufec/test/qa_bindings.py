@@ -27,8 +27,7 @@ ENCODER_DEFAULTS = dict(
     constraint_length=None, polynomials=None, puncturing=None, termination=None,
     frame_bits=0, packed_input=True, packed_output=True, preset="", length_tag="packet_len")
 
-# Invalid parameters, and the parts that the message must contain: the parameter and its
-# value.
+# Invalid parameters, and a pattern of the error message, which names the parameter and its value.
 WRONG_CODES = [
     (dict(preset="mars"), r'preset is "mars": allowed are .* and others: see conv_presets\(\)'),
     (dict(preset="ccsds", constraint_length=7), 'preset is "ccsds": .* constraint_length$'),
@@ -84,7 +83,7 @@ WRONG_DECODERS = [
 
 
 def defaults_of(block):
-    """Returns the keyword arguments of a block's constructor from its docstring."""
+    """Returns the defaults of a block's constructor by name, from its docstring."""
     signature = re.search(r"\(self: [^,]+, (.*)\) -> None", block.__init__.__doc__)[1]
     signature = re.sub(r": [\w[\]]+ = ", "=", signature)
     return eval(f"dict({signature})")
@@ -157,7 +156,8 @@ class qa_bindings(unittest.TestCase):
             np.testing.assert_array_equal(np.unpackbits(decoded), bits)
 
     def test_presets_of_other_programs(self):
-        """Tests the polynomials that gr-satellites and gr-fec pass to cc_decoder."""
+        """Presets have the polynomials that gr-satellites and gr-fec pass to cc_decoder, whose
+        notation has the bits reversed."""
         for name, theirs in (("ccsds", [79, -109]), ("nasa_dsn", [-109, 79]),
                              ("ccsds_uninverted", [79, 109]),
                              ("nasa_dsn_uninverted", [109, 79]), ("gr_fec", [109, 79])):
@@ -166,12 +166,12 @@ class qa_bindings(unittest.TestCase):
             self.assertEqual(gpufec.polynomials_from_gr_fec(theirs), ours)
 
     def test_polynomials_of_gr_fec_are_doubted(self):
-        """A block with doubtful polynomials logs a warning and works; with those of a
-        known code it logs nothing."""
+        """A block logs a warning if the polynomials look like gr-fec's notation, and works. With
+        the polynomials of a known code it logs nothing."""
         for polynomials, doubted in (([109, 79], True), ([0o133, 0o171], False)):
             for block in ("conv_encoder", "gpu_viterbi_pbvd"):
                 said = "155,117 (octal): they are those of CCSDS 1/2, 133,171"
-                # A separate thread writes the log, which takes time on a busy machine.
+                # A separate thread writes the log, late on a busy machine; then waits longer.
                 for seconds in (0.5, 5):
                     found = subprocess.run(
                         [sys.executable, "-c", "import time\nfrom gnuradio import gpufec\n"

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Compares the encoder block with the definition and with gr-fec."""
+"""Compares conv_encoder with the definition of convolutional codes and with gr-fec."""
 
 import unittest
 
@@ -49,7 +49,7 @@ class qa_conv_encoder(unittest.TestCase):
                         np.testing.assert_array_equal(coded, expected)
 
     def test_packed_output_of_streams(self):
-        """The last byte is padded with zeros for pieces of any size."""
+        """The last byte is padded with zeros, whatever the size of the input's pieces."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
                 bits = support.random_bits(count, count)
@@ -132,13 +132,13 @@ class qa_conv_encoder(unittest.TestCase):
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing)
         self.assertEqual([t.offset for t in found], [before[8 * i] for i in range(60)])
 
-        # Frames of 20 bits, packed in 3 bytes, each restart the puncturing pattern.
+        # Frames of 20 bits are packed in 3 bytes; the puncturing pattern restarts in each.
         _, found = self.encode(bits, True, tags=tags, puncturing=puncturing,
                                termination="truncated", frame_bits=20)
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
-        # The packed output contains the same bits.
+        # With packed output, tags are on the byte with the bit.
         _, found = self.encode(bits, True, tags=tags, packed_output=True,
                                puncturing=puncturing)
         self.assertEqual([t.offset for t in found],
@@ -159,7 +159,7 @@ class qa_conv_encoder(unittest.TestCase):
             ours, _ = self.encode(
                 bits, True, polynomials=gpufec.polynomials_from_gr_fec(polynomials))
             np.testing.assert_array_equal(ours, theirs)
-        # The preset "gr_fec" is the default code of gr-fec.
+        # The preset "gr_fec" has gr-fec's default polynomials.
         ours, _ = self.encode(bits, True, preset="gr_fec")
         theirs, _ = self.encode(
             bits, True, polynomials=gpufec.polynomials_from_gr_fec([109, 79]))

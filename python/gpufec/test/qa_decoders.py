@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests the features that the blocks of all decoders share: failing devices, the
-latency bound, restarts, many tags, status messages.
+"""Tests what the blocks of all decoders share: failing devices, latency, restarts, tags, status.
 
 Some tests need the simulated devices of lib/testing/simulated_device.h.
 """
@@ -24,7 +23,7 @@ from qa_viterbi_running import eventually, gated_source
 
 
 class messages(gr.basic_block):
-    """A sink that stores the messages of a port."""
+    """A message sink that stores what it receives."""
 
     def __init__(self):
         gr.basic_block.__init__(self, "messages", None, None)
@@ -55,7 +54,8 @@ class tagger(gr.sync_block):
 
 
 class decoder_blocks:
-    """Tests that all blocks share. A derived class for each block makes the block and its input."""
+    """Tests that apply to every decoder block. A derived class per block makes the block and its
+    input."""
 
     dtype = np.uint8 # type of output items
 
@@ -79,8 +79,7 @@ class decoder_blocks:
         return np.array(sink.data(), self.dtype), self.steady(tags)
 
     def steady(self, tags):
-        """Returns the tags that do not depend on the division of the stream into
-        batches."""
+        """Returns the tags that do not depend on how the stream is divided into batches, sorted."""
         return sorted((tag for tag in tags if not tag[1].startswith("viterbi_")), key=str)
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
@@ -104,7 +103,8 @@ class decoder_blocks:
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_output_that_a_device_puts_in_place_is_given_in_parts(self):
-        """The scheduler requests a few output items at a time, so that frames are divided."""
+        """The scheduler requests fewer output items than a frame has, so frames are output in
+        parts."""
         expected, tags = self.decode(self.block(backend="cpu"))
         for most in (7, 100):
             with self.subTest(most=most):
@@ -177,7 +177,7 @@ class decoder_blocks:
         self.assertEqual(listener.got[-1]["items_out"], len(sink.data()))
 
     def test_a_batch_that_does_not_fill_goes_when_it_is_due(self):
-        """The source is silent, so only the timer can wake the block."""
+        """The source stops after part of a batch, so only the timer can wake the block."""
         source = gated_source(self.gated())
         sink = self.sink()
         block = self.block(backend="cpu", batch=1000, max_latency_ms=20)
@@ -213,8 +213,9 @@ class decoder_blocks:
             self.assertEqual(tags, first[1])
 
     def test_another_stream_has_its_own_tags(self):
-        """A run has no output or tags of a run that was stopped with batches in flight."""
-        def numbered(): # the caller must keep it, as Python deletes unreferenced blocks
+        """A run outputs no items or tags of a previous run that was stopped with batches in
+        flight."""
+        def numbered(): # the caller must keep the block alive
             return [tagger(np.float32 if self.items.dtype == np.float32 else np.uint8)]
 
         expected = self.decode(self.block(backend="cpu", batch=3), between=numbered())
@@ -240,7 +241,7 @@ class decoder_blocks:
                 block.set_max_latency_ms(wrong)
 
     def test_positive_bit(self):
-        """Negated values decode to the same bits if positive_bit is changed as well."""
+        """Negated values with the other positive_bit decode to the same output."""
         expected = self.decode(self.block(backend="cpu"))
         self.items = self.other_sign(self.items)
         found = self.decode(self.block(backend="cpu", positive_bit=1 - self.positive_bit))
@@ -251,7 +252,7 @@ class decoder_blocks:
                                         f"positive_bit is {wrong}: allowed are 0 and 1"):
                 self.block(backend="cpu", positive_bit=wrong)
 
-    positive_bit = 0 # default of the block
+    positive_bit = 0 # default value of the parameter
 
     def other_sign(self, items):
         return (-items.view(np.int8)).view(items.dtype)
@@ -259,7 +260,8 @@ class decoder_blocks:
     def other_sign_of_output(self, output):
         return output
 
-    # Framed input needs length tags, which the waiting source does not send.
+    # Input for gated_source, and the blocks behind it: framed input needs length tags, which this
+    # source does not send.
 
     def gated(self):
         return self.items
@@ -326,7 +328,7 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
             self.assertEqual(found, whole[1])
 
     def test_a_new_llr_scale_has_an_effect(self):
-        """A wrong scale changes the output, and set_llr_scale() restores it."""
+        """A wrong scale changes the output; set_llr_scale() with the right one restores it."""
         loud, _ = self.decode(self.block(backend="cpu", llr_scale=1.0))
         block = self.block(backend="cpu", llr_scale=1e6)
         lost, _ = self.decode(block)
@@ -344,7 +346,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
 
     def test_tags_in_numbers(self):
-        """Each tag selects a code, although most tags lie inside a frame."""
+        """Most of the 30,000 tags are inside a frame and restart it: only items after the last tag
+        form whole frames."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
                 for n in range(30000)]
         with output_of_process([]):
@@ -379,7 +382,7 @@ class qa_sync_stream(decoder_blocks, unittest.TestCase):
                                    mode=self.mode, output="posteriors", **parameters)
 
     def other_sign(self, items):
-        return items # hard bits have no sign
+        return items # positive_bit does not apply to hard bits
 
 
 class qa_sync_framed(qa_sync_stream):
@@ -395,7 +398,7 @@ class qa_sync_framed(qa_sync_stream):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
     def test_tags_in_numbers(self):
-        """Every item is a frame, too short to be decoded."""
+        """Every item is a frame of its own, which is too short to be decoded but gets tags."""
         frames = [np.ones(1, np.uint8)] * 40000
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)

@@ -3,8 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tests that the examples run without a display and decode: .grc files, compiled by
-grcc, and Python programs."""
+"""Tests that the examples, Python programs and .grc files, run without a display and decode."""
 
 import importlib.util
 import json
@@ -36,13 +35,13 @@ class qa_examples(unittest.TestCase):
     def check_error_rate(self, output, least_bits):
         wrong, bits = map(int, RESULT.search(output).groups())
         self.assertGreaterEqual(bits, least_bits)
-        # With this noise, full maximum likelihood has an error rate of about 3.5e-4.
+        # Maximum-likelihood decoding has an error rate of about 3.5e-4 with this noise.
         self.assertGreater(wrong, 0)
         self.assertLess(wrong / bits, 1e-3)
 
     @unittest.skipUnless(shutil.which("grcc"), "GNU Radio Companion is not installed")
     def test_companion_flowgraphs(self):
-        # qa_flowgraphs.py tests the flowgraphs that have windows.
+        # qa_flowgraphs.py tests the other flowgraphs, which have windows.
         for name in ("dvbs2_fec_receiver.grc", "sync_stream.grc", "viterbi_ber.grc", "viterbi_ccsds.grc",
                      "viterbi_dvb_3_4.grc"):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
@@ -56,9 +55,9 @@ class qa_examples(unittest.TestCase):
                     right, received, sent, frames, left, given = map(int, re.search(
                         r"(\d+) packets right of (\d+) received, (\d+) sent in (\d+) BBFRAMEs; "
                         r"the last (\d+) of (\d+) do not fill another", output).groups())
-                    self.assertEqual((right, received), (sent, sent)) # no packet is lost
+                    self.assertEqual((right, received), (sent, sent)) # all packets arrive
                     self.assertEqual((sent + left, given), (given, 2000))
-                    # K_bch of 8PSK 3/4 is 48408 bits, including a header of 80 bits.
+                    # 8PSK 3/4: K_bch = 48408 bits, 80 of them header, leave 6041 bytes per frame.
                     self.assertEqual(frames, 2000 * 188 // 6041)
                     self.assertEqual(sent, frames * 6041 // 188)
                 else:
@@ -70,7 +69,7 @@ class qa_examples(unittest.TestCase):
     @unittest.skipUnless(shutil.which("grcc") and importlib.util.find_spec("PyQt5"),
                          "GNU Radio Companion or Qt is not installed")
     def test_window(self):
-        """The flowgraph with plots runs without a display and prints its results immediately."""
+        """The flowgraph with plots runs without a display and prints a line per lock at once."""
         with tempfile.TemporaryDirectory() as folder:
             run("grcc", "-o", folder, os.path.join(EXAMPLES, "viterbi_lock.grc"),
                 HOME=folder, GRC_BLOCKS_PATH=os.path.join(ROOT, "grc"))
@@ -85,7 +84,7 @@ class qa_examples(unittest.TestCase):
                 for line in program.stdout:
                     lines.append(line)
                     if "State: locked" in line:
-                        program.kill() # the program would wait for its window to be closed
+                        program.kill() # the program runs until its window is closed
                 killer.cancel()
             output = "".join(lines)
             self.assertNotIn("Traceback", output)
@@ -116,7 +115,7 @@ class qa_examples(unittest.TestCase):
 
     @unittest.skipUnless(importlib.util.find_spec("gnuradio.trellis"), "needs gr-trellis")
     def test_outer_code(self):
-        """Feedback of decisions reduces the number of wrong frames in each iteration."""
+        """Each iteration with feedback reduces the number of wrong frames."""
         output = run(sys.executable, os.path.join(EXAMPLES, "sync_outer_code.py"),
                      "--backend", "cpu", "--symbols", "160", "--frames", "60", "--turns",
                      "3", "--json")
@@ -126,7 +125,7 @@ class qa_examples(unittest.TestCase):
         self.assertLess(thrice, 0.6 * once)
 
     def without(self, module, program, *arguments):
-        """Runs a program as if a module were not installed."""
+        """Runs an example as if a module were not installed. Returns the completed process."""
         hidden = ("import runpy, sys; sys.modules[sys.argv[1]] = None; del sys.argv[:2]; "
                   "runpy.run_path(sys.argv[0], run_name='__main__')")
         return subprocess.run(
@@ -134,7 +133,7 @@ class qa_examples(unittest.TestCase):
             capture_output=True, text=True, timeout=120)
 
     def test_a_missing_module_is_named(self):
-        """The error message explains the remedy and has no traceback."""
+        """The error message names the missing module and a remedy, without a traceback."""
         for program, module, part in (
                 ("dvbs2_acm.py", "gnuradio.dtv", "gr-dtv"),
                 ("sync_outer_code.py", "gnuradio.trellis", "gr-trellis"),

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests decoder objects in the blocks of gr-fec against gr-fec's encoders and
-decoders."""
+"""Tests this module's decoders for gr-fec's blocks, with gr-fec's encoders and decoders."""
 
 import pathlib
 import re
@@ -23,7 +22,7 @@ FRAME = 320
 
 
 def soft(coded, ebn0_db=5.0, rate=0.5, seed=1, positive_bit=1):
-    """Returns floats in the format of gr-fec's decoders."""
+    """Returns noisy soft values as floats, as gr-fec's decoders take them."""
     return gpufec.awgn(coded, ebn0_db, rate, seed, "float", positive_bit=positive_bit)
 
 
@@ -51,7 +50,7 @@ class qa_fec(unittest.TestCase):
         return gpufec.fec_viterbi_decoder.make(FRAME, **parameters)
 
     def test_decoder(self):
-        """Decodes with fec.decoder, with threads, and with the hierarchical block."""
+        """fec.decoder and fec.extended_decoder, with each kind of threading, decode like arrays."""
         item = fec.get_decoder_input_item_size(self.decoder())
         self.assertEqual(item, gr.sizeof_float)
         found, _ = run(self.values, fec.decoder(self.decoder(), item, 1))
@@ -63,11 +62,11 @@ class qa_fec(unittest.TestCase):
             extended = fec.extended_decoder(objects, threading=threading_kind)
             found, _ = run(self.values, extended)
             with self.subTest(threading_kind):
-                self.assertGreaterEqual(len(found), 18 * FRAME) # with threads, gr-fec drops the end
+                self.assertGreaterEqual(len(found), 18 * FRAME) # gr-fec's threading drops the end
                 np.testing.assert_array_equal(found, self.expected.ravel()[:len(found)])
 
     def test_gr_fecs_own_encoder(self):
-        """Decodes the output of gr-fec's encoder, with polynomials from gr-fec's notation."""
+        """The output of gr-fec's encoder is decoded, for each termination."""
         for mode, ends in ((fec.CC_TERMINATED, "terminated"),
                            (fec.CC_TAILBITING, "tailbiting"),
                            (fec.CC_TRUNCATED, "truncated")):
@@ -127,14 +126,14 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
-        """Returns the bits that async_decoder decodes from each PDU of floats."""
+        """Returns what gr-fec's async_decoder, with `decoder`, makes of each PDU of floats."""
         block = fec.async_decoder(decoder, packed, reverse, mtu)
         vectors = [pmt.init_f32vector(len(values), values.tolist()) for values in frames]
         return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
 
     def exchange(self, top, first, last, vectors):
-        """Sends vectors as PDUs to a flowgraph, and returns the bytes of the PDU that it makes of
-        each."""
+        """Posts vectors as PDUs to port `first` of a flowgraph. Returns the data of the PDUs that
+        port `last` publishes."""
         store = blocks.message_debug()
         top.msg_connect(last, (store, "store"))
         top.start()
@@ -151,7 +150,7 @@ class qa_fec(unittest.TestCase):
                 for i in range(store.num_messages())]
 
     def test_PdusThroughABlock_AreDecoded(self):
-        """Vectors of each type that docs/reference/tags.md names, of one or two frames."""
+        """PDUs may have each vector type in docs/reference/tags.md, and one or two frames."""
         steps = np.rint(32 * self.values[:3]).clip(-127, 127).astype(np.int8)
         for kind, soft_input, vector, values in (
                 (gr.types.float_t, "float", pmt.init_f32vector, self.values[:3]),
@@ -226,7 +225,7 @@ class qa_fec(unittest.TestCase):
         np.testing.assert_array_equal(found[-3], np.packbits(bits.ravel()))
         for n, one in zip(sizes, found):
             self.assertFalse(one.any())
-        self.assertFalse(found[-2].any()) # no bits of the previous PDU
+        self.assertFalse(found[-2].any()) # has no bits of the previous PDU
 
     def test_WarningOfAPdu_HasItsLengthAndTheAllowedOnes(self):
         make, ldpc = gpufec.fec_viterbi_decoder.make, gpufec.fec_ldpc_decoder.make
@@ -241,7 +240,7 @@ class qa_fec(unittest.TestCase):
                 lines = []
                 with self.subTest(allowed, size=size), support.output_of_process(lines):
                     self.pdus(decoder(), [np.ones(size, np.float32)] * 2)
-                    time.sleep(0.3) # a separate thread writes the log
+                    time.sleep(0.3) # waits for the thread that writes the log
                 with self.subTest(allowed, size=size):
                     said = re.findall(r"a PDU or packet has (\d+)(?: to (\d+))? soft values: "
                                       rf"(?:allowed are )?{allowed}\. It is not", "".join(lines))
@@ -285,7 +284,7 @@ class qa_fec(unittest.TestCase):
         self.decoder(preset="gsm")
 
 
-# Alist files that gr-fec installs. Some hold parity-check matrices, others generator
+# Alist files that gr-fec installs: GENERATORS have generator matrices, others parity-check
 # matrices.
 ALISTS = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "fec" / "ldpc"
 GENERATORS = ["n_0100_k_0058_gen_matrix.alist", "simple_g_matrix.alist"]
@@ -293,7 +292,7 @@ MATRICES = sorted(path for path in ALISTS.glob("*") if path.name not in GENERATO
 
 
 def through(bits, *chain):
-    """Passes bits, one per byte, through blocks of bytes."""
+    """Returns the output bytes of a chain of blocks for bits, one per byte."""
     top = gr.top_block()
     sink = blocks.vector_sink_b()
     top.connect(blocks.vector_source_b(bits.ravel().tolist()), *chain, sink)
@@ -302,7 +301,7 @@ def through(bits, *chain):
 
 
 def alist(matrix):
-    """Returns a binary matrix as alist text without padded lists."""
+    """Returns the alist text of a binary matrix, with lists that are not padded with zeros."""
     lists = [[np.flatnonzero(row) + 1 for row in m] for m in (matrix.T, matrix)]
     lines = [matrix.shape[::-1], [max(map(len, ones)) for ones in lists]]
     lines += [[len(row) for row in ones] for ones in lists] + lists[0] + lists[1]
@@ -310,7 +309,8 @@ def alist(matrix):
 
 
 def parity_checks_of(generator):
-    """Returns the matrix [P' I] for the generator matrix [I P] in an alist file."""
+    """Returns the parity-check matrix [P' I] for the generator matrix [I P] in an alist file, where
+    P' is P transposed."""
     numbers = [line.split() for line in generator.read_text().splitlines()]
     n, k = map(int, numbers[0])
     matrix = np.zeros((k, n), int)
@@ -321,8 +321,8 @@ def parity_checks_of(generator):
 
 @unittest.skipUnless(MATRICES, "the alist files of gr-fec are not installed")
 class qa_alists(unittest.TestCase):
-    """Tests of gr-fec's LDPC codes: each module's decoder decodes the output of the other's
-    encoder."""
+    """Tests the LDPC codes in gr-fec's alist files: gr-fec's decoders decode this module's encoder,
+    and vice versa."""
 
     def encoders(self):
         """Yields (file, encoder of its code in gr-fec, message_positions)."""
@@ -339,7 +339,7 @@ class qa_alists(unittest.TestCase):
         self.assertEqual(fec.get_encoder_input_size(encoder), k)
         bits = gpufec.random_bits((6, k), n)
         words = through(bits, fec.encoder(encoder, 1, 1)).reshape(6, n)
-        # This module's encoder gives the same codewords.
+        # This module's encoder must give the same codewords.
         ours = through(bits, gpufec.ldpc_encoder(**code, packed_input=False,
                                                  packed_output=False))
         np.testing.assert_array_equal(ours.reshape(6, n), words)
@@ -359,7 +359,7 @@ class qa_alists(unittest.TestCase):
     def test_GrFecEncoders_DecodeToTheLastBit(self):
         checked = []
         with warnings.catch_warnings():
-            warnings.simplefilter("error") # a warning would be wrong for these files
+            warnings.simplefilter("error") # turns warnings into failures
             for path, encoder, message_positions in self.encoders():
                 with self.subTest(path.name, message_positions=message_positions):
                     self.check(path, encoder, message_positions)
@@ -406,7 +406,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # the matrices are dense but valid
+                    warnings.simplefilter("error") # these dense matrices are valid: no warning
                     self.check(file.name, encoder, "first")
 
 

@@ -3,10 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests the layout, the completeness and the run of the GNU Radio Companion examples.
+"""Tests that the GNU Radio Companion examples are valid, have a clear layout, and run.
 
-Those with windows run here without a display, in Qt's offscreen mode, and their sliders are
-moved."""
+Examples with windows run without a display, in Qt's offscreen mode, and their variables are set as
+by sliders."""
 
 import importlib.util
 import itertools
@@ -37,7 +37,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.grc"))
 BLOCKS = os.environ.get("GPUFEC_GRC_PATH", str(ROOT / "grc"))
 LIVE = ("viterbi_ccsds_live", "ldpc_dvbs2_live", "ldpc_acm", "sync_drift",
         "viterbi_recording")
-NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # modules outside GNU Radio, by example
+NEEDS = {"dvbs2rx_receiver": "gnuradio.dvbs2rx"} # required modules outside GNU Radio, by example
 
 
 def platform():
@@ -46,7 +46,7 @@ def platform():
                     version_parts=(gr.major_version(), gr.api_version(),
                                    gr.minor_version()))
     core = pathlib.Path(gr.prefix()) / "share" / "gnuradio" / "grc" / "blocks"
-    # GRC_BLOCKS_PATH has the folders with blocks of modules outside GNU Radio.
+    # Modules outside GNU Radio have their blocks in GRC_BLOCKS_PATH.
     others = [p for p in os.environ.get("GRC_BLOCKS_PATH", "").split(":") if p]
     made.build_library([BLOCKS] + others + [str(p) for p in core.glob("*.yml")
                                    if not p.name.startswith("gpufec")])
@@ -67,7 +67,8 @@ class qa_layout(unittest.TestCase):
         cls.platform = platform()
 
     def drawn(self):
-        """Yields the name and the drawn flowgraph of each example."""
+        """Yields the name and the flowgraph of each example; skips those whose modules are
+        missing."""
         self.assertGreaterEqual(len(EXAMPLES), 9)
         for path in EXAMPLES:
             graph = self.platform.make_flow_graph(str(path))
@@ -91,7 +92,7 @@ class qa_layout(unittest.TestCase):
                                 box.bottom <= height, f"{name}: {box}, {width}, {height}")
 
     def test_streams_flow_to_the_right(self):
-        """Connections run to the right, as others would cross blocks. Rows end in virtual sinks."""
+        """Stream connections run to the right; others would cross blocks."""
         for name, graph in self.drawn():
             for line in graph.connections:
                 if line.source_port.domain == "stream":
@@ -112,7 +113,7 @@ class qa_layout(unittest.TestCase):
                             itertools.combinations(blocks, 2)))
 
     def red(self, name, recording):
-        """Returns the errors that GNU Radio Companion reports for an example and a recording."""
+        """Returns GNU Radio Companion's error messages for an example with a given recording."""
         graph = self.platform.make_flow_graph(str(ROOT / "examples" / f"{name}.grc"))
         parameter = next(b for b in graph.blocks if b.name == "recording")
         parameter.params["value"].set_value(recording)
@@ -121,7 +122,7 @@ class qa_layout(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def test_a_bad_recording_is_red(self):
-        """One block is red and says in words what is wrong with the recording."""
+        """Exactly one error message tells what is wrong with the recording."""
         with tempfile.TemporaryDirectory() as folder:
             for name, channels, words in (("stereo.wav", 2, "has 2 channels"),
                                           ("slow.wav", 1, "has 8000 samples per second")):
@@ -160,8 +161,8 @@ class qa_live(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         sys.path.insert(0, cls.folder.name)
         cls.addClassCleanup(sys.path.remove, cls.folder.name)
-        # Compiles all flowgraphs at once, because grcc spends most of its time on reading
-        # its blocks.
+        # Compiles all flowgraphs with one call, because grcc spends most of its time loading
+        # blocks.
         done = subprocess.run(
             ["grcc", "-o", cls.folder.name] +
             [str(path) for path in EXAMPLES
@@ -173,7 +174,7 @@ class qa_live(unittest.TestCase):
             raise AssertionError(done.stdout + done.stderr)
 
     def compiled(self, name):
-        """Returns the path of the program that GNU Radio Companion generated from an example."""
+        """Returns the path of the program that grcc generated from an example."""
         return os.path.join(self.folder.name, f"{name}.py")
 
     def started(self, name, **parameters):
@@ -209,7 +210,8 @@ class qa_live(unittest.TestCase):
 
     def test_dvbs2_across_its_threshold(self):
         top = self.started("ldpc_dvbs2_live")
-        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8) # complex symbols
+        # The input items are complex symbols.
+        self.assertEqual(top.decoder.input_signature().sizeof_stream_item(0), 8)
         top.set_esn0_db(2)
         newest = top.valid.values
         self.wait_for(lambda: len(newest) > 20 and min(list(newest)[-5:]) == 1, "2 dB")
@@ -229,7 +231,7 @@ class qa_live(unittest.TestCase):
         top = self.started("sync_drift")
         top.set_p_delete(0.01)
         top.set_p_insert(0)
-        # Each frame loses 21 of 2100 bits.
+        # The channel deletes about 21 of 2100 bits per frame, so the drift falls.
         self.wait_for(lambda: len(top.drift.values) > 20 and
                       top.drift.values[-1] < top.drift.values[-11] - 100, "drift")
 
@@ -258,7 +260,7 @@ class qa_live(unittest.TestCase):
         top.wait()
         decoded = np.unpackbits(np.fromfile(output, np.uint8))
         self.assertLess(len(decoded), 18000) # half a second is missing
-        # 64 bits from the middle are searched for, with either sign.
+        # Aligns the output by searching for 64 bits from the middle, possibly inverted.
         found = np.correlate(2.0 * decoded - 1, 2.0 * bits[12000:12064] - 1)
         at = int(np.argmax(np.abs(found))) - 12000
         same = decoded[11000 + at:15000 + at] == bits[11000:15000]
@@ -279,7 +281,8 @@ class qa_live(unittest.TestCase):
         top.wait()
 
     def check_refusal(self, words, *arguments, **environment):
-        """Expects an error message that contains `words`, and no traceback."""
+        """Runs the recording example. Expects exit status 1, an error message with `words`, and no
+        traceback."""
         done = subprocess.run(
             [sys.executable, self.compiled("viterbi_recording"), *arguments],
             capture_output=True, text=True, timeout=60, env={
@@ -292,8 +295,8 @@ class qa_live(unittest.TestCase):
     @unittest.skipUnless(is_there("dvbs2rx_receiver") and shutil.which("dvbs2-tx"),
                          "gr-dvbs2rx is not installed")
     def test_dvbs2rx_receiver(self):
-        """Packets from gr-dvbs2rx's transmitter come out once its receiver is locked. Until its
-        synchronisation has settled about 90 frames are lost, as with gr-dvbs2rx's decoders."""
+        """The example outputs packets of gr-dvbs2rx's transmitter once it is locked. About 90
+        frames are lost until synchronisation has settled, as with gr-dvbs2rx's own decoders."""
         path = [os.path.join(self.folder.name, name) for name in ("in.ts", "iq", "out.ts")]
         source = np.random.default_rng(6)
         packets = [bytes([0x47, 1, 0, 16 + number % 16]) + source.bytes(184)

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests that the formats of docs/formats.md decode as that page describes. The encoders
-here are written from the definitions of the standards, and give the published
-vectors."""
+"""Tests that the formats in docs/formats.md decode as that page describes.
+
+The encoders here follow the definitions in the standards, and give the published vectors."""
 
 import importlib.util
 import re
@@ -25,14 +25,14 @@ PER_FRAME = (support.ROOT / "docs" / "reference" / "viterbi.md").read_text(
 
 
 def table(section):
-    """Returns the rows of the table in a section of the page, by their first cell."""
+    """Returns the rows of the table in a section of docs/formats.md, by their first cell."""
     text = PAGE.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     return {row[0]: row[1:] for row in rows[1:]}
 
 
 def evaluated(expression, **names):
-    """Evaluates an expression of the page with the definitions in its Python code."""
+    """Evaluates an expression from the page, with the definitions in the page's Python code."""
     exec(re.search(r"(?s)```python\n(.*?)```", PAGE).group(1), names)
     return eval(expression, names)
 
@@ -42,13 +42,14 @@ def in_code(cell):
 
 
 def indices(count, sent):
-    """Returns the positions below `count` of the mother code for which `sent` is true."""
+    """Returns the positions below `count` of the mother code's bits for which sent(position) is
+    true."""
     return np.array([i for i in range(count) if sent(i)])
 
 
 def tetra(period, first, skip=None):
-    """Returns a function that gives the order of bits in EN 300 392-2, 8.2.3.1.2:
-    k = period ((i - 1) div t) + P((i - 1) mod t + 1)."""
+    """Returns a function that gives the sent positions of the mother code in TETRA (EN 300 392-2,
+    8.2.3.1.2): k = period ((i - 1) div t) + P((i - 1) mod t + 1). `first` has P(1) to P(t)."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -57,8 +58,8 @@ def tetra(period, first, skip=None):
 
 
 def dab_fic(count):
-    """Returns the positions that EN 300 401, 11.2, sends: 21 blocks of 128 coded bits with
-    PI = 16, three with PI = 15, and the tail with 1100 for each of its bits."""
+    """Returns the sent positions in DAB's FIC (EN 300 401, 11.2): 21 blocks of 128 coded bits with
+    puncturing index PI = 16, three with PI = 15, and 1100 for each bit of the tail."""
     def sent(i):
         if i >= 24 * 128:
             return i % 4 < 2
@@ -69,8 +70,8 @@ def dab_fic(count):
 TETRA = ["1+D+D4", "1+D2+D3+D4", "1+D+D2+D4", "1+D+D3+D4"]
 K7 = ["1+D+D2+D3+D6", "1+D2+D3+D5+D6"] # 171 and 133 octal
 
-# Generators in the notation of the standards, bits per frame, termination, and a function that
-# returns the positions of the mother code that are sent, in the order of sending.
+# Generators in the notation of the standards, information bits per frame, termination, and a
+# function that returns the sent positions of the mother code, in the order of sending.
 SENDERS = {
     "802.11, SIGNAL": (K7[::-1], 18, "terminated", np.arange),
     "802.11, DATA": (K7[::-1], 816, "terminated",
@@ -95,16 +96,16 @@ SENDERS = {
     "GSM, xCCH": (["1+D3+D4", "1+D+D3+D4"], 224, "terminated", np.arange),
     "memory 3, eight bits, tail-biting": (["1+D2+D3", "1+D"], 8, "tailbiting", np.arange),
 }
-# Number of bits that are sent per frame, from the same sources.
+# Number of sent bits per frame, from the same standards.
 SENT = {"802.11, SIGNAL": 48, "802.11, DATA": 1096, "M17, link setup": 368,
         "M17, stream": 272, "M17, packet": 368, "TETRA, SCH/F": 432, "TETRA, TCH/4.8": 432,
         "TETRA, TCH/2.4": 432, "DAB, FIC of modes I, II and IV": 2304}
-# Number of other bits that follow each frame.
+# Number of bits after each frame that do not belong to its code.
 PAD = {"802.11, DATA": 56}
 
-# Published vectors: information bits and sent bits.
+# Published test vectors: information bits and sent bits.
 VECTORS = {
-    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; the input includes the six zeros of the tail
+    "Galileo I/NAV": ( # OS SIS ICD, annex D.2; the bits include the tail of six zeros
         "fff0ccaa000f3355e3ecdf8a1c1340",
         "a05f8cf05ea019e3a8504f577886fae7981fe209f609c7609748c6d9073a"),
     "GMR-1, TCH3 speech": ("4dcbfc72f48c", "c086634b8bd46a76b2"),
@@ -121,7 +122,7 @@ SSP = {"00000100": "1110100100100101", "00101011": "0110110001001110",
 
 
 def mother_code(bits, generators, termination):
-    """Returns the coded bits [stage, output] of a frame, as sums of delayed bits."""
+    """Returns the coded bits of a frame, of shape (stages, outputs), as sums of delayed bits."""
     terms = [[int(t[1:] or 1) if t[0] == "D" else 0 for t in g.split("+") if t != "inverted"]
              for g in generators]
     memory = max(map(max, terms))
@@ -134,7 +135,7 @@ def mother_code(bits, generators, termination):
 
 
 def transmitted(bits, generators, frame_bits, termination, order):
-    """Returns the coded bits of frames in the order of sending, one row per frame."""
+    """Returns the sent bits of frames, one frame per row."""
     coded = [mother_code(frame, generators, termination).ravel()
              for frame in bits.reshape(-1, frame_bits)]
     return np.array([frame[order(len(frame))] for frame in coded])
@@ -145,14 +146,15 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """A source of the BBFRAMEs of one input stream by EN 302 307-1, 5.1 and annex D."""
+    """Makes BBFRAMEs of one input stream (ISI), according to EN 302 307-1, 5.1 and annex D. `issy`
+    is the number of ISSY bytes per packet; null packets are deleted."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0
         self.bits, self.starts = [], []
         deleted = crc = 0
         for number, packet in enumerate(packets):
-            if packet[1] == 0x1f: # a null packet
+            if packet[1] == 0x1f: # a null packet, which is deleted
                 deleted += 1
                 continue
             field = [0x80 | number >> 8 & 0x3f, number & 255, 0x55][:issy]
@@ -179,7 +181,8 @@ class stream_of_packets:
 
 class qa_formats(unittest.TestCase):
     def check(self, name, bits, values):
-        """Decodes by a flowgraph and by arrays, as the page describes."""
+        """Decodes values with a flowgraph and with arrays, by the page's instructions for a
+        format."""
         _, parameters, before = table("Convolutional codes")[name]
         parameters = evaluated(f"dict({in_code(parameters)})")
         values = evaluated(in_code(before) or "values", values=values)
@@ -201,7 +204,8 @@ class qa_formats(unittest.TestCase):
                 self.check(name, bits, support.soft_values(coded, sigma=0.25, seed=seed))
 
     def test_SoftValuesPerFrame_AreThoseOfThePage(self):
-        """The formula and the table of the page give the length of encoded frames."""
+        """The numbers in the table equal the lengths of encoded frames, and follow from the
+        formula."""
         rows = [row.strip("| ").split(" | ") for row in re.findall(r"(?m)^\| .*$", PER_FRAME)]
         presets = [preset.strip("`") for preset in rows[0][2:]]
         self.assertEqual(set(presets), {p.name for p in gpufec.conv_presets()
@@ -248,7 +252,8 @@ class qa_formats(unittest.TestCase):
             self.assertEqual("".join(map(str, end.ravel()[-16:])), coded)
 
     def test_EveryShortTailBitingWord_DecodesToItself(self):
-        """Decodes all words of eight bits, with K = 3 and the generators 7 and 5 (octal)."""
+        """All words of eight bits, encoded with K = 3 and the generators 7 and 5, decode
+        correctly."""
         words = np.unpackbits(np.arange(256, dtype=np.uint8))
         coded = transmitted(words, ["1+D+D2", "1+D2"], 8, "tailbiting", np.arange)
         decoded, _ = gpufec.viterbi_decode(

@@ -12,8 +12,7 @@ import qa_support as support
 
 headers = support.headers()
 
-# Names with hand-written bindings, their attributes and, where different, their names in
-# C++.
+# Names in Python that have hand-written bindings. IN_CPP has those with another name in C++.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]
@@ -62,8 +61,8 @@ GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 
 
 def signature_of(function):
-    """Returns the names of the parameters in a docstring's first line, and their defaults, or
-    None."""
+    """Returns a function's parameters from the first line of its docstring: names, with the default
+    or None."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"
@@ -72,7 +71,7 @@ def signature_of(function):
 
 
 def text_of(bound):
-    """Returns a docstring without the signature that pybind11 puts above it."""
+    """Returns a docstring without pybind11's signature in its first line."""
     return re.sub(r"\A\w+\(.*\) -> .*\n\n", "", bound.__doc__).rstrip("\n")
 
 
@@ -96,7 +95,8 @@ class qa_headers(unittest.TestCase):
             self.assertEqual(own | {"make"}, methods)
 
     def test_no_method_is_overlooked(self):
-        """The parser finds all virtual functions that a regular expression finds in a header."""
+        """headers.py finds all virtual functions of a block that a plain regular expression
+        finds."""
         for block in self.blocks:
             path = support.ROOT / "include" / "gnuradio" / "gpufec" / f"{block.name}.h"
             found = re.findall(r"(?m)^ +virtual [\w:<>&,* ]*?(\w+)\(", path.read_text())
@@ -139,7 +139,8 @@ class qa_headers(unittest.TestCase):
                 self.assertEqual(described, [p.name for p in make.parameters])
 
     def test_what_is_bound_by_hand(self):
-        """Docstrings, parameter names and default values agree with the headers."""
+        """Docstrings, parameter names and defaults of hand-written bindings agree with the
+        headers."""
         names = BY_HAND + [f"conv_preset.{name}" for name in vars(gpufec.conv_preset)
                            if name[0] != "_"]
         self.assertIn("conv_preset.termination", names)

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests LDPC in flowgraphs: every code, from gr-dtv's transmitter to decoded bytes;
-ACM."""
+"""Tests LDPC in flowgraphs: every code of DVB-S2 from gr-dtv's transmitter, other standards, ACM,
+soft output."""
 
 import tempfile
 import unittest
@@ -15,7 +15,8 @@ import pmt
 from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
 
-# K of LDPC, and the required Es/N0 in dB for QPSK, from EN 302 307-1, tables 5 and 13.
+# By rate: K of the LDPC code, and the required Es/N0 in dB for QPSK (EN 302 307-1, tables 5 and
+# 13).
 NORMAL = {"1/4": (16200, -2.35), "1/3": (21600, -1.24), "2/5": (25920, -0.30),
           "1/2": (32400, 1.00), "3/5": (38880, 2.23), "2/3": (43200, 3.10),
           "3/4": (48600, 4.03), "4/5": (51840, 4.68), "5/6": (54000, 5.18),
@@ -38,13 +39,14 @@ VL_SNR = [("normal", "2/9", "normal", "C2_9_VLSNR"), ("medium", "1/5", "medium",
           ("short", "1/3", "short", "C1_3_VLSNR")]
 T2 = {"normal": ["1/2", "3/5", "2/3", "3/4", "4/5", "5/6"],
       "short": ["1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6"]}
-# A (7, 4) Hamming code.
+# The alist text of a (7, 4) Hamming code.
 HAMMING = ("7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1 0 0\n2 0 0\n1 2 0\n3 0 0\n1 3 0\n2 3 0\n"
            "1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n")
 
 
 def dtv_transmit(size, rate, frames):
-    """Sends random packets with gr-dtv; returns its BCH encoder's bits and the QPSK symbols."""
+    """Sends random packets with gr-dtv's transmitter. Returns the output bits of its BCH encoder,
+    and its QPSK symbols."""
     code = getattr(dtv, "C" + rate.replace("/", "_"))
     frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
     count = (frames + 3) * BITS[size] // (188 * 8) + 8
@@ -70,7 +72,7 @@ def dtv_transmit(size, rate, frames):
 
 
 def demap(symbols, es_n0_db, seed=5):
-    """Returns noisy soft values of QPSK symbols, in nats."""
+    """Adds noise to QPSK symbols. Returns their LLRs as floats in nats."""
     random = np.random.default_rng(seed)
     variance = 10 ** (-es_n0_db / 10) / 2
     noisy = symbols.view(np.float32) + np.sqrt(variance) * random.standard_normal(
@@ -129,8 +131,8 @@ class qa_ldpc(unittest.TestCase):
                 self.assertTrue(np.array_equal(coded, symbols.view(np.float32) < 0))
 
     def test_encoder_agrees_with_gr_dtv_on_other_standards(self):
-        """Tests DVB-S2X and DVB-T2, except normal 2/9 and medium frames of DVB-S2X, which gr-dtv
-        has only in punctured form."""
+        """Compares codes of DVB-S2X and DVB-T2. DVB-S2X normal 2/9 and medium frames are left out:
+        gr-dtv punctures them."""
         def check(standard, size, rate, dtv_standard, frame, code, modulation=dtv.MOD_OTHER):
             encoder = gpufec.ldpc_encoder(standard, size, rate, packed_input=False,
                                           packed_output=False)
@@ -161,7 +163,7 @@ class qa_ldpc(unittest.TestCase):
                           code_of(rate))
 
     def test_standards_and_positions(self):
-        """Codes of several standards, and a punctured and shortened code, decode."""
+        """Codes of other standards, and one with custom puncturing and shortening, are decoded."""
         for parameters, k, sent in (
                 (dict(standard="wifi", frame_size="648", rate="5/6"), 540, 648),
                 (dict(standard="nr", frame_size="bg2 z16", rate="10/20"), 160, 320),
@@ -266,8 +268,8 @@ class qa_ldpc(unittest.TestCase):
             gpufec.gpu_ldpc_dvbs2(status_tags="some")
 
     def acm_stream(self, tag_of):
-        """Returns frames of alternating codes with their tags, and the bits that they
-        carry."""
+        """Makes frames of changing codes. Returns lists of their message bits, LLRs and tags;
+        tag_of() makes the tag of a frame."""
         rng = np.random.default_rng(6)
         bits, llr, tags, at = [], [], [], 0
         for index, modcod, size in rng.permutation(
@@ -307,8 +309,8 @@ class qa_ldpc(unittest.TestCase):
 
     def test_acm_skips_what_it_does_not_know(self):
         bits, llr, tags = self.acm_stream(self.xfecframe)
-        # A frame of an unknown MODCOD is skipped by its length although no tag follows
-        # it.
+        # A frame of an unknown MODCOD (31, short) is skipped: 16,200 values. The next frame has no
+        # tag.
         unknown = np.zeros(16200, np.int8)
         last = tags[-1][0] + len(llr[-1])
         with_unknown = np.concatenate(llr + [unknown, llr[-1]])
@@ -321,7 +323,8 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A list that contains itself, and therefore has no end, names no code either.
+        # A tag whose value is a list that contains itself is unknown too. It must not cause an
+        # endless loop.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
         pmt.set_cdr(circle, circle)
@@ -329,7 +332,7 @@ class qa_ldpc(unittest.TestCase):
             lost = [(0, pmt.mp(key), circle), *tags[1:]]
             items, _ = decode(np.concatenate(llr), lost, acm=True)
             self.assertTrue(np.array_equal(items, expected))
-        # A tag inside a frame cuts it short, and the frame is dropped.
+        # A tag inside a frame ends this frame early, and the frame is dropped.
         cut = len(llr[0]) - 100
         early = [tags[0]] + [(o - 100, k, v) for o, k, v in tags[1:]]
         items, _ = decode(np.concatenate([llr[0][:cut], *llr[1:]]), early, acm=True)
@@ -343,7 +346,7 @@ class qa_ldpc(unittest.TestCase):
         key, cut = pmt.mp("XFECFRAME"), 5000
         half, quarter = (pmt.cons(pmt.from_long(4), pmt.PMT_T),
                          pmt.cons(pmt.from_long(1), pmt.PMT_F))
-        llr[3] = llr[3][:cut] # the next tag arrives before the end of this frame
+        llr[3] = llr[3][:cut] # this frame is cut short by the next tag
         starts = np.cumsum([0] + [len(frame) for frame in llr[:-1]])
         tags = [(int(at), key, half) for at in starts[:-1]] + [(int(starts[-1]), key, quarter)]
         expected = np.concatenate([np.packbits(b) for b in bits[:3] + bits[4:]])
@@ -365,7 +368,7 @@ class qa_ldpc(unittest.TestCase):
             llr[3::7] = 0
             items, _ = decode(llr, code_file=file.name, packed_output=False)
             self.assertTrue(np.array_equal(items, bits))
-            # A code from a file is selected by its name, among frames of DVB-S2.
+            # A tag selects a code from a file by its name; other frames are of DVB-S2.
             short = qa_support.random_bits(7200, 8)
             short_llr = clean(encode(short, frame_size="short"))
             tags = [(0, pmt.mp("ldpc_code"), pmt.mp("ham")),
@@ -390,7 +393,7 @@ class qa_ldpc(unittest.TestCase):
         if qa_support.cuda_missing():
             self.skipTest(qa_support.cuda_missing())
         _, llr, tags = self.acm_stream(self.xfecframe)
-        # Four repetitions of the stream have many changes of the code.
+        # Repeats the stream four times, so that the code changes often.
         count = sum(map(len, llr))
         llr = np.concatenate(llr * 4)
         tags = [(at + i * count, *tag) for i in range(4) for at, *tag in tags]
@@ -406,7 +409,7 @@ class qa_ldpc(unittest.TestCase):
                                          qa_support.tags_of(expected_tags, key))
 
     def with_messages(self, llr, tags=(), **parameters):
-        """Returns the output items, and the metadata and LLRs of each message."""
+        """Returns the output items, and (metadata, LLRs) of each message at port llr_pdu."""
         source, sink = qa_support.vector_source(llr, tags), blocks.vector_sink_b()
         decoder = gpufec.gpu_ldpc_dvbs2(backend="cpu", **parameters)
         messages = blocks.message_debug()
@@ -436,7 +439,7 @@ class qa_ldpc(unittest.TestCase):
                              [{"simd_size": 1, "frame_cnt": i} for i in range(len(llr))])
             for sent, (_, posterior) in zip(llr[:-1], pdus):
                 self.assertTrue(np.array_equal(posterior < 0, sent < 0))
-            # The messages carry the LLRs that output "llr" returns.
+            # By default, messages have the posterior LLRs of output "llr".
             soft, _ = decode(np.concatenate(llr), tags, output="llr", **parameters)
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
@@ -446,19 +449,20 @@ class qa_ldpc(unittest.TestCase):
             last = pdus[-1][1]
             decided = codewords[-len(last):][last != 0]
             self.assertTrue(np.array_equal(last[last != 0] < 0, decided == 1))
-            # The LLRs in messages have the sign convention of the input.
+            # positive_bit applies to input and messages alike.
             _, negated = self.with_messages(-np.concatenate(llr), tags, llr_pdu=True,
                                             positive_bit=1, **parameters)
             for (_, one), (_, other) in zip(pdus, negated, strict=True):
                 self.assertTrue(np.array_equal(other, -one))
-            # With extrinsic output, the messages carry extrinsic LLRs.
+            # With output "extrinsic", messages have extrinsic LLRs.
             soft, pdus = self.with_messages(np.concatenate(llr), tags, llr_pdu=True,
                                             output="extrinsic", **parameters)
             self.assertTrue(np.array_equal(np.concatenate([p for _, p in pdus]),
                                            soft.view(np.int8)))
 
     def test_MessagePositions_CarryMessageAndTags(self):
-        """Each bit has a tag, and the message positions are not in ascending order."""
+        """The message positions are not in ascending order; every bit has a tag, which must follow
+        it."""
         positions = [5, 1, 3, 6]
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)
@@ -521,14 +525,14 @@ class qa_ldpc(unittest.TestCase):
                 np.concatenate([d < 0 for _, d in pdus]), coded == 1))
 
     def noisy(self, frames, es_n0_db, seed=9, **code):
-        """Returns codewords and their noisy QPSK LLRs in nats."""
+        """Returns random codewords, one bit per byte, and their noisy QPSK LLRs in nats."""
         k = gpufec.ldpc_code(**code).k
         coded = encode(qa_support.random_bits(frames * k, seed), **code)
         symbols = ((1 - 2.0 * coded[::2]) + 1j * (1 - 2.0 * coded[1::2])) / np.sqrt(2)
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
     def test_llrs_are_what_checks_and_channel_say(self):
-        """The expected values are those of a flooding iteration, computed here independently."""
+        """The expected LLRs are computed here independently: one flooding iteration of min-sum."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
         said = np.zeros((50, 7), int)
@@ -549,8 +553,8 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """At rate 1/2 the decoder quantises to two steps per nat, as llr_scale 2 has them, so that
-        the difference is exact."""
+        """For rate 1/2 the decoder's internal scale is two steps per nat. With llr_scale 2 nothing
+        is rounded, so the difference is exact."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)
@@ -565,7 +569,7 @@ class qa_ldpc(unittest.TestCase):
             self.assertGreater(inside.sum(), 1000)
             self.assertTrue(np.array_equal(
                 (posterior.astype(int) - extrinsic)[inside], values[inside]))
-            # Input tags keep their positions, and status tags are on the first item of a frame.
+            # Tags of input items keep their offsets; status tags are on the first item of a frame.
             self.assertEqual(qa_support.tags_of(found, "number"),
                              [(i * 1000 + 7, i) for i in range(97)])
             self.assertEqual([at for at, _ in qa_support.tags_of(found, "ldpc_iterations")],
@@ -596,7 +600,7 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
     def test_llrs_of_positions_that_are_not_sent(self):
-        """Tests an AR4JA code whose last 512 bits are never sent, with two bits shortened."""
+        """Tests an AR4JA code, which does not send its last 512 bits, with two bits shortened."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
         shortened = [3, 500]
         names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",

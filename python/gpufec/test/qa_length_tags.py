@@ -4,8 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests length tags in all blocks that change the rate: values, alignment, bad
-input."""
+"""Tests length tags of blocks that change the rate: converted lengths, alignment, wrong tags."""
 
 import functools
 import time
@@ -27,7 +26,8 @@ FRAMES = 6
 
 
 class vector_source(gr.sync_block):
-    """A source of any type of items in pieces of random size, with tags."""
+    """A source that sends an array in pieces of random size, up to `largest` items (0: any), with
+    tags."""
 
     def __init__(self, items, tags, largest, seed):
         gr.sync_block.__init__(self, "vector_source", None, [items.dtype.type])
@@ -48,7 +48,8 @@ class vector_source(gr.sync_block):
 
 
 def run(block, items, tags=(), largest=0, seed=1, with_pdus=True):
-    """Runs a block; returns output items, tags, and the packets of tagged_stream_to_pdu."""
+    """Runs a block on items. Returns its output items and tags, and the packets that
+    tagged_stream_to_pdu makes of them."""
     sink, store = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
     source = vector_source(items, tags, largest, seed)
@@ -68,7 +69,8 @@ def length(at, value):
 
 
 class case:
-    """A block in one of its modes, input frames, and the expected output of each."""
+    """A block in one of its modes: how to make it, its input frames, and the expected output of
+    each frame."""
 
     def __init__(self, name, make, items, packets_are_frames=False):
         self.name, self.make = name, make
@@ -175,7 +177,7 @@ BAD_LENGTHS = (0, -7, 2**31, 2**40, -2**62, pmt.intern("x"), pmt.from_double(1.5
 
 
 def each_case(test):
-    """Decorates a test of one case so that it runs with all cases."""
+    """Decorates a test method with a parameter `case`, so that it runs once for each case."""
     @functools.wraps(test)
     def with_all(self):
         for case in self.cases:
@@ -190,13 +192,14 @@ class qa_length_tags(unittest.TestCase):
         cls.cases = list(all_cases())
 
     def check(self, case, items, tags, expected, lost, largest=0, seed=1):
-        """Expects exactly these packets, given as lists of numbers of frames, in the output."""
+        """Expects exactly these packets in the output. A packet is a list of indices of frames in
+        the case; `lost` is the expected number of skipped frames."""
         block = case.make()
         out, found, packets = run(block, items, tags, largest, seed)
         if case.packets_are_frames:
             expected = [[f] for packet in expected for f in packet]
         expected = [case.outputs[packet].ravel() for packet in expected]
-        if case.name.startswith("channel_bsid"): # its noise depends on the dropped items
+        if case.name.startswith("channel_bsid"): # dropped items change its noise
             self.assertEqual([len(p) for p in packets], [len(p) for p in expected])
         else:
             np.testing.assert_array_equal(out, np.concatenate([[], *expected]))
@@ -224,8 +227,8 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """The third of six frames has only 5/7 of its items. Its tag has that length, or the full
-        one."""
+        """The third frame has only 5/7 of its items. Its length tag has the actual or the full
+        length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],
                                 case.frames[3:].ravel()])
@@ -260,8 +263,7 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_FramesBeforeTheFirstTag_AreCounted(self, case):
-        """Untagged frames follow one another; the first tag cuts the open frame
-        short."""
+        """Input before the first tag is divided into frames; the tag ends an incomplete one."""
         n = case.n
         items = np.concatenate([case.frames[0], case.frames[1], case.junk[:n // 2],
                                 case.frames[2], case.frames[3]])
@@ -281,7 +283,7 @@ class qa_length_tags(unittest.TestCase):
     @each_case
     def test_NoKey_LeavesTagsAsTheyAre(self, case):
         if case.name.startswith("channel_bsid"):
-            return # channel_bsid needs a key to make frames
+            return # channel_bsid needs a length tag key for framed mode
         tags = [length(case.n * f + 1, 3) for f in range(FRAMES)]
         out, found, _ = run(case.make(length_tag=""), case.frames.ravel(), tags,
                             with_pdus=False)
@@ -293,7 +295,7 @@ class qa_length_tags(unittest.TestCase):
     def test_EndOfInputInsideAFrame_EndsTheBlock(self, case):
         n = case.n
         tags = [length(0, n), length(n, n), length(2 * n, n)]
-        for end in 2 * n + 1, 2 * n + n // 2: # the last frame has one item, or half of its items
+        for end in 2 * n + 1, 2 * n + n // 2: # inside the third frame
             self.check(case, case.frames.ravel()[:end], tags, [[0], [1]], 0)
         self.check(case, case.frames.ravel()[:n + n // 2], [length(0, 2 * n + 1)], [], 1)
 
@@ -310,7 +312,8 @@ class qa_length_tags(unittest.TestCase):
                           support.tags_of(found, "mark")], [(0, 0), (1, n + cut)])
 
     def storm(self, case, seed):
-        """Returns a stream of correct, cut and wrongly tagged packets with gaps."""
+        """Makes a random sequence of correct, cut and wrongly tagged packets, with gaps. Returns
+        items, tags, the packets to expect, and the number of lost frames."""
         random = np.random.default_rng(seed)
         parts, tags, expected, lost = [], [], [], 0
         kind, at = "whole", 0
@@ -328,7 +331,7 @@ class qa_length_tags(unittest.TestCase):
             if kind == "whole":
                 many = int(random.integers(1, 3))
                 if random.integers(8) == 0:
-                    tags.append(length(at, some)) # a later tag of the same item supersedes this one
+                    tags.append(length(at, some)) # the next tag, on the same item, replaces it
                 append(case.frames[f:f + many].ravel(), many * case.n)
                 expected.append(list(range(f, f + many)))
                 if random.integers(3) == 0:
@@ -360,7 +363,7 @@ class qa_length_tags(unittest.TestCase):
         lines = []
         with support.output_of_process(lines):
             run(case.make(), items, tags)
-            time.sleep(0.3) # a separate thread writes the log
+            time.sleep(0.3) # waits for the thread that writes the log
         for kind in kinds:
             count = sum("warn" in line and kind in line for line in lines)
             self.assertTrue(1 <= count <= 2 if kind == "inside a" else count == 1,
@@ -378,8 +381,7 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_Restart_BeginsAnew(self, case):
-        """A run is stopped inside a packet; the next stream must not wait for the rest
-        of it."""
+        """The first run ends inside a packet. The next run must not wait for the rest of it."""
         if case.name.startswith("channel_bsid"):
             return
         block = case.make()
@@ -390,8 +392,9 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_LockAndUnlock_LoseNoFrame(self, case):
-        """All sent items are read before each lock(), also those of an incomplete frame. If the
-        decoder reads its input in place, only complete frames are sent."""
+        """lock() loses the items in buffers, so the decoder first reads all that were sent, even of
+        an incomplete frame. A simulated device reads its input in place, so there only complete
+        frames are sent before lock()."""
         frames = np.random.default_rng(5).integers(FRAMES, size=60)
         items, missing = case.frames[frames].ravel(), 0 if support.SIMULATED else 1
         tags = [length(f * case.n, case.n) for f in range(60)]
@@ -422,7 +425,8 @@ class qa_length_tags(unittest.TestCase):
 
 
 class qa_streams(unittest.TestCase):
-    """Tests of packets in streams without frames, where both ends of a packet are rounded alike."""
+    """Tests packets in streams without frames. A packet's begin and end are both rounded in the
+    same way, so that packets remain adjacent."""
 
     def test_ConvEncoderStream_ConvertsLengths(self):
         bits = support.random_bits(2400, 1)
@@ -457,7 +461,7 @@ class qa_streams(unittest.TestCase):
 
 
 class qa_acm(unittest.TestCase):
-    """Tests of frames that have both tags of their code and length tags."""
+    """Tests frames that have both a tag with their code and a length tag."""
 
     codes = [("short", "1/4"), ("short", "8/9"), ("normal", "1/2"), ("short", "1/2")]
 
@@ -477,7 +481,8 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Decodes parts: each has items, a code or None, and a length or None."""
+        """Decodes a stream of parts (items, index of the code or None, length or None), which
+        become tags. Returns the block, and what run() returns."""
         items = np.concatenate([part[0] for part in parts])
         starts = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
         tags = [self.named(at, part[1]) for at, part in zip(starts, parts)
@@ -501,9 +506,8 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(block.skipped_frame_count(), 0)
 
     def test_CutFrames_AreCountedOnce(self):
-        """A frame is cut short by tags of code and length, or of length alone, and its own length
-        tag is correct or not. In the last case, the tags of the next frame are at the right
-        item."""
+        """A frame is cut short by the next frame's tags: code and length, or length alone. The
+        length tag of the cut frame is correct or not. In the last case no frame is cut."""
         llr = self.llr
         cut = llr[2][:5000]
         for largest in 0, 7777:
@@ -524,7 +528,7 @@ class qa_acm(unittest.TestCase):
                                  [lost] if lost else [])
 
     def test_UnknownCode_CostsItsFrame(self):
-        """A dummy frame (MODCOD 0) is skipped by its length, and counted."""
+        """A dummy frame (MODCOD 0) is skipped according to its length tag, and counted."""
         tags = [(0, pmt.intern("ldpc_code"), pmt.intern("short 1/4")), length(0, 16200),
                 (16200, pmt.intern("XFECFRAME"), pmt.cons(pmt.from_long(0), pmt.PMT_T)),
                 length(16200, 16200), self.named(32400, 1), length(32400, 16200)]
@@ -552,7 +556,7 @@ class qa_acm(unittest.TestCase):
             with support.output_of_process(lines):
                 block = gpufec.gpu_ldpc_dvbs2(acm=True, **DECODER)
                 out, _, _ = run(block, items, tags, with_pdus=False)
-                time.sleep(0.3) # a separate thread writes the log
+                time.sleep(0.3) # waits for the thread that writes the log
             np.testing.assert_array_equal(out, self.messages[0])
             self.assertEqual(block.skipped_frame_count(), 2)
             said = [line for line in lines if "the code that a tag names is not known" in line]
@@ -581,13 +585,14 @@ class qa_acm(unittest.TestCase):
             self.assertEqual(len(said), 1, lines)
             self.assertIn(text, said[0])
             self.assertLess(len(said[0]), 400)
-        while pmt.is_pair(nested): # otherwise the calls of destructors would nest as deeply
+        # Frees the list step by step, because recursive destructors might overflow the stack.
+        while pmt.is_pair(nested):
             nested = pmt.car(nested)
 
 
 class qa_transport_streams(unittest.TestCase):
     def test_LengthOfABbframe_BecomesThatOfItsPackets(self):
-        """Tests the receiver with one MODCOD and with ACM, and bbframe_to_ts."""
+        """Tests bbframe_to_ts, and the receiver with one MODCOD and with ACM."""
         packets, frames = qa_bbframe.transport_packets(130), []
         units, at = qa_bbframe.bits_of_units(packets), 0
         n, k = qa_bbframe.lengths(("dvbs2", "short", "8/9"))

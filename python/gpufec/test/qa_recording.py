@@ -5,8 +5,8 @@
 
 """Tests that gr-satellites decodes a recording of telemetry with this module's Viterbi decoder.
 
-Looks for recordings/by701.wav in $GPUFEC_TEST_DATA, or in ../shared/data beside the
-repository. bench/viterbi/recording_pdus.py is the full sweep over noise.
+The recording is recordings/by701.wav in $GPUFEC_TEST_DATA, or in ../shared/data beside the
+repository. bench/viterbi/recording_pdus.py makes the full sweep over noise.
 """
 
 import os
@@ -32,16 +32,13 @@ except ImportError as error:
 @unittest.skipUnless(os.path.exists(RECORDING), f"there is no {RECORDING}")
 class qa_recording(unittest.TestCase):
 
-    # gr-satellites' demodulator differs from run to run, and a frame near the threshold
-    # may be found by only one decoder. The test therefore expects the frames that every
-    # run finds, and allows sums to differ by a few frames.
-    # bench/viterbi/recording_pdus.py compares many runs.
+    # Allowed difference of the numbers of frames. The output of gr-satellites' demodulator differs
+    # from run to run, and a frame near the threshold may be found by only one of the decoders.
     MARGIN = 3
 
     def test_clean(self):
         runs = list(recording_pdus.compare_all(RECORDING, [(None, 0)] * 4))
-        # These frames passed the Reed-Solomon check. The test compares their contents, not just
-        # their number.
+        # Frames that gr-satellites finds in every run must be found with this module too.
         surely = set.intersection(*(set(theirs) for theirs, _, _ in runs))
         self.assertTrue(surely)
         self.assertGreaterEqual(max(len(set(ours)) for _, ours, _ in runs), 14)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Helpers of the flowgraph tests: an encoder in NumPy, soft values, and flowgraphs."""
+"""Helpers of the flowgraph tests: an encoder in NumPy, soft values, sources, and running blocks."""
 
 import contextlib
 import importlib
@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def headers():
-    """Returns the module that reads the public headers for the bindings."""
+    """Imports bindings/headers.py, which reads the public headers."""
     sys.path.insert(0, str(ROOT / "python" / "gpufec" / "bindings"))
     return importlib.import_module("headers")
 
@@ -37,13 +37,14 @@ def declared():
 
 
 def write_recording(path, bits, noise, amplitude):
-    """Writes a WAV file of the bits in CCSDS's code, as BPSK at 9600 baud on 12 kHz."""
+    """Encodes bits with CCSDS's code, and writes them to a WAV file as BPSK at 9600 baud on a
+    carrier of 12 kHz."""
     coded = gpufec.conv_encode(bits, preset="ccsds", packed_input=False, packed_output=False)
     steps = np.zeros(5 * len(coded))
     steps[::5] = 1 - 2.0 * coded
     t = np.arange(-55, 56) / 5 + 1e-9
     pulse = (np.sin(np.pi * t * 0.65) + 1.4 * t * np.cos(np.pi * t * 1.35)) / (
-        np.pi * t * (1 - (1.4 * t)**2)) # root raised cosine with roll-off 0.35
+        np.pi * t * (1 - (1.4 * t)**2)) # a root-raised-cosine pulse with roll-off 0.35
     signal = np.convolve(steps, pulse, "same")
     signal *= np.cos(2 * np.pi * 12000 / 48000 * np.arange(len(signal)) + 0.3)
     signal += np.random.default_rng(3).normal(0, noise, len(signal))
@@ -57,7 +58,7 @@ def random_bits(count, seed):
 
 
 def code_of(preset):
-    """Returns the parameters of a preset that encoder and decoder share."""
+    """Returns constraint length, polynomials and puncturing of a preset, as keyword arguments."""
     return {
         "constraint_length": preset.constraint_length,
         "polynomials": preset.polynomials,
@@ -66,7 +67,8 @@ def code_of(preset):
 
 
 def sent_pattern(polynomials, puncturing):
-    """Returns which outputs each stage of a period sends, as booleans [stage, output]."""
+    """Returns a boolean array of shape (stages of a puncturing period, outputs), true for sent
+    bits."""
     if not puncturing:
         return np.ones((1, len(polynomials)), bool)
     return np.array([[c == "1" for c in row] for row in puncturing.split(",")]).T
@@ -74,7 +76,8 @@ def sent_pattern(polynomials, puncturing):
 
 def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
            termination="streaming"):
-    """Encodes a stream, or one frame, directly by the definition."""
+    """Encodes a stream, or one frame, directly by the definition. Takes and returns one bit per
+    byte."""
     memory = constraint_length - 1
     bits = np.asarray(bits, np.uint8)
     before = np.zeros(memory, np.uint8)
@@ -96,14 +99,14 @@ def encode(bits, constraint_length=7, polynomials=(0o171, 0o133), puncturing="",
 
 
 def encode_frames(bits, frame_bits, **code):
-    """Returns the coded bits of the frames as [frame, value]."""
+    """Returns the coded bits of frames, one frame per row."""
     return np.array([encode(frame, **code) for frame in bits.reshape(-1, frame_bits)])
 
 
 def soft_values(coded, soft_input="int8", sigma=0.0, seed=0):
-    """Returns soft values of coded bits over AWGN, amplitude 1 and 32 steps per unit;
-    positive means bit 1. packed4 has 4 steps per unit; each row (frame) begins on a
-    byte."""
+    """Returns soft values of coded bits over AWGN, positive for bit 1. Without noise, their
+    magnitude is 1 ("float"), 32 (int8, uint8) or 4 ("packed4", in which each row begins a new
+    byte)."""
     signal = 2.0 * coded - 1.0
     if sigma > 0:
         signal = signal + sigma * np.random.default_rng(seed).standard_normal(coded.shape)
@@ -124,9 +127,11 @@ def pack_frames(bits, frame_bits):
 
 
 class array_source(gr.sync_block):
-    """A source of an array with its tags (offset, key, value). With a seed, pieces have random
-    sizes of at most `largest` items. The source sends at most `limit` items, and does not end while
-    `held` is true."""
+    """A source of an array with tags (offset, key, value).
+
+    With a seed, pieces have random sizes of at most `largest` items. The source sends at most
+    `limit` items, and does not end while `held` is true.
+    """
 
     def __init__(self, items, largest=None, seed=None, tags=(), held=False):
         gr.sync_block.__init__(self, "array_source", None, [items.dtype.type])
@@ -155,7 +160,8 @@ class array_source(gr.sync_block):
 
 
 def vector_source(items, tags=()):
-    """Returns a source of int8, uint8 or float32 items with tags (offset, key, value)."""
+    """Returns GNU Radio's vector source for int8, uint8 or float32 items, with tags (offset, key,
+    value)."""
     tags = [gr.python_to_tag((offset, key, value, None)) for offset, key, value in tags]
     if items.dtype == np.float32:
         return blocks.vector_source_f(items.tolist(), False, 1, tags)
@@ -163,24 +169,24 @@ def vector_source(items, tags=()):
 
 
 def run(source, block, max_noutput_items=0):
-    """Runs source, block and a sink to the end; returns the sink's items and tags."""
+    """Runs source, block and a byte sink to the end. Returns the sink's items and tags."""
     sink = blocks.vector_sink_b()
     graph = gr.top_block()
     graph.connect(source, block, sink)
-    if max_noutput_items: # the argument of graph.run() has no effect
+    if max_noutput_items: # graph.run(max_noutput_items) has no effect
         block.set_max_noutput_items(max_noutput_items)
     graph.run()
     return np.array(sink.data(), np.uint8), sink.tags()
 
 
 def decode(items, max_noutput_items=0, tags=(), backend="cpu", **parameters):
-    """Decodes soft input items in a flowgraph; returns the output items and tags."""
+    """Decodes soft values with gpu_viterbi_pbvd in a flowgraph. Returns output items and tags."""
     decoder = gpufec.gpu_viterbi_pbvd(backend=backend, **parameters)
     return run(vector_source(items, tags), decoder, max_noutput_items)
 
 
 def tags_of(tags, key):
-    """Returns the offsets and values of the tags of a key, by ascending offset."""
+    """Returns (offset, value) of the tags with a key, sorted by offset."""
     import pmt
     found = [(t.offset, pmt.to_python(t.value)) for t in tags if str(t.key) == key]
     return sorted(found, key=lambda pair: pair[0])
@@ -197,8 +203,8 @@ def cuda_missing():
 
 @contextlib.contextmanager
 def failure(text):
-    """Makes a simulated device fail. The text is "DEVICE:BATCHES": the number of the device, and
-    the number of batches that it accepts before the failure."""
+    """Context manager in which a simulated device fails. `text` is "DEVICE:BATCHES": the number of
+    the device, and the number of batches that it accepts before it fails."""
     os.environ["GPUFEC_SIMULATED_FAILURE"] = text
     try:
         yield
@@ -207,21 +213,20 @@ def failure(text):
 
 
 def thread_seconds(name):
-    """Returns the processor time of this process's threads whose names begin with
-    `name`."""
+    """Returns the processor seconds of this process's threads whose names begin with `name`."""
     seconds = 0.0
     for task in pathlib.Path("/proc/self/task").iterdir():
         try:
             if (task / "comm").read_text().startswith(name):
                 seconds += int((task / "schedstat").read_text().split()[0]) * 1e-9
         except OSError:
-            pass # the thread has ended meanwhile
+            pass # the thread has ended in the meantime
     return seconds
 
 
 @contextlib.contextmanager
 def output_of_process(lines):
-    """Appends the output of this process, including GNU Radio's log, to `lines`."""
+    """Context manager that appends the process's output, including GNU Radio's log, to `lines`."""
     with tempfile.TemporaryFile() as file:
         saved = [os.dup(1), os.dup(2)]
         os.dup2(file.fileno(), 1)
@@ -237,7 +242,7 @@ def output_of_process(lines):
 
 
 def ends(graph, seconds=20):
-    """Runs a flowgraph; returns whether it ends without a stop() within the given seconds."""
+    """Runs a flowgraph. Returns whether it ends by itself within `seconds`."""
     graph.start()
     waiter = threading.Thread(target=graph.wait)
     waiter.start()
@@ -249,8 +254,7 @@ def ends(graph, seconds=20):
 
 
 def main():
-    """Runs the tests of the calling script; the exit status is 77 if all were
-    skipped."""
+    """Runs the tests of the calling script, and exits: with 77 if all tests were skipped."""
     program = unittest.main(exit=False)
     result = program.result
     if not result.wasSuccessful():

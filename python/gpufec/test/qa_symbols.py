@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests symbol input: every MODCOD, from gr-dtv's interleaver and modulator to
-bytes."""
+"""Tests gpu_ldpc_dvbs2 and dvbs2_fec_receiver with symbols as input, made by gr-dtv, for every
+MODCOD."""
 
 import unittest
 
@@ -20,7 +20,7 @@ QPSK = ["1/4", "1/3", "2/5", "1/2", "3/5", "2/3", "3/4", "4/5", "5/6", "8/9", "9
 PSK8 = ["3/5", "2/3", "3/4", "5/6", "8/9", "9/10"]
 APSK16 = ["2/3", "3/4", "4/5", "5/6", "8/9", "9/10"]
 APSK32 = ["3/4", "4/5", "5/6", "8/9", "9/10"]
-# EN 302 307-1, table 13: Es/N0 in dB of each MODCOD, in the order of table 12.
+# MODCODs in the order of EN 302 307-1, table 12: constellation, rate and Es/N0 in dB (table 13).
 MODCODS = list(zip(
     ["qpsk"] * 11 + ["8psk"] * 6 + ["16apsk"] * 6 + ["32apsk"] * 5,
     QPSK + PSK8 + APSK16 + APSK32,
@@ -35,7 +35,8 @@ PER_SYMBOL = {"qpsk": 2, "8psk": 3, "8apsk": 3, "16apsk": 4, "32apsk": 5, "64aps
 
 
 def transmit(constellation, size, rate, frames, seed):
-    """Returns packed messages, and their symbols from an LDPC encoder and gr-dtv."""
+    """Returns packed random messages, and their symbols from ldpc_encoder and gr-dtv's
+    modulator."""
     k = NORMAL[rate][0] if size == "normal" else SHORT_K[rate]
     bits = qa_support.random_bits(frames * k, seed)
     frame = dtv.FECFRAME_NORMAL if size == "normal" else dtv.FECFRAME_SHORT
@@ -75,8 +76,7 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    # A device decodes if there is one, real or simulated. A test below compares it with the
-    # CPU.
+    # "auto" tests a device, real or simulated, where there is one.
     parameters.setdefault("backend", "auto")
     decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
     return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
@@ -84,8 +84,8 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 class qa_symbols(unittest.TestCase):
     def test_every_modcod_from_gr_dtv(self):
-        """Es/N0 is about 0.8 dB above the standard's threshold. Successive MODCODs use
-        different formats, demappers and sources of Es/N0."""
+        """Es/N0 is about 0.8 dB above the standard's threshold. Input formats, demappers and the
+        source of Es/N0 change from MODCOD to MODCOD."""
         turn = 0
         for constellation, rate, es_n0 in MODCODS:
             for size in ("normal", "short"):
@@ -107,7 +107,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(turn, 28 + 24)
 
     def test_llrs(self):
-        """LLRs have the requested sign and scale, in the order of the code."""
+        """Output LLRs have the requested sign and scale, in codeword order (not interleaved)."""
         message, symbols = transmit("8psk", "short", "3/5", 3, 5)
         received = noisy(symbols, 6.5, 5)
         code = dict(frame_size="short", rate="3/5", constellation="8psk",
@@ -131,8 +131,8 @@ class qa_symbols(unittest.TestCase):
         self.assertTrue(np.array_equal(given[6.0, 0][known] < 0, bits[known] == 1))
 
     def test_dvbs2x_from_gr_dtv(self):
-        """Tests a MODCOD of each constellation and ring structure, those of S2X with codes of S2,
-        and two of S2. The dummy symbols in the last slot of 128APSK are not decoded."""
+        """Tests MODCODs of S2X with each constellation and ring structure, some with S2 codes, and
+        two MODCODs of S2. The dummy symbols in the last slot of 128APSK are not decoded."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("qpsk", "QPSK", "short", "7/15"),
             ("8psk", "8PSK", "normal", "25/36"), ("8psk", "8PSK", "short", "26/45"),
@@ -166,7 +166,7 @@ class qa_symbols(unittest.TestCase):
                 coded = qa_support.run(qa_support.vector_source(bits), encoder, 0)[0]
                 coded = coded.reshape(2, n)
                 per_symbol = PER_SYMBOL[constellation]
-                if per_symbol == 7: # six bits fill up the last symbol, dummies the last slot
+                if per_symbol == 7: # 128APSK: six bits fill the last symbol, dummies the last slot
                     coded = np.pad(coded, ((0, 0), (0, 6)))
                 sink = blocks.vector_sink_c()
                 graph = gr.top_block()
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """A stream has frames of all MODCODs, one of a reserved MODCOD, and one that is cut short.
-        The stream arrives in pieces of random size."""
+        """The stream has frames of all MODCODs, but one is cut short, and the tag of another has a
+        reserved MODCOD. Pieces have random sizes."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -202,9 +202,9 @@ class qa_symbols(unittest.TestCase):
             message, sent = transmit(constellation, "short", rate, 1, modcod)
             sent = noisy(sent, es_n0 + 1.6, modcod)
             value = pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
-            if modcod == 8: # cut short
+            if modcod == 8: # this frame is cut short
                 sent = sent[:-7]
-            elif modcod == 15: # reserved
+            elif modcod == 15: # this tag has a reserved MODCOD
                 value = pmt.cons(pmt.from_long(30), pmt.PMT_T)
             else:
                 messages.append(message)
@@ -219,7 +219,8 @@ class qa_symbols(unittest.TestCase):
             self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
 
     def test_acm_of_dvbs2x(self):
-        """Codes of S2X and MODCODs of S2 in one stream, by both kinds of tags."""
+        """Frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, form one
+        stream."""
         code = lambda size, rate, name: pmt.dict_add(pmt.dict_add(pmt.dict_add(
             pmt.make_dict(), pmt.mp("frame_size"), pmt.mp(size)), pmt.mp("rate"),
             pmt.mp(rate)), pmt.mp("constellation"), pmt.mp(name))
@@ -228,7 +229,7 @@ class qa_symbols(unittest.TestCase):
                   ("16apsk", "short", "3/5", dtv.MOD_16APSK, 10),
                   ("16apsk", "short", "2/3", dtv.MOD_16APSK, 11),
                   ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK, 14)]
-        modcods = {1: 4, 3: 18} # MODCODs of the frames of S2, which have tags XFECFRAME
+        modcods = {1: 4, 3: 18} # XFECFRAME tags of the frames of S2: {index: MODCOD}
         sent, symbols, tags, at = [], [], [], 0
         for number, (name, size, rate, modulation, es_n0_db) in enumerate(frames):
             encoder = gpufec.ldpc_encoder("dvbs2x", size, rate, packed_input=False,
@@ -256,13 +257,14 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
     def test_dummy_and_reserved_modcods(self):
-        """Dummy and reserved frames do not shift later frames; the next tag has their count."""
+        """Dummy frames and frames of reserved MODCODs are skipped. The next frame's tag has their
+        number."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
         tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
-        # None stands for no tag. A dummy frame has 36 slots; the length of the other
-        # frames is not defined.
+        # MODCOD (None: no tag) and symbols. A dummy frame (0) has 36 slots of 90 symbols; frames of
+        # reserved MODCODs have any length.
         parts = [(4, good[0]), (0, noise[:3240]), (None, good[1]), (29, noise[:5400]),
                  (30, noise[:7]), (31, noise[:8100]), (4, good[2]),
                  (4, good[0][:8099]), (0, noise[:3000]), (4, good[3]), (0, noise[:3240])]
@@ -285,11 +287,11 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"),
                                  [(each, 1), (2 * each, 3), (3 * each, 2)])
                 self.assertEqual(decoder.skipped_frame_count(), 7)
-        # Without status tags the frames are counted too.
+        # Without status tags there is no count.
         _, out = decode(symbols, "symbols", tags, frame_size="short", acm=True,
                         status_tags="none")
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
-        # With LLR input, these frames are skipped by their length.
+        # With LLR input, a reserved frame is skipped according to its frame size.
         llrs = np.full(3 * 16200, 9, np.int8)
         tags = [gr.python_to_tag((16200 * i, pmt.mp("XFECFRAME"), tag(modcod), None))
                 for i, modcod in enumerate((4, 30, 4))]
@@ -301,18 +303,18 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 1)
 
     def test_symbols_of_another_modcod_than_tagged(self):
-        """After too many or too few symbols, the next tagged frame is decoded correctly."""
+        """Frames whose tags name another MODCOD do not disturb the next tagged frame."""
         qpsk, sent = transmit("qpsk", "short", "1/2", 4, 31)
         good = noisy(sent, 4, 31).reshape(4, 8100)
         _, psk8 = transmit("8psk", "short", "3/5", 1, 32)
         _, apsk16 = transmit("16apsk", "short", "3/4", 1, 33)
         tag = lambda modcod: pmt.cons(pmt.from_long(modcod), pmt.PMT_T)
         parts = [(4, good[0]),
-                 (4, psk8),    # 5400 symbols of 8100: cut short by the next tag
+                 (4, psk8),    # 5400 symbols where 8100 are expected
                  (4, good[1]),
-                 (12, good[2]), # 8100 in place of 5400: a frame and half a frame
+                 (12, good[2]), # 8100 where 5400 are expected: one frame and a half
                  (4, good[2]),
-                 (18, apsk16), # the same number of symbols, at another rate
+                 (18, apsk16), # the right number, but another rate
                  (4, good[3])]
         starts = np.cumsum([0] + [len(part) for _, part in parts])
         tags = [(int(at), pmt.mp("XFECFRAME"), tag(m)) for at, (m, _) in zip(starts, parts)]
@@ -334,8 +336,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """With Es/N0 given 10 dB too low or too high, each frame produces an output codeword, and
-        ldpc_valid shows whether it is correct. With little noise all are correct."""
+        """If the given Es/N0 is 10 dB too low or too high, each frame still produces a codeword,
+        and ldpc_valid tells whether it is correct. With little noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -357,8 +359,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """The frames differ widely in Es/N0 and amplitude. Tags keep their positions in the stream
-        of bits."""
+        """Frames of very different Es/N0 and amplitude decode as each would alone. Tags stay with
+        their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])
@@ -372,15 +374,15 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_iterations")],
                                  [v for e in expected
                                   for _, v in qa_support.tags_of(e[1], "ldpc_iterations")])
-                # Symbol 100 of a frame carries bit 10800 + 100, which is a parity bit.
+                # Symbol 100 carries bit 10,900, a parity bit; its tag goes to the last message
+                # byte.
                 self.assertEqual(qa_support.tags_of(tags, "a"),
                                  [(1215 * (i + 1) - 1, i) for i in range(8)])
         items, _ = decode(np.concatenate([received, received[:1000]]), **code)
         self.assertEqual(len(items), 8 * 1215)
 
     def test_esn0_by_tags(self):
-        """A wrong Es/N0 costs iterations; a tag corrects it from the tagged frame
-        on."""
+        """A wrong Es/N0 costs iterations. A tag esn0_db corrects it from the next frame on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
         received = noisy(symbols, 2.2, 6)
         code = dict(frame_size="short", rate="1/2")
@@ -394,7 +396,7 @@ class qa_symbols(unittest.TestCase):
         self.assertNotEqual(right, wrong)
 
     def test_symbols_to_bbframes(self):
-        """One block decodes symbols to descrambled BBFRAMEs."""
+        """gpu_ldpc_dvbs2 decodes symbols to descrambled BBFRAMEs."""
         code = ("dvbs2", "normal", "3/4")
         bits = qa_support.random_bits(2 * 48408, 7)
         chain = (gpufec.bch_encoder(*code, packed_input=False, packed_output=False),
@@ -412,7 +414,7 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual([v for _, v in qa_support.tags_of(tags, "bch_valid")], [True, True])
 
     def test_receiver(self):
-        """A hierarchical block from the symbols of gr-dtv's whole transmitter to packets."""
+        """dvbs2_fec_receiver decodes the symbols of gr-dtv's whole transmitter to packets."""
         packets = np.random.default_rng(11).integers(0, 256, (400, 188), np.uint8)
         packets[:, 0] = 0x47
         for acm, kind in (False, "symbols"), (True, "symbols16"):
@@ -456,7 +458,8 @@ class qa_symbols(unittest.TestCase):
                 gpufec.dvbs2_fec_receiver(**wrong)
 
     def test_receiver_of_dvbs2x(self):
-        """Receives packets of gr-dtv's whole transmitter, in each constellation."""
+        """dvbs2_fec_receiver receives packets of gr-dtv's whole transmitter, in each
+        constellation."""
         modcods = [
             ("qpsk", "QPSK", "normal", "13/45"), ("8psk", "8PSK", "short", "26/45"),
             ("8apsk", "8APSK", "normal", "104/180"), ("16apsk", "8_8APSK", "normal", "96/180"),
@@ -464,7 +467,7 @@ class qa_symbols(unittest.TestCase):
             ("64apsk", "64APSK", "normal", "128/180"),
             ("128apsk", "128APSK", "normal", "135/180"),
             ("256apsk", "256APSK", "normal", "124/180"), ("16apsk", "16APSK", "short", "8/9")]
-        if qa_support.SIMULATED: # simulated devices decode like the CPU: a few MODCODs suffice
+        if qa_support.SIMULATED: # a few suffice: simulated devices compute on the CPU
             modcods = modcods[1::4]
         for number, (constellation, modulation, size, rate) in enumerate(modcods):
             with self.subTest(constellation, size=size, rate=rate):
@@ -506,15 +509,15 @@ class qa_symbols(unittest.TestCase):
                                   receiver.packet_error_count()), (0, 0, 0))
 
     def test_receiver_of_dvbs2x_by_tags(self):
-        """Packets continue across frames of S2X and S2. Only a frame whose tag names no MODCOD
-        of S2X is lost."""
-        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's initial MODCOD
+        """Packets continue across frames of S2X and S2. Only the frame with an unknown MODCOD is
+        lost."""
+        modcods = [("8psk", "short", "26/45", dtv.MOD_8PSK), # the receiver's parameters name this one
                    ("qpsk", "short", "1/2", dtv.MOD_QPSK),
                    ("64apsk", "normal", "7/9", dtv.MOD_8_16_20_20APSK),
                    ("32apsk", "short", "2/3", dtv.MOD_4_12_16APSK),
                    ("16apsk", "short", "2/3", dtv.MOD_16APSK),
                    ("8apsk", "normal", "100/180", dtv.MOD_8APSK)]
-        of_s2 = {1: 4, 4: 18} # MODCODs of the frames of S2, which have tags XFECFRAME
+        of_s2 = {1: 4, 4: 18} # XFECFRAME tags of the frames of S2: {index: MODCOD}
         packets = transport_packets(150)
         units, cut = bits_of_units(packets), 0
         ends, symbols, tags = [0], [], []
@@ -553,7 +556,7 @@ class qa_symbols(unittest.TestCase):
                          (5, 1, 0, 0))
 
     def test_modcods_that_do_not_exist_are_refused(self):
-        """Errors name the parameter and the values that are allowed."""
+        """Error messages name the parameter and the allowed values."""
         s2x = dict(standard="dvbs2x")
         for wrong, text in (
                 (dict(standard="dvbt2"), 'standard is "dvbt2": allowed are dvbs2 and dvbs2x'),
@@ -576,7 +579,8 @@ class qa_symbols(unittest.TestCase):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
     def test_a_device_gives_what_the_cpu_gives(self):
-        """Bits and iterations are equal, with borrowed and copied input, at any Es/N0."""
+        """A device gives the CPU's bits and iterations, whether it reads input in place or a
+        copy."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
         received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
                                    enumerate(symbols.reshape(12, 4050))])
@@ -591,7 +595,8 @@ class qa_symbols(unittest.TestCase):
                                      qa_support.tags_of(expected[1], name))
 
     def test_bad_symbols_shift_nothing(self):
-        """Good frames alternate with frames of zeros, NaN and another constellation."""
+        """Frames of zeros, with some NaN, and of another constellation do not disturb the
+        others."""
         message, symbols = transmit("qpsk", "short", "1/2", 5, 9)
         received = noisy(symbols, 4, 9)
         _, other = transmit("8psk", "short", "3/5", 2, 10)

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests the decoders' verdicts on input in a wrong format or scale, and on correct
-input.
+"""Tests the decoders' verdicts: messages about input that seems to have a wrong format or scale.
 
-The tables below list wrong and correct runs. For each wrong run, the array function,
-the block and the tool report the correction once; for a correct run they report
-nothing.
+The tables below list runs with wrong and with correct input. The array function, the block and the
+tool must report the correction once for each wrong run, and nothing for a correct one.
 """
 
 import itertools
@@ -25,24 +23,24 @@ from gnuradio import blocks, dtv, gpufec, gr
 import qa_support
 from qa_symbols import DTV, noisy, transmit
 
-# The Eb/N0 in dB at which one decoded bit in 10^5 is wrong, rounded.
+# Approximate Eb/N0 in dB for a decoded bit error rate of 1e-5.
 THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb_5_6": 6.0,
               "dvb_7_8": 6.5, "cdma_1_2": 4.0, "cdma_1_3": 3.5, "ccsds_uninverted": 4.5}
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
-# Constellation, frame size and rate, with Es/N0 in dB per symbol.
+# Constellation, frame size and rate: Es/N0 in dB per symbol.
 SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
            ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
-# Codes of DVB-S2 and 802.11, with Es/N0 in dB per coded bit.
+# Standard, frame size and rate: Es/N0 in dB per coded bit.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
         ("wifi", "1944", "5/6"): 2.6}
 
 
 def code_of(preset, **more):
-    """Returns the arguments of a code; for frames, a preset with another
-    termination."""
+    """Returns the keyword arguments of a preset's code: a stream, or frames if `more` has
+    frame_bits."""
     p = gpufec.find_conv_preset(preset)
     ends = p.termination if "frame_bits" in more else "streaming"
     return {**dict(constraint_length=p.constraint_length, polynomials=p.polynomials,
@@ -50,7 +48,8 @@ def code_of(preset, **more):
 
 
 def soft(preset, ebn0_db, count=60000, seed=1, **more):
-    """Returns soft values of a code at amplitude 1: streams, or whole frames."""
+    """Returns about `count` float soft values of amplitude 1, of a stream or of whole frames, and
+    the code's arguments."""
     code = code_of(preset, **more)
     frame = code.get("frame_bits", 0)
     bits = gpufec.random_bits((max(1, count // 2 // frame), frame) if frame else count // 2,
@@ -73,7 +72,7 @@ def packed4(values):
 
 
 def llrs(code, es_n0_db, frames=8, seed=1):
-    """Returns LLRs in nats of frames of a code, and Es/N0."""
+    """Returns float LLRs in nats of frames of a code, and Es/N0 as a ratio."""
     messages = gpufec.random_bits((frames, gpufec.ldpc_code(*code).k), seed)
     words = gpufec.ldpc_encode(messages, *code, packed_input=False, packed_output=False)
     es_n0 = 10 ** (es_n0_db / 10)
@@ -85,7 +84,7 @@ def noise(count=60000):
     return np.random.default_rng(5).standard_normal(count).astype(np.float32)
 
 
-# The functions wrong_*() return {name: (values, arguments, words of the verdict)}.
+# The functions wrong_*() return {name: (values, decoder arguments, expected part of the verdict)}.
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)
@@ -149,14 +148,15 @@ def wrong_ldpc():
 
 
 def plframes(symbols, frame_size, rate, constellation, pilots, header):
-    """Returns gr-dtv's PLFRAMEs of XFECFRAMEs, with or without PLHEADERs."""
+    """Returns the symbols of gr-dtv's PLFRAMEs of XFECFRAMEs; without `header`, PLHEADERs are
+    removed."""
     sink, graph = blocks.vector_sink_c(), gr.top_block()
     graph.connect(blocks.vector_source_c(symbols.tolist()), dtv.dvbs2_physical_cc(
         dtv.FECFRAME_SHORT if frame_size == "short" else dtv.FECFRAME_NORMAL,
         getattr(dtv, "C" + rate.replace("/", "_")), DTV[constellation],
         dtv.PILOTS_ON if pilots else dtv.PILOTS_OFF, 0), sink)
     graph.run()
-    sent = np.array(sink.data(), np.complex64)[::2] # a zero follows each symbol
+    sent = np.array(sink.data(), np.complex64)[::2] # gr-dtv inserts a zero after each symbol
     data = {"qpsk": 8100, "8psk": 5400}[constellation]
     length = 90 + data + 36 * ((data // 90 - 1) // 16 if pilots else 0)
     frames = sent[:len(sent) // length * length].reshape(-1, length)
@@ -266,7 +266,7 @@ def right_symbols():
 
 
 def decoded(function, values, arguments):
-    """Returns the verdict and the warnings of array functions."""
+    """Calls an array function. Returns its verdict and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _, status = function(values, **arguments)
@@ -286,7 +286,7 @@ def by_any_block(block, values):
 
 
 def by_block(block, values):
-    """Returns the verdict of a block, and its messages that contain a verdict."""
+    """Runs a block. Returns its verdict, and the texts of its status messages with a verdict."""
     top, messages = gr.top_block(), blocks.message_debug()
     top.connect(source_of(block, values), block, blocks.null_sink(1))
     top.msg_connect((block, "status"), (messages, "store"))
@@ -296,7 +296,7 @@ def by_block(block, values):
 
 
 def in_tool(mend):
-    """Returns a verdict as the tool prints it, with option names."""
+    """Converts a part of a verdict to the tool's wording, with option names."""
     def option(match):
         name, value = match[1].replace("_", "-"), match[2] or ""
         return (f'--modcod "{value}"' if " " in value else f"--{name} {value}")
@@ -306,7 +306,7 @@ def in_tool(mend):
 
 
 def by_tool(decoder, values, arguments):
-    """Returns the exit status and the text on standard error."""
+    """Runs `gpufec decode`. Returns its exit status and the warnings on standard error."""
     words = []
     for name, value in arguments.items():
         if name == "polynomials":
@@ -361,7 +361,7 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("correct --esn0-db", by_tool("ldpc", values, code)[1][0])
 
     def test_ScaledAmplitudes_Decode(self):
-        """The factor that the tool's warning names makes amplitudes LLRs in nats."""
+        """The llr-factor that the tool suggests converts amplitudes to LLRs in nats."""
         short = ("dvbs2", "short", "1/2")
         values, es_n0 = llrs(short, -1.6)
         code = dict(zip(("standard", "frame_size", "rate"), short))
@@ -380,8 +380,8 @@ class qa_verdicts(unittest.TestCase):
         self.check_wrong(wrong_ldpc(), gpufec.ldpc_decode, gpufec.gpu_ldpc_dvbs2, "ldpc")
 
     def test_SignalsOfALock_AreToldLikeOthers(self):
-        """A lock finds the phase; input in another format, or without signal, is
-        reported once."""
+        """With lock, input with a wrong phase is fine; a wrong format, or noise, is reported
+        once."""
         weak, code = soft("ccsds", 3.5)
         lock = dict(code, lock="auto")
         for name, values, mend in (
@@ -424,7 +424,7 @@ class qa_verdicts(unittest.TestCase):
         book = [[0, 0, 1, 1], [1, 0, 1, 0]]
         block = gpufec.gpu_sync_map(book * 20, q=2, n=4, frame_symbols=20, frame_items=0,
                                     mode="framed")
-        items = np.zeros(30 * 400, np.uint8) # 400 items per tag are five times a frame's
+        items = np.zeros(30 * 400, np.uint8) # 400 items per length tag, five times too many
         tags = [gr.tag_utils.python_to_tag((at, pmt.intern("packet_len"), pmt.from_long(400)))
                 for at in range(0, len(items), 400)]
         top = gr.top_block()
@@ -434,7 +434,8 @@ class qa_verdicts(unittest.TestCase):
         self.assertIn("none of the first 30 frames is valid", block.verdict())
 
     def test_IncompleteLastFrames_AreTold(self):
-        """The log message is a warning if nothing is decoded, else information."""
+        """An incomplete last frame is logged: as a warning if nothing was decoded, else as
+        information."""
         book = dict(codebook=[[0, 0, 1, 1], [1, 0, 1, 0]] * 40, q=2, n=4, frame_symbols=40)
         received = gpufec.sync_encode(gpufec.random_bits(400), **book)
         code = ("dvbs2", "short", "1/2")
@@ -458,7 +459,7 @@ class qa_verdicts(unittest.TestCase):
                     lines = []
                     with qa_support.output_of_process(lines):
                         by_any_block(make(), values)
-                        time.sleep(0.3) # a separate thread writes the log
+                        time.sleep(0.3) # waits for the thread that writes the log
                     said = [line for line in lines if "within a frame" in line]
                     self.assertEqual(len(said), bool(rest), lines)
                     if rest:

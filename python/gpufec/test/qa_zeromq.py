@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that frames sent to workers by gr-zeromq survive the loss of a worker, in
-order."""
+"""Tests examples/zeromq_frames.py: all frames are decoded, in order, even if a worker is lost."""
 
 import argparse
 import importlib
@@ -66,11 +65,11 @@ class qa_zeromq(unittest.TestCase):
         waiting = threading.Event()
         for _ in range(2400):
             if kill_at is not None and top.book.next_out >= kill_at:
-                # Packets that this worker has not answered are lost with the worker.
+                # Packets that the killed worker had are lost, and must be sent again.
                 self.workers[0].send_signal(signal.SIGKILL)
                 self.workers[0].wait()
                 kill_at = None
-            # When the ledger has finished, the last frames may not have reached the sink.
+            # The ledger may end before the last frames have reached the sink.
             if top.book.ended and sink.nitems_read(0) == len(bits) * bits.shape[1]:
                 break
             waiting.wait(0.02)
@@ -89,8 +88,8 @@ class qa_zeromq(unittest.TestCase):
         self.run_with(2, kill_at=20)
 
     def test_what_nobody_took_is_dealt_again(self):
-        """Tests the ledger alone: an unanswered packet is sent again after the timeout,
-        and a duplicate answer counts once."""
+        """The ledger sends an unacknowledged packet again after the timeout, and ignores duplicate
+        answers."""
         book = self.example.ledger(4, 0.0)
         values = np.arange(8, dtype=np.int8)
         for _ in range(3):
@@ -105,7 +104,8 @@ class qa_zeromq(unittest.TestCase):
         self.assertEqual([None if t is None else t[0] for t in taken], [0, 1, 2, None])
 
     def bad_messages(self):
-        """PMTs that are not packets, and packets of another size, are ignored."""
+        """Returns messages that must be ignored: PMTs that are not packets, and packets of wrong
+        sizes."""
         data = np.zeros(64, np.uint8)
         number = pmt.dict_add(pmt.make_dict(), self.example.NUMBER, pmt.from_uint64(0))
         return [pmt.PMT_NIL, pmt.intern("text"), pmt.from_long(3),
@@ -120,7 +120,7 @@ class qa_zeromq(unittest.TestCase):
 
         def start_worker():
             start()
-            for message in bad: # invalid answers, before and among valid ones
+            for message in bad: # invalid answers precede valid ones
                 self.book._post(pmt.intern("bits"), message)
 
         dealer = self.example.dealer

@@ -3,11 +3,10 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Computes the positions and sizes of a flowgraph's blocks on GNU Radio Companion's
-canvas.
+"""Computes the positions and sizes of blocks on GNU Radio Companion's canvas, without a display.
 
-The sizes follow from the text that GNU Radio Companion writes on a block in its default
-font (DejaVu Sans, 96 dots per inch). No display is needed."""
+The sizes follow from the text that GNU Radio Companion writes on a block in its default font,
+DejaVu Sans at 96 dots per inch."""
 
 import numbers
 import os
@@ -21,7 +20,7 @@ PORT_BORDER, PORT_STEP, PORT_PADDING = 8, 32, 2
 
 
 class pen:
-    """A font that measures text in pixels."""
+    """A font of a given size in points that measures text in pixels."""
 
     def __init__(self, points, bold=False):
         self.font = FT2Font(os.path.join(
@@ -58,7 +57,7 @@ def shortened(text, most, kind):
 
 
 def written(param):
-    """Returns the value of a parameter as it is shown on its block."""
+    """Returns the text that a block shows for a parameter's value."""
     value, result, most = param.get_value(), param.get_evaluated(), max(27 - len(param.name), 3)
     if value in param.options:
         return param.options[value]

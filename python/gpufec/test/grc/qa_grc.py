@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests of the blocks in GNU Radio Companion: loading, drawing, error checks, generation and
+"""Tests the blocks in GNU Radio Companion: loading, fields, error checks, generated code and its
 execution."""
 
 import ast
@@ -26,14 +26,14 @@ ENCODER = "gpufec_conv_encoder"
 BOTH = (DECODER, ENCODER)
 
 EVERY_BLOCK = {"id", "alias", "affinity", "minoutbuf", "maxoutbuf", "comment"}
-# Fields that determine parameters of make() but are not parameters themselves.
+# Fields without a parameter of the same name in make(); other parameters are computed from them.
 CODEBOOK = {"codebook_kind", "seed", "marker", "code_file"}
 ONLY_FIELDS = {
     "gpufec_gpu_sync_map": CODEBOOK | {"priors"}, "gpufec_sync_encoder": CODEBOOK,
 }
-# Fields whose default differs from that of the parameter but has the same meaning.
+# Fields whose default differs from the parameter's default but means the same.
 SAME_AS_DEFAULT = {"preset": "dvb_1_2"}
-# With these values the fields of a user-defined code take effect.
+# Values that make the fields of a user-defined code effective.
 OWN_CODE = {"preset": "custom", "termination": "terminated", "standard": "file",
             "codebook_kind": "custom"}
 
@@ -43,7 +43,8 @@ def custom(**parameters):
 
 
 def cases(codes, decoders):
-    """Returns pairs of a block and its parameters: codes for both blocks, decoders for one."""
+    """Returns pairs of a block and its parameters: `codes` for encoder and decoder, `decoders` for
+    the decoder only."""
     return [(DECODER, p) for p in codes + decoders] + [(ENCODER, p) for p in codes]
 
 
@@ -123,7 +124,8 @@ class qa_grc(qa_grc_case.grc_case):
                              "171 without 0o is decimal")
 
     def test_signs_are_asked_for_in_words(self):
-        """The option labels say what a positive value means; the first option is the default."""
+        """The option labels of positive_bit explain a positive value; the first option is the
+        default."""
         for key, default in ((DECODER, "1"), (LDPC_DECODER, "0"),
                              ("gpufec_gpu_sync_map", "0")):
             options = self.platform.blocks[key].parameters_data
@@ -133,8 +135,8 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertIn(f"Positive is bit {bit} (", label)
 
     def stands_for(self, preset):
-        """Returns a preset's line in the list of codes, such as "DVB-S/T 3/4: K=7, 171 133,
-        punctured 101,110"."""
+        """Returns the option label of a preset, for example "DVB-S/T 3/4: K=7, 171 133, punctured
+        101,110"."""
         parts = [f"K={preset.constraint_length}, " + " ".join(
             f"{'-' * (p < 0)}{abs(p):o}" for p in preset.polynomials)]
         if preset.puncturing:
@@ -144,7 +146,8 @@ class qa_grc(qa_grc_case.grc_case):
         return f"{preset.title}: " + ", ".join(parts)
 
     def test_errors_begin_with_words(self):
-        """Each check begins with a sentence that names a field of the block."""
+        """The text of each check (its error message) begins with the name of a field of the
+        block."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key and key != "variable_gpufec_viterbi_decoder_def":
                 labels = [p["label"].split(" (")[0].rstrip(":") for p in
@@ -158,7 +161,7 @@ class qa_grc(qa_grc_case.grc_case):
                                             for label in labels), name[1])
 
     def test_Checks_UseFieldsAndNoModule(self):
-        """Checks use fields only, so that they work even if the module cannot be imported."""
+        """Checks use only fields and Python's builtins, so that they work without the module."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key:
                 known = {p["id"] for p in block_class.parameters_data} | set(dir(builtins))
@@ -171,7 +174,7 @@ class qa_grc(qa_grc_case.grc_case):
                         self.assertEqual(names - bound - known, set())
 
     def fields(self):
-        """Yields each field of each block of this module, with its block's key."""
+        """Yields (key of the block, field) for each labelled field of this module's blocks."""
         for key, block_class in self.platform.blocks.items():
             if "gpufec_" in key:
                 for field in block_class.parameters_data:
@@ -179,8 +182,8 @@ class qa_grc(qa_grc_case.grc_case):
                         yield key, field
 
     def test_Label_NamesItsParameter(self):
-        """A label names its parameter: either its words are the name, as in "LLR scale (steps per
-        nat)" for llr_scale, or the name follows in parentheses."""
+        """The words of a label are the parameter's name, as in "LLR scale (steps per nat)" for
+        llr_scale, or the name follows in parentheses."""
         def name(label):
             return re.sub(r"\W+", "_", re.sub("[/']", "", label.lower())).strip("_")
 
@@ -194,8 +197,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 150)
 
     def test_DefaultOfZeroOrBelow_IsExplainedByItsOption(self):
-        """If a default is 0 or less, the label of its option explains the meaning. Indices, drifts
-        and a probability are excluded, because their 0 has no special meaning."""
+        """If a default is 0 or negative, its option has a label that explains it. The excluded
+        indices, drifts and probability have no special meaning at 0."""
         count = 0
         for key, field in self.fields():
             default = str(field.get("default", ""))
@@ -204,7 +207,7 @@ class qa_grc(qa_grc_case.grc_case):
                 continue
             with self.subTest(key, field=field["id"]):
                 if field["id"] == "frame_bits" and "channel" not in key:
-                    self.assertIn("streaming", field["hide"]) # the field is hidden if it is 0
+                    self.assertIn("streaming", field["hide"]) # hidden where it must be 0
                     continue
                 self.assertIn(default, field["options"])
                 label = field["option_labels"][field["options"].index(default)]
@@ -219,7 +222,7 @@ class qa_grc(qa_grc_case.grc_case):
 
     def test_a_code_of_frames_asks_for_their_bits(self):
         graph, block = self.graph(DECODER, preset="lte")
-        message, = block.get_error_messages() # there is one message only
+        message, = block.get_error_messages()
         self.assertIn("Frame bits: this code comes in frames", message)
 
     def test_presets_are_those_of_the_module(self):
@@ -245,7 +248,7 @@ class qa_grc(qa_grc_case.grc_case):
                     self.run_generated(graph)
 
     def test_every_parameter_reaches_the_block(self):
-        """The generated call names every parameter of the block."""
+        """The generated constructor call names every parameter of the block."""
         for key, block_class in ((DECODER, gpufec.gpu_viterbi_pbvd),
                                  (ENCODER, gpufec.conv_encoder)):
             _, block = self.graph(key)
@@ -262,7 +265,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(called, set(re.findall(r"(\w+): [^:]+ = ", signature)))
 
     def arguments(self, block):
-        """Returns the keyword arguments of the call that `make` renders to, as source text."""
+        """Returns the keyword arguments of a block's generated constructor call, as source text."""
         call = ast.parse(block.templates.render("make").strip(), mode="eval").body
         self.assertEqual(ast.unparse(call.func), block.key.replace("gpufec_", "gpufec.", 1))
         self.assertEqual(call.args, [])
@@ -274,7 +277,7 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(drawn, declared)
 
     def test_parameters_are_those_of_the_headers(self):
-        """make() is called with all of its parameters by name, with the header's
+        """The generated call names all parameters of make(), and the fields have the header's
         defaults."""
         for declared, block in self.headers_and_blocks():
             parameters = declared.members["make"].parameters
@@ -289,20 +292,20 @@ class qa_grc(qa_grc_case.grc_case):
                              ONLY_FIELDS.get(block.key, set()))
 
     def test_fields_reach_their_parameters(self):
-        """The value of each field reaches the parameter of its name, as an option of the field or
-        as a variable."""
+        """Each field passes its value, one of its options or a variable, to the parameter of its
+        name."""
         for declared, block in self.headers_and_blocks():
             for name in OWN_CODE.keys() & block.params.keys():
                 block.params[name].set_value(OWN_CODE[name])
             for p in declared.members["make"].parameters:
-                if p.name == "standard" and "code_file" in block.params: # an option is "file"
+                if p.name == "standard" and "code_file" in block.params: # its option "file" is replaced
                     continue
                 field = block.params[p.name]
                 before = field.get_value(), field._stringify_flag, field._lisitify_flag
                 for value in field.options if field.is_enum() else ["some_variable"]:
                     field.set_value(value)
-                    # GNU Radio Companion's rewrite() clears these flags if the variable
-                    # exists.
+                    # These flags would put the variable in quotes or brackets. GNU Radio Companion
+                    # clears them for variables that exist.
                     field._stringify_flag = field._lisitify_flag = False
                     found = self.arguments(block)[p.name]
                     if field.is_enum() and "string" in p.type:
@@ -322,7 +325,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertEqual(len(call.args), len(setter.parameters))
 
     def test_Callbacks_PassTheFieldOfTheirSetter(self):
-        """Each setter, such as set_p_delete(), is called with its own field's variable."""
+        """The callback of each setter, such as set_p_delete(), passes the field of its own name."""
         count = 0
         for _, block in self.headers_and_blocks():
             fields = {name.replace("set_", "", 1): name for name in re.findall(
@@ -340,7 +343,7 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertGreater(count, 12)
 
     def test_Bounds_AreThoseOfEveryBlock(self):
-        """Fields that several blocks share are valid at their bounds and invalid beyond them."""
+        """Fields that several blocks share are valid at their bounds, and invalid beyond."""
         bounds = {"slots": ("1 16", "0 17"), "threads": ("1 256", "0 257"), "batch": ("0", "-1"),
                   "max_latency_ms": ("0", "-1 float('inf')"), "device": ("0", "-1"),
                   "isi": ("-1 255", "-2 256"), "max_iterations": ("1 1000", "0 1001"),
@@ -368,7 +371,7 @@ class qa_grc(qa_grc_case.grc_case):
             self.assertEqual(self.arguments(block)["frame_items"], expected)
 
     def test_the_code_of_ldpc_follows_variables(self):
-        """The flowgraph is generated by grcc; the code changes while it runs."""
+        """Setting a variable in a flowgraph that grcc generated changes the code of the decoder."""
         graph = self.platform.make_flow_graph()
         options = graph.options_block.params
         for name, value in dict(id="qa_generated", generate_options="no_gui",
@@ -417,7 +420,7 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(top.decoder.nitems_written(0), 4 * 11880 // 8)
 
     def test_decoders_for_gr_fec(self):
-        """The decoder definitions replace gr-fec's own without other changes to the
+        """The decoder definitions can replace gr-fec's own without other changes to the
         flowgraph."""
         alist = tempfile.NamedTemporaryFile("w", suffix=".alist")
         self.addCleanup(alist.close)
@@ -494,8 +497,8 @@ class qa_grc(qa_grc_case.grc_case):
         self.assertEqual(block.params["device"].hide, "all")
 
     def sync_graph(self, code, **decoder):
-        """Returns a flowgraph that encodes zeros, sends them through the channel and decodes
-        them, with priors if requested, and its decoder."""
+        """Returns a flowgraph that encodes zeros, sends them over a BSID channel and decodes them,
+        and its decoder block. `code` and `decoder` are fields of the blocks."""
         graph = self.platform.make_flow_graph()
         graph.options_block.params["id"].set_value("qa_generated")
         graph.options_block.params["generate_options"].set_value("no_gui")
@@ -572,7 +575,7 @@ class qa_grc(qa_grc_case.grc_case):
                 ({}, dict(exclusion="0")), ({}, dict(mn_min="1")), ({}, dict(slots="0")),
                 ({}, dict(threads="0")), ({}, dict(lookahead="-1")),
                 (dict(alphabet="1"), {}), (dict(alphabet="17"), {}),
-                (dict(alphabet="4"), {}), # this kind of codebook has an alphabet of 2
+                (dict(alphabet="4"), {}), # the default kind of codebook is binary
                 ({}, dict(receiver="lattice")), ({}, dict(state_threshold="1e-9")),
                 ({}, dict(form="corridor", state_threshold="1")),
                 ({}, dict(form="corridor", lattice_threshold="-1")),
@@ -585,7 +588,7 @@ class qa_grc(qa_grc_case.grc_case):
                 self.assertFalse(graph.is_valid())
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
                 encoder, = [b for b in graph.blocks if b.key == "gpufec_sync_encoder"]
-                if code and not decoder: # the error is in the code
+                if code and not decoder: # the encoder has the wrong field too
                     self.assertRegex("\n".join(encoder.get_error_messages()), "Assertion")
 
     def test_synchronisation_parameters_and_callbacks(self):

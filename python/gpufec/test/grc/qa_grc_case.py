@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Loads blocks and flowgraphs into GNU Radio Companion, for tests."""
+"""A base class of tests that loads blocks and flowgraphs into GNU Radio Companion."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ LDPC_DECODER = "gpufec_gpu_ldpc_dvbs2"
 class grc_case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        Messages.MESSENGERS_LIST.clear() # otherwise each graph causes a message about throttles
+        Messages.MESSENGERS_LIST.clear() # suppresses messages, such as about throttles
         preferences = gr.prefs()
         cls.platform = Platform(
             name="GNU Radio Companion", prefs=preferences, version=gr.version(),
@@ -67,7 +67,7 @@ class grc_case(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def headers_and_blocks(self):
-        """Yields the declaration of each block in its header, and the block."""
+        """Yields (declaration in the header, block in GNU Radio Companion) for each block."""
         graph = self.platform.make_flow_graph()
         for declared in support.declared().values():
             if declared.is_block:

@@ -3,7 +3,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-"""Tests of LDPC codes in GNU Radio Companion: the offered choices, and the error messages."""
+"""Tests LDPC codes in GNU Radio Companion: the offered options, and the error messages."""
 
 import itertools
 import logging
@@ -17,11 +17,11 @@ import qa_grc_case
 import qa_support as support
 from qa_grc_case import DEFINITIONS, LDPC_DECODER
 
-# Values that are tried besides those of the standards.
+# Invalid values that are tried in addition to the standards' values.
 WRONG_SIZES = ["", "usual", "long", "64800", "vl-snr", "bg1", "bg1 z1", "bg1 z17", "bg1 z02",
                "bg1z384", "bg3 z384", "bg2 z385"]
 WRONG_RATES = ["", "0.5", "1/7", "2/4", "1/2 ", "22/23", "22/67", "10/11", "10/51", "22/024"]
-# Invalid codes, and a pattern of the error message.
+# Fields of invalid codes, and a pattern of the error message.
 WRONG_LDPC = [
     (dict(standard="wifi"), "Frame.*: 648, 1296 or 1944 with Wi-Fi"),
     (dict(standard="wifi", frame_size="648", rate="9/10"),
@@ -56,12 +56,12 @@ def refused(call, *arguments, **parameters):
 
 class qa_grc_codes(qa_grc_case.grc_case):
     def test_ldpc_codes(self):
-        """Values may be options of the list or constants; other values are refused."""
+        """Fields accept their options and constant expressions; other values are refused."""
         for right in (dict(), dict(rate="3/5", frame_size="short"), dict(rate="'3/5'"),
                       dict(soft_input="symbols", constellation="'8PSK'.lower()", rate="3/5"),
                       dict(soft_input="symbols", constellation="'QPSK'", frame_size="Short"),
                       dict(output="bbframe", frame_size="NORMAL"),
-                      dict(constellation="no_variable"), # ignored for LLR input
+                      dict(constellation="no_variable"), # not used for LLR input
                       dict(standard="file", code_file="some.alist", rate="no_variable")):
             graph, block = self.graph(LDPC_DECODER, **right)
             with self.subTest(**right):
@@ -78,7 +78,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertRegex("\n".join(block.get_error_messages()), "Assertion")
 
     def checker(self, key, **parameters):
-        """Returns a function that says whether the block is red with given parameters."""
+        """Returns a function of fields that tells whether the block is invalid (red) with them."""
         graph = self.platform.make_flow_graph()
         block = graph.new_block(key)
         for name, value in parameters.items():
@@ -96,7 +96,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
         return {p["id"]: p.get("options") for p in self.platform.blocks[key].parameters_data}
 
     def code_blocks(self):
-        """Yields the blocks that have a standard, a frame size and a rate, and their classes."""
+        """Yields (key, Python class) of the blocks that have a standard, a frame size and a
+        rate."""
         for declared, block in self.headers_and_blocks():
             if {"standard", "frame_size", "rate"} <= block.params.keys():
                 yield block.key, getattr(gpufec, declared.name)
@@ -112,7 +113,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
         self.assertFalse(all_rates & set(WRONG_RATES) or all_sizes & set(WRONG_SIZES))
         some_of_nr = {"bg1 z2", "bg1 z384", "bg2 z3", "bg2 z208"}
         blocks = dict(self.code_blocks())
-        del blocks["gpufec_dvbs2_fec_receiver"] # another test covers its MODCODs
+        del blocks["gpufec_dvbs2_fec_receiver"] # see test_modcods_of_the_receiver
         self.assertEqual(len(blocks), 5)
         for key, block_class in blocks.items():
             is_red = self.checker(key)
@@ -129,8 +130,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     count += list(found.values()).count(False)
                     with self.subTest(key, standard=standard, frame_size=size):
                         self.assertEqual(found, expected)
-            # Numbers of codes: of DVB-S2, S2X and T2; and of S2, S2X, T2, C2, AR4JA, Wi-Fi
-            # and both graphs of NR.
+            # Numbers of codes. BCH: DVB-S2, S2X, T2. LDPC: DVB-S2, S2X, T2, CCSDS C2, AR4JA, Wi-Fi,
+            # and 51 lifting sizes of the two base graphs of NR.
             self.assertEqual(count, 21 + 61 + 15 if "bch" in key or "bbframe" in key else
                              21 + 64 + 15 + 1 + 9 + 12 + 51 * (44 + 40))
 
@@ -183,7 +184,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
 
     def test_LdpcDefinition_TellsWhatTheLibrarySays(self):
         key = "variable_gpufec_ldpc_decoder_def"
-        logging.disable(logging.ERROR) # suppresses a traceback for each error
+        logging.disable(logging.ERROR) # suppresses GNU Radio Companion's tracebacks
         self.addCleanup(logging.disable, logging.NOTSET)
         for parameters in [p for p, _ in WRONG_LDPC] + [
                 dict(), dict(standard="nr", frame_size="bg2 z64", rate="10/20"),
@@ -202,8 +203,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                     self.assertEqual(message, "")
 
     def test_FrameAndRate_OfferWhatTheCodesHave(self):
-        """The lists have all frame sizes and rates of each standard, but only some of those of
-        NR."""
+        """The options include all frame sizes and rates of each standard, except that NR has only
+        some."""
         ldpc = "variable_gpufec_ldpc_decoder_def"
         for key in [key for key, _ in self.code_blocks()] + [ldpc]:
             drawn = self.options(key)
@@ -236,7 +237,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(text, made["with_codes"](text))
 
     def test_modcods_of_the_receiver(self):
-        """The block is invalid exactly for the codes that the decoder refuses."""
+        """dvbs2_fec_receiver is invalid (red) exactly for the MODCODs that the decoder refuses."""
         drawn = self.platform.blocks["gpufec_dvbs2_fec_receiver"]
         options = {p["id"]: p.get("options") for p in drawn.parameters_data}
         checks = [c for c in drawn.asserts if re.match("'(Frame size|Rate|Constellation):", c)]
@@ -250,7 +251,7 @@ class qa_grc_codes(qa_grc_case.grc_case):
             decoder = lambda rate: gpufec.gpu_ldpc_dvbs2(soft_input="symbols", backend="cpu",
                                                          rate=rate, **code)
             with self.subTest(**code):
-                if False in red.values(): # a decoder can be made, and set_code() tries all rates
+                if False in red.values(): # set_code() is faster than a new decoder
                     made = decoder(min(red, key=red.get))
                     found = {rate: refused(made.set_code, f"{size} {rate}") for rate in red}
                 else:
@@ -258,8 +259,8 @@ class qa_grc_codes(qa_grc_case.grc_case):
                 self.assertEqual(found, red)
                 self.assertEqual({rate: decoder_is_red(**code, rate=rate) for rate in red}, red)
             count += list(red.values()).count(False)
-        # Normal and short frames have the MODCODs of EN 302 307-1, table 12, in both standards,
-        # and in S2X those of EN 302 307-2 except VL-SNR.
+        # DVB-S2 and S2X have the MODCODs of EN 302 307-1, table 12, for normal (28) and short (24)
+        # frames; S2X also has those of EN 302 307-2 except VL-SNR (38 and 17).
         self.assertEqual(count, 2 * (28 + 24) + 38 + 17)
 
 

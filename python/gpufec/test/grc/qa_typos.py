@@ -19,8 +19,8 @@ import qa_support as support
 VALUES = np.zeros(64, np.int8)
 SYMBOLS = VALUES.view(np.complex64)
 
-# Each entry has a block or function, its arguments, and the correct name in the first
-# line of the error message.
+# A block or function, its arguments, and a part of the error message's first line that has the
+# correct name.
 TYPOS = [
     (gpufec.gpu_viterbi_pbvd, (), dict(prest="dvb_3_4"), "unexpected argument prest: preset?"),
     (gpufec.gpu_viterbi_pbvd, ("ccsds",), {}, 'preset="ccsds"?'),

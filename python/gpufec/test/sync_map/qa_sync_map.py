@@ -22,7 +22,8 @@ from qa_sync_map_case import (KEY, SMALL, SMALL_BOOK, decoder, encode, framed_so
 class qa_sync_map(unittest.TestCase):
 
     def chain(self, mode, p, frames, book, code, **parameters):
-        """Returns the sent and the decoded symbols, and the tags."""
+        """Sends random symbols over the channel. Returns the sent symbols, the decoded symbols and
+        the tags."""
         sent = random_symbols(frames * code["frame_symbols"], code["q"], 7)
         frame_bits = code["n"] * code["frame_symbols"] if mode == "framed" else 0
         channel = gpufec.channel_bsid(p, p, 0.0, frame_bits=frame_bits, seed=3)
@@ -40,7 +41,7 @@ class qa_sync_map(unittest.TestCase):
         self.error_rates("cuda")
 
     def error_rates(self, backend):
-        """Compares with known symbol error rates of codes with n = 10, q = 32, N = 210."""
+        """Compares symbol error rates with known ones, for codes with n = 10, q = 32, N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
         frames = 120
         for book, p, known in ((gpufec.codebook_davey_mackay(seed=1), 1e-2, 0.0713),
@@ -50,7 +51,7 @@ class qa_sync_map(unittest.TestCase):
                     sent, items, tags = self.chain(mode, p, frames, book, code,
                                                   backend=backend)
                     self.assertEqual(len(items), len(sent))
-                    # Errors come in bursts, so the deviation is computed over frames.
+                    # Errors come in bursts, so the standard deviation is computed over frames.
                     rates = np.mean((items != sent).reshape(frames, -1), axis=1)
                     deviation = rates.std(ddof=1) / np.sqrt(frames)
                     self.assertLess(abs(rates.mean() - known), 3.29 * deviation)
@@ -81,7 +82,8 @@ class qa_sync_map(unittest.TestCase):
         same, _ = run(support.array_source(bits, 100, 2), gpufec.channel_bsid(0.1, 0.05))
         again, _ = run(support.vector_source(bits), gpufec.channel_bsid(0.1, 0.05))
         np.testing.assert_array_equal(same, again)
-        expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05) # geometric insertions
+        # The number of insertions before a bit has a geometric distribution.
+        expected = 30000 * (1 - 0.05 + 0.1 / 0.9 - 0.1 / 0.9 * 0.05)
         self.assertLess(abs(len(again) - expected), 600)
         framed, tags = run(support.vector_source(bits[:-1]),
                            gpufec.channel_bsid(0.1, 0.05, frame_bits=300))
@@ -138,7 +140,8 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The result is exact only if no path exceeds a cap or threshold."""
+        """The corridor forms give the exact result with loose limits, and another one with tight
+        limits."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):
@@ -157,19 +160,19 @@ class qa_sync_map(unittest.TestCase):
                 self.assertGreater(np.abs(posteriors(**corridor, **more) - exact).max(),
                                    0.01)
         if not support.SIMULATED:
-            with self.assertRaises(RuntimeError): # only the CPU supports this receiver
+            with self.assertRaises(RuntimeError): # receiver "lattice" is only for the CPU
                 gpufec.gpu_sync_map(SMALL_BOOK, **SMALL, backend="cuda", form="corridor",
                                     receiver="lattice")
 
     def test_boundary_priors(self):
-        """The result is the weighted sum of the results of frames that begin and end with each
+        """With priors of the boundary drifts, the posteriors are the weighted sum of those for each
         drift."""
         _, frames = small_frames(20, 0.05)
 
         def weighted(frames, **parameters):
             block = decoder(0.05, output="posteriors", precision="double", **parameters)
             out, tags = run(framed_source(frames), block, dtype=np.float32)
-            # An invalid frame has no weight: the logarithm of its probability is -inf.
+            # An invalid frame has sync_logp -inf and thus weight 0.
             return out.reshape(len(frames), -1), np.exp(values(tags, "sync_logp"))
 
         start, end = [0.2, 0.5, 0.1], [0.5, 1.0, 0.25]
@@ -188,17 +191,17 @@ class qa_sync_map(unittest.TestCase):
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
         L = weights = 0
-        alike = [np.resize(f, 31) for f in frames] # 30, 31, 29: drifts 0, 1, -1
+        alike = [np.resize(f, 31) for f in frames] # 31 items: drifts up to 1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
-            # Items after the end of a frame are ignored.
+            # The decoder must ignore the items after the end that a drift implies.
             L, weights = L + p * weight[:, None] * part, weights + p * weight
         mixed, weight = weighted(alike, end_first=-1, end_prior=end)
         np.testing.assert_allclose(mixed, L / weights[:, None], atol=1e-5)
         np.testing.assert_allclose(weight, weights, rtol=1e-6)
 
     def test_channel_symbols(self):
-        """Tests alphabets of more than two symbols, as in DNA."""
+        """Tests channel alphabets of more than two symbols; DNA has four."""
         for alphabet, n in ((4, 5), (16, 3)):
             code = dict(q=32, n=n, frame_symbols=60)
             book = gpufec.codebook_random(n, 32, 60, 3, alphabet)
@@ -250,15 +253,14 @@ class qa_sync_map(unittest.TestCase):
         product = E.reshape(-1, 4) * certain
         product /= product.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(L.reshape(-1, 4), product, atol=1e-5)
-        # Invalid and missing priors count as uniform.
+        # Invalid priors, and priors that end too early, count as uniform.
         for priors in (np.full(600, np.nan), np.zeros(600), np.ones(600), np.ones(77)):
             same, _ = run(framed_source(frames), decoder(0.05, output="posteriors"),
                           dtype=np.float32, priors=priors)
             np.testing.assert_allclose(same, plain, atol=1e-6)
 
     def test_dead_trellis(self):
-        """A frame is not valid if no message can lead to it, here because the channel has no
-        errors."""
+        """A frame is invalid if no message can produce it: here the channel makes no errors."""
         symbols, frames = small_frames(3, 0.0)
         frames[1] = 1 - frames[1]
         book = np.zeros((20, 6), np.uint8)
@@ -291,7 +293,7 @@ class qa_sync_map(unittest.TestCase):
         self.assertEqual(book.shape, (20, 6))
         self.assertEqual(book.dtype, np.uint8)
         words = book.reshape(5, 4, 6)
-        # Relative to the marker, which is the word of symbol 0, the words are sparse.
+        # The word of symbol 0 is the marker; other words differ from it in few bits.
         self.assertEqual([sorted(w) for w in (words ^ words[:, :1]).sum(axis=2)],
                          [[0, 1, 1, 1]] * 5)
         marker = gpufec.codebook_marker(4, 5, "01", seed=0)

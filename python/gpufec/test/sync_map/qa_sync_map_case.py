@@ -1,7 +1,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Frames, sources and chains that the flowgraph tests of sync_map share."""
+"""Frames, sources and chains of blocks that the flowgraph tests of sync_map share."""
 
 import numpy as np
 import pmt
@@ -10,7 +10,7 @@ import qa_support as support
 
 KEY = "packet_len"
 
-# A small code for all tests except those of error rates.
+# A small code: 5 words of 6 bits per frame, 4 words per index.
 SMALL = dict(q=4, n=6, frame_symbols=5)
 SMALL_BITS = 30
 SMALL_BOOK = gpufec.codebook_random(6, 4, 5, 4)
@@ -40,7 +40,8 @@ class sink(gr.sync_block):
 
 
 def run(first, *chain, dtype=np.uint8, priors=None):
-    """Runs a chain to its end; priors go to the second input of the last block."""
+    """Runs a chain of blocks to its end. Priors go to the second input of the last block. Returns
+    its output items and tags."""
     end = sink(dtype)
     graph = gr.top_block()
     graph.connect(first, *chain, end)
@@ -55,13 +56,13 @@ def values(tags, key):
 
 
 def encode(symbols, book=SMALL_BOOK, code=SMALL):
-    """Encodes directly by the definition."""
+    """Encodes symbols by looking up their words. Returns one bit per byte."""
     index = np.arange(len(symbols)) % code["frame_symbols"]
     return book.reshape(code["frame_symbols"], code["q"], code["n"])[index, symbols].ravel()
 
 
 def framed_source(frames, extra=()):
-    """Returns a source of frames of bits with length tags, and with the extra tags."""
+    """Returns a source of frames of bits, with length tags and further tags `extra`."""
     at = np.cumsum([0] + [len(f) for f in frames])
     tags = [(int(o), pmt.mp(KEY), pmt.from_long(len(f)))
             for o, f in zip(at, frames) if len(f)]
@@ -70,7 +71,7 @@ def framed_source(frames, extra=()):
 
 def tagged_source(items, tags):
     if items.dtype in (np.uint8, np.float32):
-        return support.vector_source(items, tags) # this source is faster with many tags
+        return support.vector_source(items, tags) # faster with many tags
     return support.array_source(items, tags=tags)
 
 
@@ -80,7 +81,8 @@ def decoder(p=0.02, book=SMALL_BOOK, code=SMALL, backend="cpu", **parameters):
 
 
 def small_frames(count, p=0.02, seed=1):
-    """Returns symbols, and the received bits of each frame."""
+    """Returns random symbols, and a list with the received bits of each frame. Insertions and
+    deletions have probability p each."""
     symbols = random_symbols(5 * count, 4, seed)
     rng = np.random.default_rng(seed + 1)
     frames = []

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of running flowgraphs with gpu_sync_map: tags, restarts, latency, setters."""
+"""Tests running flowgraphs with gpu_sync_map: tags, restarts, latency, setters."""
 
 import time
 import unittest
@@ -16,11 +16,11 @@ import qa_support as support
 from qa_sync_map_case import (KEY, decoder, encode, framed_source, random_symbols, run, sink,
                               small_frames, tagged_source, values)
 
-PATIENCE = 120.0 # seconds within which a condition must become true, even on a busy machine
+PATIENCE = 120.0 # seconds to wait for a condition, enough for a busy machine
 
 
 def wait_until(condition):
-    """Waits for a condition; the test then checks it."""
+    """Waits until a condition is true, or PATIENCE is over. The caller must check the condition."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
@@ -55,10 +55,10 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """Frames of constant length, in pieces of any size, decode like tagged frames. Length tags
-        are then ordinary tags."""
+        """With frame_items, frames decode like tagged frames, whatever the pieces of the input.
+        Length tags are then ordinary tags."""
         _, frames = small_frames(60)
-        frames = [np.resize(f, 32) for f in frames] # frames repeat their beginning as padding
+        frames = [np.resize(f, 32) for f in frames] # pads each frame with its own beginning
         prior = dict(end_first=-3, end_prior=[1.0] * 8)
         items = np.concatenate(frames)
         for backend in ("cpu", "auto"):
@@ -72,7 +72,7 @@ class qa_sync_map_running(unittest.TestCase):
                 np.testing.assert_array_equal(found, expected)
                 self.assertEqual(support.tags_of(tags, "sync_logp"), reports)
                 self.assertEqual(support.tags_of(tags, KEY), [(15, 5)])
-        # At the end of the input, the last frame is decoded although it is too short.
+        # A shorter last frame at the end of the input is decoded too.
         found, _ = run(support.vector_source(items[:-1]), decoder(frame_items=32, **prior))
         short, _ = run(framed_source(frames[:-1] + [frames[-1][:-1]]), decoder(**prior))
         np.testing.assert_array_equal(found, short)
@@ -96,7 +96,7 @@ class qa_sync_map_running(unittest.TestCase):
         locks = values(tags, "sync_lock")
         self.assertEqual(locks[:7], [True] * 7)
         self.assertEqual(locks[9:14], [False] * 5)
-        # The tag is at symbol 400, in a frame without lock, where its position is still known.
+        # The tag is at symbol 400, in a frame without lock, and must not get lost.
         self.assertEqual(len(support.tags_of(tags, "mark")), 1)
 
     def test_tags_follow_a_stream(self):
@@ -108,15 +108,14 @@ class qa_sync_map_running(unittest.TestCase):
         self.assertEqual(support.tags_of(tags, "symbol"), [(s, s) for s in range(200)])
 
     def test_length_tags_of_a_stream_say_nothing(self):
-        """Stream mode ignores length tags without a warning, even if their value is not a
-        number."""
+        """Stream mode ignores length tags, even invalid ones, and does not warn."""
         symbols, _ = small_frames(40)
         coded = encode(symbols)
         tags = [(7 * i, pmt.mp(KEY), pmt.mp("x")) for i in range(100)]
         said = []
         with support.output_of_process(said):
             out, found = run(tagged_source(coded, tags), decoder(1e-3, mode="stream"))
-            time.sleep(0.5) # a separate thread writes the log
+            time.sleep(0.5) # waits for the thread that writes the log
         np.testing.assert_array_equal(out, symbols)
         self.assertEqual(values(found, KEY), [5] * 40)
         self.assertFalse([line for line in said if "length" in line], said)
@@ -145,12 +144,12 @@ class qa_sync_map_running(unittest.TestCase):
                                 else pmt.from_long(n))
         for tags, kept, valid in (
                 ([], [], []),
-                # There is no tag for the first items, and none for the third frame.
+                # There are no tags at frames 0 and 2.
                 ([length(30, 30), length(90, 30)], [1, 3], [True, True]),
-                # The lengths are zero, negative, or missing.
+                # The lengths are zero, negative, or not numbers.
                 ([length(0, 0), length(30, -30), length(60, pmt.mp("x")), length(90, 30)],
                  [3], [True]),
-                # The second tag lies inside the first frame.
+                # The second tag is inside the first frame.
                 ([length(0, 60), length(30, 30)], [0, 1], [True, True]),
                 ([length(0, 30), length(10, 20), length(30, 30)], [None, None, 1],
                  [False, False, True]),
@@ -194,12 +193,12 @@ class qa_sync_map_running(unittest.TestCase):
             symbols, frames = small_frames(40)
             block = decoder(mode=mode)
             results = []
-            for cut in (0, 17, 0): # the second run ends within a frame
+            for cut in (0, 17, 0): # the second run ends inside a frame
                 parts = frames + [frames[0][:cut]]
                 results.append(run(framed_source(parts), block)[0][:190])
             np.testing.assert_array_equal(results[0], results[2])
             np.testing.assert_array_equal(results[0], results[1])
-        # One block decodes alternately with and without priors.
+        # The same block decodes alternately with and without priors.
         block = decoder()
         plain, _ = run(framed_source(frames), block)
         same, _ = run(framed_source(frames), block, priors=np.ones(800))
@@ -207,8 +206,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_lock_and_unlock_in_the_middle_of_a_frame(self):
-        """The change happens while no items wait around the block, because GNU Radio
-        would lose them."""
+        """lock() is called while no items are in the buffers around the block: GNU Radio would lose
+        them. Items inside the block are kept."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)
@@ -225,13 +224,13 @@ class qa_sync_map_running(unittest.TestCase):
                 before, first.limit = first.limit, limit
                 wait_until(lambda: block.nitems_read(0) >= limit - before)
                 self.assertEqual(block.nitems_read(0), limit - before)
-                if mode == "framed": # the latency bound emits every complete frame
+                if mode == "framed": # max_latency_ms makes every complete frame come out
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
-                time.sleep(0.1) # time for the scheduler to move items
+                time.sleep(0.1) # lets the scheduler move items
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))
                 came = len(end.data())
                 graph.lock()
-                graph.unlock() # also resets nitems_read()
+                graph.unlock() # also resets nitems_read() and nitems_written()
             first.held = False
             graph.wait()
             np.testing.assert_array_equal(end.data(), symbols)
@@ -254,8 +253,8 @@ class qa_sync_map_running(unittest.TestCase):
 
     @unittest.skipUnless(support.SIMULATED, "no simulated devices")
     def test_a_block_sleeps_while_its_device_works(self):
-        """While a device works, the block uses little processor time, although its borrowed input
-        cannot be consumed."""
+        """The block's thread must not spin while a device reads input in place, which cannot be
+        consumed yet."""
         code = dict(q=32, n=10, frame_symbols=210)
         book = gpufec.codebook_random(10, 32, 210, 4)
         for mode in dict(frame_items=2100), dict(mode="stream", length_tag=""):
@@ -274,7 +273,7 @@ class qa_sync_map_running(unittest.TestCase):
                 self.assertLess(own, 0.2 * all_threads)
 
     def test_the_channel_changes_while_running(self):
-        """Frames with a deletion are valid once p_delete is above 0."""
+        """Frames with a deletion are invalid until set_p_delete() allows deletions."""
         symbols, frames = small_frames(30, 0.0)
         block = decoder(0.0)
         out, tags = run(framed_source(frames), block)

@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of several devices, failing devices, and input that is read in place in the ring.
+"""Tests several devices, failing devices, and input and output in place in GNU Radio's buffers.
 
-Runs with the simulated devices of lib/testing/simulated_device.h, or with real ones. Only
-simulated devices fail.
+The devices are real, or simulated by lib/testing/simulated_device.h. Only simulated devices fail.
+A "ring" is a buffer of GNU Radio between two blocks.
 """
 
 import time
@@ -22,7 +22,7 @@ from qa_support import SIMULATED, failure, output_of_process
 from qa_viterbi_running import eventually, gated_source
 
 NO_CUDA = support.cuda_missing()
-D, L = 128, 48 # stages; with a code of rate 1/2, a parallel block needs 2 (D + L) values
+D, L = 128, 48 # in stages; at rate 1/2, a stage has two values
 
 
 def device_count():
@@ -35,7 +35,7 @@ def device_count():
 
 
 class slow_sink(gr.sync_block):
-    """A sink that consumes a random part of the available items."""
+    """A sink that consumes a random number of the available items, so that the ring fills up."""
 
     def __init__(self):
         gr.sync_block.__init__(self, "slow_sink", [np.uint8], None)
@@ -59,7 +59,7 @@ class qa_viterbi_devices(unittest.TestCase):
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
     def test_decodes_where_the_input_lies(self):
-        """Input read in place is not consumed while the next parallel block needs it as overlap."""
+        """Input in the ring is not consumed while the next parallel block needs it as overlap."""
         for soft_input in ("int8", "float"):
             items = support.soft_values(support.encode(self.bits), soft_input)
             source = gated_source(items)
@@ -115,7 +115,8 @@ class qa_viterbi_devices(unittest.TestCase):
         self.assertEqual(found[0], found[1])
 
     def locked_and_unlocked(self, **parameters):
-        """Calls lock() and unlock() between pieces; returns the decoder and its output."""
+        """Sends the input in nine parts, with lock() and unlock() between them. Returns the decoder
+        and the output."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(max_latency_ms=5, **parameters, **self.small)
@@ -128,7 +129,7 @@ class qa_viterbi_devices(unittest.TestCase):
             whole = (sent // 2 - L) // D
             self.assertTrue(eventually(lambda: len(sink.data()) == whole * D // 8))
             graph.lock()
-            graph.unlock() # the next items are written at the start of the ring
+            graph.unlock() # the ring is then used from its start
         source.end()
         graph.wait()
         return decoder, sink.data()
@@ -152,7 +153,7 @@ class qa_viterbi_devices(unittest.TestCase):
         np.testing.assert_array_equal(output, support.decode(self.items, **self.small)[0])
 
     def test_two_decoders_of_one_source(self):
-        """Only one of the two decoders can pin the ring's pages."""
+        """Two decoders read the same ring; only one of them can pin its pages."""
         source = support.vector_source(self.items)
         graph = gr.top_block()
         sinks = [blocks.vector_sink_b() for _ in range(2)]
@@ -172,7 +173,7 @@ class qa_viterbi_devices(unittest.TestCase):
         graph = gr.top_block()
         graph.connect(source, decoder, sink)
         graph.start()
-        source.allow(2 * (2 * D + L)) # half of a batch of four parallel blocks
+        source.allow(2 * (2 * D + L)) # input of two parallel blocks, half of a batch
         time.sleep(0.3)
         self.assertEqual(len(sink.data()), 0)
         decoder.set_max_latency_ms(1)
@@ -181,7 +182,8 @@ class qa_viterbi_devices(unittest.TestCase):
         graph.wait()
 
     def test_output_goes_to_the_ring_by_itself(self):
-        """Output wraps around the ring many times; it is copied if the ring is too small."""
+        """The device writes to the ring, around its end many times. If the ring is too small,
+        output is copied."""
         items = support.soft_values(support.encode(support.random_bits(400000, 3)),
                                     sigma=0.7, seed=3)
         expected, _ = support.decode(items, decode_length=D, overlap=L)
@@ -199,7 +201,8 @@ class qa_viterbi_devices(unittest.TestCase):
             self.assertEqual(said, copied, lines)
 
     def test_a_stop_while_output_goes_to_the_ring(self):
-        """The ring is freed, and the next stream has no output of the stopped one."""
+        """A run can be stopped while the device writes to the ring. The next run has none of its
+        output."""
         expected, _ = support.decode(self.items, **self.small)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cuda", **self.small)
         for _ in range(3):
@@ -217,7 +220,7 @@ class qa_viterbi_devices(unittest.TestCase):
             np.testing.assert_array_equal(output, expected)
 
     def test_a_ring_between_two_decoders(self):
-        """Only one of the two decoders uses the ring in place."""
+        """Two decoders are in series; only one uses the ring between them in place."""
         def decode(backend):
             parameters = dict(backend=backend, **self.small)
             sink, graph = blocks.vector_sink_b(), gr.top_block()
@@ -272,7 +275,8 @@ class qa_viterbi_devices(unittest.TestCase):
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
     def locks(self, exchanged, **parameters):
-        """Returns bits and locks of a stream with I and Q exchanged, or with a value missing."""
+        """Decodes a stream with phase search: I and Q are exchanged, or a value is missing. Returns
+        bits, lock tags and the backend."""
         items = support.soft_values(support.encode(support.random_bits(400000, 2)),
                                     sigma=0.5, seed=2)
         items = (items.reshape(-1, 2)[:, ::-1].ravel() if exchanged
@@ -321,8 +325,8 @@ class qa_viterbi_devices(unittest.TestCase):
 
     @unittest.skipUnless(SIMULATED, "no simulated devices")
     def test_a_device_that_fails_between_lock_and_unlock(self):
-        """Bits decoded before the failure are not lost, although their input is no longer in the
-        ring."""
+        """If a device fails after unlock(), no bits are lost, although the input before lock() is
+        no longer in the ring."""
         expected, _ = support.decode(self.items, **self.small)
         with failure("0:12"):
             decoder, bits = self.locked_and_unlocked()

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of frames: exact counts and bits, for every termination."""
+"""Tests frames: exact counts and bits, for every termination."""
 
 import unittest
 
@@ -24,7 +24,8 @@ def expect(bits, frame_bits, packed):
 class qa_viterbi_frames(unittest.TestCase):
     def check(self, bits, frame_bits, soft_input="int8", cut=0, termination="terminated",
               constraint_length=7, polynomials=(0o171, 0o133), puncturing="", **parameters):
-        """Decodes frames without noise, without the last `cut` items."""
+        """Expects that noiseless frames, without their last `cut` items, decode to the sent bits; a
+        cut last frame gives no output."""
         code = dict(constraint_length=constraint_length, polynomials=list(polynomials),
                     puncturing=puncturing, termination=termination)
         coded = support.encode_frames(bits, frame_bits, **code)
@@ -62,7 +63,7 @@ class qa_viterbi_frames(unittest.TestCase):
         for soft_input in ("float", "packed4", "uint8"):
             for termination in TERMINATIONS:
                 for puncturing in ("", PUNCTURED):
-                    # 121 bits of a punctured code: an odd number of values per frame.
+                    # With 121 bits, a punctured frame has an odd number of values.
                     self.check(support.random_bits(121 * 7, 2), 121, soft_input,
                                termination=termination, puncturing=puncturing, batch=2)
 

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of the Viterbi decoder with phase search, in flowgraphs."""
+"""Tests gpu_viterbi_pbvd with phase search."""
 
 import time
 import unittest
@@ -31,7 +31,8 @@ def decoder(**parameters):
 
 
 def run(items, block, tags=()):
-    """Runs a block; returns its output items, tags, and messages at the port status."""
+    """Runs a block on items. Returns its output items, tags, and the messages at its port
+    status."""
     sink, messages = blocks.vector_sink_b(), blocks.message_debug()
     graph = gr.top_block()
     graph.connect(support.vector_source(items, tags), block, sink)
@@ -43,7 +44,8 @@ def run(items, block, tags=()):
 
 
 def found(bits, output, start=200, count=2000):
-    """Returns where a section of the sent bits, or its complement, is in the output."""
+    """Returns the position in `output` of `count` sent bits from `start` on, or of their
+    complement; None if they are not there."""
     piece = bits[start:start + count]
     for sought in piece.tobytes(), (1 - piece).astype(np.uint8).tobytes():
         at = output.tobytes().find(sought)
@@ -55,8 +57,8 @@ def found(bits, output, start=200, count=2000):
 class qa_viterbi_lock(unittest.TestCase):
 
     def test_CodeThatIsAnotherRotated_LocksAsWithout(self):
-        """ccsds is 171,133 with the second output inverted. With QPSK, rotations turn one code
-        into the other, so both have the same hypotheses."""
+        """The code ccsds is the decoder's 171,133 with the second output inverted. With QPSK, a
+        rotation converts one into the other, so an additional preset ccsds changes nothing."""
         _, values = transmitted("ccsds", 30000, 5)
         expected = run(values, decoder(lock_constellation="qpsk"))[0]
         found = run(values, decoder(lock_constellation="qpsk", lock_presets=["ccsds"]))[0]
@@ -96,7 +98,8 @@ class qa_viterbi_lock(unittest.TestCase):
                     lock_constellation="qpsk", lock_presets=DVB))
                 (_, lock), = support.tags_of(tags, LOCK)
                 self.assertEqual(lock["preset"], preset)
-                if preset != "dvb_5_6" or not rotation: # no rotation by 90 degrees can be seen
+                # For dvb_5_6, a rotation by 90 degrees gives another codeword.
+                if preset != "dvb_5_6" or not rotation:
                     self.assertEqual((lock["rotation"], lock["swapped"]),
                                      (rotation, swapped))
                     self.assertIsNotNone(found(bits, output))
@@ -111,7 +114,8 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertIsNotNone(found(bits, output))
 
     def test_frames(self):
-        """Terminated frames may begin at any value. The zeros at their ends reveal the sign."""
+        """Terminated frames begin at any value of the input. Their zero tails determine the
+        sign."""
         frame_bits, frames = 189, 100
         code = support.code_of(gpufec.find_conv_preset("gsm"))
         bits = support.random_bits(frame_bits * frames, 17)
@@ -180,7 +184,7 @@ class qa_viterbi_lock(unittest.TestCase):
             self.assertAlmostEqual(lock["first_value"], slip, delta=200)
         kinds = [e["event"] for e in events if "lock" in e["event"]]
         self.assertEqual(kinds, ["lock"] + 3 * ["unlock", "lock"])
-        # Each tag is at the bit of its input item.
+        # Tags are on the bits of their input items, also after slips.
         moved = support.tags_of(tags, "mark")
         self.assertEqual([value for _, value in moved], [value for _, _, value in
                          [(0, 0, at) for at in range(10, len(items), 977)]])
@@ -194,7 +198,7 @@ class qa_viterbi_lock(unittest.TestCase):
         items = np.delete(items, np.arange(5000, len(items), 5000))
         block = decoder()
         output, tags, events = run(items, block)
-        # Every lock and unlock is reported, and all values are counted.
+        # Every lock is reported, and every value is decoded or counted as dropped.
         changes = [e for e in events if e["event"] in ("lock", "unlock")]
         tagged = [lock for _, lock in support.tags_of(tags, LOCK) if lock]
         self.assertEqual(len(tagged), len([e for e in changes if e["event"] == "lock"]))
@@ -224,7 +228,7 @@ class qa_viterbi_lock(unittest.TestCase):
         block = decoder(lock_memory=20000)
         output, tags, _ = run(np.concatenate([noise, items]), block)
         (_, lock), = support.tags_of(tags, LOCK)
-        # All buffered values are decoded, including the noise.
+        # The lock begins with the oldest buffered value, in the noise.
         self.assertAlmostEqual(lock["first_value"], len(noise) - 20000, delta=5000)
         self.assertEqual(lock["dropped"], lock["first_value"])
         self.assertIsNotNone(found(bits, output))
@@ -239,7 +243,7 @@ class qa_viterbi_lock(unittest.TestCase):
             graph.connect(source, block, blocks.null_sink(1))
             graph.msg_connect((block, "status"), (messages, "store"))
             graph.start()
-            time.sleep(0.6) # the source sends nothing
+            time.sleep(0.6) # the source is held; status messages continue
             source.held = False
             graph.wait()
             events = [pmt.to_python(messages.get_message(i))
@@ -266,7 +270,7 @@ class qa_viterbi_lock(unittest.TestCase):
                 decoder(**parameters)
 
     def test_dvb_t_transmitter(self):
-        """Decodes the output of gr-dtv's inner coder, an independent implementation."""
+        """The output of gr-dtv's inner coder, an independent implementation, is decoded."""
         rates = dtv.C1_2, dtv.C2_3, dtv.C3_4, dtv.C5_6, dtv.C7_8
         rng = np.random.default_rng(16)
         data = rng.integers(0, 256, 1512 * 2 * 7).astype(np.uint8)

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of running decoders: restarts, slow streams, setters, several decoders at once."""
+"""Tests running decoders: restarts, slow streams, setters, several decoders at once."""
 
 import threading
 import time
@@ -15,12 +15,12 @@ from gnuradio import blocks, gpufec, gr
 
 import qa_support as support
 
-PATIENCE = 20.0 # seconds within which a condition must become true
+PATIENCE = 20.0 # seconds to wait for a condition
 
 
 class gated_source(gr.sync_block):
-    """A source that sends the allowed number of items, then waits until more are allowed or the
-    stream may end."""
+    """A source that sends as many items as allow() permits in all; after end() it sends the rest
+    and ends the stream."""
 
     def __init__(self, items):
         gr.sync_block.__init__(self, "gated_source", None, [items.dtype.type])
@@ -93,14 +93,15 @@ class qa_viterbi_running(unittest.TestCase):
             graph.stop()
             graph.wait()
 
-            # The same block in another flowgraph has no data of the first one.
+            # In another flowgraph, the same block outputs no data of the first.
             output, _ = support.run(support.vector_source(self.items[:8000]), decoder)
             expected, _ = support.decode(self.items[:8000], decode_length=64,
                                          termination=termination, frame_bits=frame_bits)
             np.testing.assert_array_equal(output, expected)
 
     def test_lock_and_unlock_lose_nothing_of_the_block(self):
-        """The rings around the block are empty at lock(), because GNU Radio loses their items."""
+        """lock() is called while the buffers around the block are empty: GNU Radio would lose their
+        items. Items inside the block are kept."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=2, max_latency_ms=5,
@@ -147,7 +148,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(other.data(), self.items.view(np.uint8))
 
     def test_a_slow_stream_is_not_starved(self):
-        """All complete parallel blocks are decoded and emitted, although no batch is full."""
+        """All complete parallel blocks are decoded and output, although no batch is full."""
         for packed in (True, False):
             source = gated_source(self.items.view(np.int8))
             sink = blocks.vector_sink_b()
@@ -162,7 +163,7 @@ class qa_viterbi_running(unittest.TestCase):
                 expected = (stages - 48) // 128 * (16 if packed else 128)
                 self.assertTrue(eventually(lambda: len(sink.data()) == expected),
                                 f"{len(sink.data())} of {expected} items after {stages}")
-            time.sleep(0.3) # longer than the scheduler's period of 250 ms
+            time.sleep(0.3) # longer than the 250 ms after which the scheduler calls an idle block
             self.assertEqual(len(sink.data()), expected)
             source.end()
             graph.wait()
@@ -170,7 +171,8 @@ class qa_viterbi_running(unittest.TestCase):
             np.testing.assert_array_equal(sink.data(), expected)
 
     def test_the_decoder_wakes_the_block(self):
-        """Without this wake-up, results would wait for the scheduler's period of 250 ms."""
+        """The decoder wakes the block when a result is ready; the scheduler itself would call the
+        block only after 250 ms."""
         source = gated_source(self.items.view(np.int8))
         sink = blocks.vector_sink_b()
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", max_latency_ms=5,
@@ -237,8 +239,8 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(sink.data(), np.packbits(self.bits))
 
     def test_a_new_scale_takes_effect(self):
-        """A scale that turns every value into an erasure takes effect, and the old scale does so
-        afterwards."""
+        """set_soft_scale() takes effect: with a tiny scale all values become erasures, with the old
+        scale bits are correct again."""
         values = support.soft_values(support.encode(self.bits), "float")
         source = gated_source(values)
         sink = blocks.vector_sink_b()
@@ -263,7 +265,7 @@ class qa_viterbi_running(unittest.TestCase):
         np.testing.assert_array_equal(output[12100:], self.bits[12100:])
 
     def test_setters_do_not_wait_for_a_busy_decoder(self):
-        """While every slot is in flight, the block sleeps without holding the setters' lock."""
+        """While all slots are in flight, the block waits without holding the setters' mutex."""
         graph = gr.top_block()
         source = blocks.vector_source_b(self.items.view(np.uint8).tolist(), True)
         decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", slots=1)
@@ -276,7 +278,7 @@ class qa_viterbi_running(unittest.TestCase):
         waited = time.monotonic() - begin
         graph.stop()
         graph.wait()
-        self.assertLess(waited, 5.0) # about 10 s if each setter waited for a sleep of 100 ms
+        self.assertLess(waited, 5.0) # about 10 s if each call waited for the block's wait of 100 ms
 
     def test_stop_without_input(self):
         source = gated_source(self.items.view(np.int8))

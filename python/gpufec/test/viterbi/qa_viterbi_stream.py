@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of streams: exact counts and bits, for all chunk sizes and input formats."""
+"""Tests streams: exact counts and bits, whatever the pieces of the input, in all input formats."""
 
 import unittest
 
@@ -13,13 +13,13 @@ from gnuradio import blocks, fec, gpufec, gr
 
 import qa_support as support
 
-# Parameters of batches of 128 stages, so that a test with several batches is short.
+# Makes batches of 128 stages, so that a short input fills several batches.
 SMALL = dict(decode_length=32, overlap=42, batch=4)
 PUNCTURED = "101,110"
 
 
 def stages_of(values, puncturing="", outputs=2):
-    """Returns the number of stages that send at least this many values."""
+    """Returns the number of stages that are needed to send `values` values."""
     sent = support.sent_pattern([1] * outputs, puncturing).sum(axis=1)
     before = np.concatenate([[0], np.cumsum(np.tile(sent, values // len(sent) + 1))])
     return int(np.searchsorted(before, values))
@@ -27,7 +27,8 @@ def stages_of(values, puncturing="", outputs=2):
 
 class qa_viterbi_stream(unittest.TestCase):
     def check_counts(self, lengths, puncturing="", soft_input="int8", **parameters):
-        """Expects one bit per stage that has begun, and correct bits where they are certain."""
+        """Expects one bit per stage with a received value, and correct bits except the last 60, for
+        which input is missing."""
         bits = support.random_bits(max(lengths) + 10, 1)
         coded = support.encode(bits, puncturing=puncturing)
         for length in lengths:
@@ -90,14 +91,14 @@ class qa_viterbi_stream(unittest.TestCase):
         shape = dict(decode_length=64, overlap=40, puncturing=PUNCTURED)
         expected, _ = support.decode(items, **shape)
         errors = np.count_nonzero(np.unpackbits(expected) != bits)
-        self.assertGreater(errors, 50) # the comparison includes ties and wrong paths
+        self.assertGreater(errors, 50) # the comparison covers ties and wrong decisions
         for extra in (dict(batch=1), dict(batch=2, slots=1), dict(batch=7, slots=16),
                       dict(batch=1000), dict(threads=2), dict(max_latency_ms=0.0)):
             for limit in (0, 1, 37):
                 with self.subTest(limit=limit, **extra):
                     output, _ = support.decode(items, limit, **shape, **extra)
                     np.testing.assert_array_equal(output, expected)
-        for multiple in (2, 100, 4096): # a GPU has larger output multiples
+        for multiple in (2, 100, 4096): # GPUs have larger output multiples than the CPU
             for limit in (0, 1, 64):
                 decoder = gpufec.gpu_viterbi_pbvd(backend="cpu", batch=3, **shape)
                 decoder.set_output_multiple(multiple)
@@ -125,8 +126,8 @@ class qa_viterbi_stream(unittest.TestCase):
         bits = support.random_bits(2000, 5)
         values = support.soft_values(support.encode(bits), "float")
         expected = np.packbits(bits)
-        values[::9] = np.nan                       # erasures
-        values[5::40] *= np.float32(np.inf)        # infinities, which saturate
+        values[::9] = np.nan                       # decoded as erasures
+        values[5::40] *= np.float32(np.inf)        # saturate
         values[7::40] *= np.float32(1e30)
         output, _ = support.decode(values, soft_input="float")
         np.testing.assert_array_equal(output[:-2], expected[:-2])
@@ -162,7 +163,7 @@ class qa_viterbi_stream(unittest.TestCase):
                 self.assertEqual(decoder.relative_rate(), rate)
 
     def test_gr_fec_encoder(self):
-        """Decodes the output of gr-fec's encoder with gr-fec's sign: positive means bit 1."""
+        """The output of gr-fec's encoder is decoded; as in gr-fec, positive values mean bit 1."""
         bits = support.random_bits(8000, 8)
         encoder = fec.cc_encoder_make(8000, 7, 2, [79, 109], 0, fec.CC_STREAMING, False)
         graph = gr.top_block()

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests of tags: exact output items, converted lengths, and tags that the block adds."""
+"""Tests tags: exact output items, converted lengths, and tags that the block adds."""
 
 import math
 import unittest
@@ -21,12 +21,12 @@ SMALL = dict(decode_length=32, batch=4)
 
 
 def marks(items):
-    """Returns a numbered tag for every item."""
+    """Returns a tag for each of `items` items; its value is the item's index."""
     return [(i, MARK, pmt.from_long(i)) for i in range(items)]
 
 
 def stage_of_values(count, polynomials, puncturing):
-    """Returns, for each of the first values, the stage that sends it."""
+    """Returns for each of the first `count` values the stage that sends it."""
     sent = support.sent_pattern(polynomials, puncturing).sum(axis=1)
     return np.repeat(np.arange(count), np.tile(sent, count)[:count])[:count]
 
@@ -80,7 +80,7 @@ class qa_viterbi_tags(unittest.TestCase):
             self.check_marks(items, stage // 8, packed_output=True, **parameters)
 
     def test_an_incomplete_frame_has_no_tags(self):
-        items = np.ones(2 * 52 + 30, np.int8) # two frames of 20 bits with tail, and a part
+        items = np.ones(2 * 52 + 30, np.int8) # two frames of 20 + 6 bits, and part of a third
         output, tags = support.decode(items, tags=marks(len(items)), frame_bits=20,
                                       termination="terminated")
         found = support.tags_of(tags, "mark")
@@ -110,7 +110,7 @@ class qa_viterbi_tags(unittest.TestCase):
         self.assertEqual(found, [(0, 2997 // 8)])
 
     def test_lengths_of_frames(self):
-        items = 52 # two values for each of 20 bits and of 6 tail bits
+        items = 52 # two values for each of the 20 bits and 6 tail bits
         found, total = self.lengths([(items * f, items) for f in range(10)], 520,
                                     termination="terminated", frame_bits=20)
         self.assertEqual(found, [(3 * f, 3) for f in range(10)])
