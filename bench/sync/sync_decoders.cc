@@ -29,7 +29,7 @@ namespace {
 
 const char* const usage =
     "usage: bench_sync_map cuda linear | alphabets | corridor | stream | grid | cliffs | "
-    "limits | errors\n"
+    "limits | errors | plans\n"
     "       bench_sync_map cpu speed | stream | grid\n"
     "linear, corridor, speed: n = 10, q = 32, N = 210; alphabets: channels of more than\n"
     "two symbols, hard and as likelihoods; stream: the same through the\n"
@@ -37,7 +37,7 @@ const char* const usage =
     "backends are\n"
     "compared; cliffs: one axis of n, q and N at a time; limits: large windows and "
     "alphabets;\n"
-    "errors: symbol error rates.\n";
+    "errors: symbol error rates; plans: each kernel that can decode words of ten bits.\n";
 
 constexpr unsigned rounds = 3;
 
@@ -52,6 +52,7 @@ struct setting {
     sync_precision precision;
     sync_output output = sync_output::symbols;
     bool soft_input = false;
+    sync_map::ten_bit_kernels kernels = sync_map::ten_bit_kernels::by_batch;
 };
 
 const setting linear = { sync_form::linear,
@@ -111,7 +112,7 @@ struct batch {
                              { p, p, 0, c.alphabet },
                              std::min(frames, c.n * c.N <= 2100 ? 2048u : 64u))),
           options(with_setting(data.options, s)),
-          setup(sync_map::make_setup(options)),
+          setup(setup_of(options, s)),
           count(frames),
           in(count * setup.input_bytes()),
           out(count * setup.output_bytes()),
@@ -155,6 +156,13 @@ struct batch {
         o.soft_input = s.soft_input;
         o.drifts = false;
         return o;
+    }
+
+    static sync_map::setup setup_of(const sync_options& o, const setting& s)
+    {
+        auto setup = sync_map::make_setup(o);
+        setup.kernels = s.kernels;
+        return setup;
     }
 
     batch_memory memory() { return { in.data(), out.data(), status.data() }; }
@@ -228,6 +236,37 @@ json cuda_linear()
         all.add(measure_cuda(c, p, posteriors, 16384));
         for (const auto precision : { sync_precision::float64, sync_precision::mixed }) {
             all.add(measure_cuda(c, p, with(linear, precision), 16384));
+        }
+    }
+    return all;
+}
+
+// Kernels for words of ten bits, and those that would decode the same frames in their
+// place.
+json cuda_plans()
+{
+    using sync_map::ten_bit_kernels;
+    json all = json::array();
+    const code_size c{ 10, 32, 210 };
+    for (const auto precision : { sync_precision::float32, sync_precision::float64 }) {
+        for (const double p : { 1e-3, 1e-2, 1e-1 }) {
+            for (const unsigned frames : { 1u, 256u, 1024u, 3168u, 12672u, 25344u }) {
+                const auto add = [&](const char* name, ten_bit_kernels kernels) {
+                    auto s = with(linear, precision);
+                    s.kernels = kernels;
+                    auto entry = measure_cuda(c, p, s, frames);
+                    all.add(entry.add("plan", name));
+                };
+                add("", ten_bit_kernels::by_batch);
+                add("linear", ten_bit_kernels::linear);
+                add("linear_any", ten_bit_kernels::linear_any);
+                if (frames > 1) {
+                    add("trie_lattice", ten_bit_kernels::trie_lattice);
+                }
+                if (frames > 1 && precision == sync_precision::float32 && p == 1e-3) {
+                    add("banded_lattice", ten_bit_kernels::banded_lattice);
+                }
+            }
         }
     }
     return all;
@@ -682,11 +721,17 @@ json cpu_stream() { return streams(backend::cpu); }
 int main(int argc, char** argv)
 {
     const std::map<std::string, json (*)()> sets = {
-        { "cuda linear", cuda_linear },       { "cuda corridor", cuda_corridor },
-        { "cuda alphabets", cuda_alphabets }, { "cuda grid", cuda_grid },
-        { "cuda limits", cuda_limits },       { "cuda cliffs", cuda_cliffs },
-        { "cuda errors", cuda_errors },       { "cuda stream", cuda_stream },
-        { "cpu speed", cpu_speed },           { "cpu grid", cpu_grid },
+        { "cuda linear", cuda_linear },
+        { "cuda corridor", cuda_corridor },
+        { "cuda alphabets", cuda_alphabets },
+        { "cuda grid", cuda_grid },
+        { "cuda limits", cuda_limits },
+        { "cuda cliffs", cuda_cliffs },
+        { "cuda errors", cuda_errors },
+        { "cuda stream", cuda_stream },
+        { "cuda plans", cuda_plans },
+        { "cpu speed", cpu_speed },
+        { "cpu grid", cpu_grid },
         { "cpu stream", cpu_stream },
     };
     const auto set =

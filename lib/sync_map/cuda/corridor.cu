@@ -21,7 +21,7 @@ template <class Lattice, class Metric>
 class corridor_plan : public launch_plan
 {
 public:
-    explicit corridor_plan(const setup& setup)
+    corridor_plan(const setup& setup, int device)
         : d_geometry(make_geometry(setup)),
           d_rows(lattice_rows(setup.code)),
           d_words(upload(d_rows ? pack_bits(setup.code, d_rows - setup.code.n())
@@ -46,10 +46,11 @@ public:
                  (setup.storage == sync_storage::automatic && kept <= free / 64);
         d_budget = std::max(work_of(1, d_keep), free / 8);
         d_boundary_threads = std::min(256u, (d_geometry.window + 31) / 32 * 32);
-        while (d_branch_warps > 1 && branch_shared() > 64u << 10) {
+        const auto most = std::min<std::size_t>(64u << 10, max_shared(device));
+        while (d_branch_warps > 1 && branch_shared() > most) {
             d_branch_warps /= 2;
         }
-        while (d_warps > 1 && posterior_shared() > 64u << 10) {
+        while (d_warps > 1 && posterior_shared() > most) {
             d_warps /= 2;
         }
         allow_shared(d_kernels.branches, branch_shared(), "the drift changes");
@@ -196,9 +197,9 @@ private:
 } // namespace
 
 template <class Lattice, class Metric>
-std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int)
+std::unique_ptr<launch_plan> make_corridor_plan(const setup& setup, int device)
 {
-    return std::make_unique<corridor_plan<Lattice, Metric>>(setup);
+    return std::make_unique<corridor_plan<Lattice, Metric>>(setup, device);
 }
 
 template std::unique_ptr<launch_plan> make_corridor_plan<float, float>(const setup&, int);

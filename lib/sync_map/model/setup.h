@@ -93,6 +93,7 @@ static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behin
 enum class ten_bit_kernels {
     by_batch,
     linear,
+    linear_any, //!< the kernel for words of any length
     trie_lattice,
     banded_lattice,
     banded_lattice_alone //!< frames that need more drifts become invalid

@@ -67,7 +67,7 @@ struct linear_kernel {
                   Kernel for_any,
                   int device)
         : own(setup.code.alphabet() == 2 ? bits : symbols),
-          in_registers(own.run &&
+          in_registers(own.run && setup.kernels != ten_bit_kernels::linear_any &&
                        layout_of(setup, g, true, 1).bytes <= max_shared(device)),
           run(in_registers ? own.run : for_any),
           parts((g.n + nibble_segment - 1) / nibble_segment),

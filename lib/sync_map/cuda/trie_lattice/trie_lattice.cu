@@ -33,7 +33,8 @@ public:
         const double lost = std::pow(g.insertion, J == C ? J * Reach : J);
         if (setup.form != sync_form::linear || setup.code.alphabet() != 2 ||
             g.n != trie_bits || g.q > 1u << trie_bits || g.soft_input || g.priors ||
-            setup.kernels == ten_bit_kernels::linear || g.window > 32 * C || !pays ||
+            setup.kernels == ten_bit_kernels::linear ||
+            setup.kernels == ten_bit_kernels::linear_any || g.window > 32 * C || !pays ||
             lost > (sizeof(Row) == 4 ? 1e-11 : 1e-16) ||
             !trie_weights<Row, C>::possible(g)) {
             return nullptr;
@@ -43,8 +44,7 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        // Fewer than eight warps would hide too little latency.
-        return fits && plan->d_grid.warps >= 8 ? std::move(plan) : nullptr;
+        return fits && plan->d_grid.suits(setup, 8) ? std::move(plan) : nullptr;
     }
 
     trie_lattice_plan(const setup& setup, int device)
