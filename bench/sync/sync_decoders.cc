@@ -259,7 +259,9 @@ json cuda_plans()
                 };
                 add("", ten_bit_kernels::by_batch);
                 add("linear", ten_bit_kernels::linear);
-                add("linear_any", ten_bit_kernels::linear_any);
+                if (frames == 1024) {
+                    add("linear_any", ten_bit_kernels::linear_any);
+                }
                 if (frames > 1) {
                     add("trie_lattice", ten_bit_kernels::trie_lattice);
                 }
