@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Convolutional codes: checks of polynomials and puncturing patterns, branch outputs, and
- * the names of terminations and formats. */
+/* Convolutional codes: checks of polynomials and puncturing patterns, output words of
+ * branches, numbers of stages and values, and the names of terminations and formats. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -18,7 +18,7 @@ namespace {
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    // The result is long long, because −INT_MIN does not fit an int.
+    // 0LL makes the argument a long long, because −INT_MIN does not fit an int.
     text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
@@ -174,8 +174,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A period of one stage stands for an unpunctured code, so a punctured pattern of
-        // one stage is repeated.
+        // A period of one stage marks an unpunctured code. So a pattern of one stage that
+        // punctures an output is repeated.
         for (auto& row : rows) {
             row += row;
         }

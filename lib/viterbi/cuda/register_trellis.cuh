@@ -93,8 +93,8 @@ public:
     static constexpr unsigned lanes = 1u << LB;
     static constexpr unsigned registers = Code::states / lanes;
     static constexpr unsigned register_bits = memory - LB;
-    static constexpr unsigned words =
-        registers / 4; // survivor words per strip and thread
+    // Number of survivor words per strip and thread.
+    static constexpr unsigned words = registers / 4;
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");

@@ -26,8 +26,8 @@ public:
     {
     }
 
-    // Appends a stage. `soft` holds one value per output: positive means bit 0, and 0
-    // means erased.
+    // Appends a stage. `soft` holds one value per output. A positive value means bit 0,
+    // and 0 an erasure.
     void step(const std::vector<int>& soft)
     {
         const unsigned N = d_code.states();
