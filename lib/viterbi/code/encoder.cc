@@ -31,8 +31,8 @@ struct conv_encoder_kernel::tables {
         std::uint64_t now[256], before[256];
         unsigned sent[9]; // number of coded bits sent before each stage
     };
-    // One element for each byte of the shortest sequence that has whole puncturing
-    // periods.
+    // One element for each byte of the shortest sequence of bytes that has whole
+    // puncturing periods.
     std::vector<phase> phases;
 };
 
@@ -168,7 +168,8 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
 
 // Encodes `stages` packed bits from stage `stage` on. `bytes` has `count` bits; further
 // bits, the tail, are zeros. The output begins at bit `first` of the byte at `out`.
-// `history` holds the 64 information bits before, the newest least significant. Returns
+// `history` holds the 64 information bits before stage `stage`, the newest least
+// significant. Returns
 // the history for the next call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,

@@ -28,7 +28,7 @@ public:
 
     struct sign_count {
         std::uint32_t values = 0; //!< number of values that are not erased
-        std::uint32_t wrong = 0;  //!< number of those with a contradicting sign
+        std::uint32_t wrong = 0;  //!< number of non-erased values with a wrong sign
 
         sign_count& operator+=(const sign_count& other)
         {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend. Each SIMD lane decodes one parallel block. A thread decodes a group of
- * as many blocks as there are lanes at a time. */
+/* The CPU backend. Each SIMD lane decodes one parallel block. A thread decodes one group
+ * of blocks at a time, with one block per lane. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"

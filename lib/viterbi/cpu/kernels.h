@@ -37,7 +37,7 @@ struct lane_blocks {
     unsigned window; //!< number of stages
     //! Soft values of a lane's window, depunctured: [stage][output].
     const std::int8_t* soft[max_lanes];
-    // The next three are members of block_window.
+    // The next three arrays hold members of each block's block_window.
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
     std::uint32_t count[max_lanes]; //!< 0: the lane is idle
@@ -45,8 +45,8 @@ struct lane_blocks {
     std::uint8_t* bits[max_lanes];
 };
 
-//! A byte shuffle that depunctures as many whole puncturing periods as fit 16 bytes
-//! before and after.
+//! A byte shuffle that depunctures as many whole puncturing periods as have at most 16
+//! depunctured values.
 struct depuncturing {
     //! Number of received values per shuffle; 0 if a period does not fit.
     unsigned sent = 0;

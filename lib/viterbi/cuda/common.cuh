@@ -123,7 +123,7 @@ public:
     }
 
 private:
-    static constexpr unsigned sector = 8; // words
+    static constexpr unsigned sector = 8; // number of words per sector
 
     __device__ void flush(int word)
     {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The launch interface of the CUDA kernels. A thread of these kernels decodes a pair of
- * parallel blocks, with a 16-bit path metric for each of the two in a 32-bit word. */
+/* The launch interface of the CUDA kernels. The decoding kernels work on pairs of
+ * parallel blocks: a 32-bit word holds a 16-bit path metric of each block of a pair. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
@@ -68,7 +68,7 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 struct device_buffers {
     const std::byte* input;   //!< soft values as int8, or packed4
     std::uint32_t* soft;      //!< words as soft_words() describes
-    std::uint32_t* survivors; //!< launch_plan::survivor_words() per pair
+    std::uint32_t* survivors; //!< survivor_words() words per pair of blocks
     std::byte* output;        //!< packed bits, most significant first
 };
 

@@ -57,8 +57,8 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
 //! The branch metrics of one stage, shifted left by the H bits of the decisions.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    //! The soft value of each output. It is also what a 1 adds to the branch metric,
-    //! compared with a 0.
+    //! Soft value of each output: the branch metric of bit 1 minus the branch metric of
+    //! bit 0.
     std::uint32_t value[R];
     std::uint32_t base; //!< branch metric of the all-zero word
 

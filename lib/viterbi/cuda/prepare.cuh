@@ -15,8 +15,8 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 constexpr unsigned prepare_threads = 256;
-constexpr unsigned prepare_blocks = 64; // parallel blocks of a tile
-constexpr unsigned prepare_stages = 64; // stages of a tile
+constexpr unsigned prepare_blocks = 64; // parallel blocks per tile
+constexpr unsigned prepare_stages = 64; // stages per tile
 
 /*
  * Returns the size in bytes of a row of the tile. A row holds the soft values of one

@@ -115,7 +115,8 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: mask of inverted outputs if several lanes share the states.
+    //! \p inverted: mask of inverted outputs if several lanes share the states; not used
+    //! otherwise.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
         // Stores, for each stage T modulo K−1, the mask of outputs that are inverted by

@@ -29,8 +29,8 @@ namespace gr::gpufec::viterbi {
 //! The window of a parallel block, and the stages that it decodes.
 struct block_window {
     std::int64_t start;  //!< first stage, counted from the beginning of stream or frame
-    std::uint32_t lead;  //!< stages of the window before the first decoded one
-    std::uint32_t count; //!< decoded stages
+    std::uint32_t lead;  //!< number of stages before the first decoded one
+    std::uint32_t count; //!< number of decoded stages
     bool from_zero;      //!< starts in state 0, else with equal path metrics
 };
 
@@ -57,15 +57,16 @@ struct block_layout {
     termination ends;
     std::uint32_t decode_length; //!< D, a multiple of 32
     std::uint32_t overlap;       //!< L, the decision depth
-    std::uint32_t window;        //!< W, stages, the same for every block
+    std::uint32_t window;        //!< W, number of stages, the same for every block
 
-    // The following members are used for frames only.
+    // The following members describe frames. A stream uses only blocks_per_frame.
+
     std::uint32_t frame_bits; //!< number of information bits per frame
     //! Number of stages per frame, including a tail of K−1 stages unless frames are
     //! tail-biting. The tail is sent (terminated) or erased (truncated).
     std::uint32_t frame_stages;
-    std::uint32_t frame_values;     //!< soft values received per frame
-    std::uint32_t blocks_per_frame; //!< blocks per frame; 1 in streaming mode
+    std::uint32_t frame_values;     //!< number of soft values received per frame
+    std::uint32_t blocks_per_frame; //!< 1 for a stream
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
 

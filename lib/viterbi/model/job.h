@@ -39,12 +39,12 @@ struct job {
     std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
-    /*! The input is floats, which are scaled to int8: the first \p scaled_before values
-     * by scale[0], the others by scale[1]. */
+    /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before
+     * values by scale[0], the others by scale[1]. */
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
-    //! The input is offset binary: unsigned bytes in which 128 means 0.
+    //! Whether the input is offset binary: unsigned bytes in which 128 means 0.
     bool offset_binary = false;
     //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};

@@ -32,8 +32,8 @@ struct pbvd_layout {
     std::uint32_t states;
     std::uint32_t memory; //!< K−1
     std::uint32_t warps;
-    //! Butterflies per warp if each warp has one chunk and all chunks have the same size,
-    //! otherwise 0.
+    //! Number of butterflies per warp if each warp has one chunk and all chunks have the
+    //! same size, otherwise 0.
     std::uint32_t even_chunk;
     std::uint32_t chunks;
     std::uint32_t words;  //!< survivor words per strip (metric_rule.h) and pair of blocks

@@ -23,8 +23,8 @@ struct setup {
     value_map map;
     check_plan checks;   //!< the stages at which a lock is checked; for streams only
     bool packed4;        //!< slots hold two values per byte, otherwise int8
-    bool floats = false; //!< the caller's format; slots hold int8
-    bool offset_binary = false; //!< the caller's format; slots hold int8
+    bool floats = false; //!< the caller's items are floats; slots hold int8
+    bool offset_binary = false; //!< the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
 
     setup(const conv_code& c,

@@ -183,8 +183,8 @@ std::size_t lock_input::push(const std::byte* items, std::size_t count, float sc
     return count;
 }
 
-// Lets the inner decoder borrow the caller's items, if it may and they include its whole
-// open batch. Returns whether the decoder borrows.
+// Lets the inner decoder borrow the caller's items, if borrowing is allowed and the items
+// include the decoder's whole open batch. Returns whether the decoder borrows.
 bool lock_input::begin_borrowing()
 {
     if (d_borrows || !may_borrow()) {

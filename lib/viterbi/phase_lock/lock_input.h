@@ -31,7 +31,7 @@ public:
     lock_input(soft_format format, bool passes);
 
     std::size_t values_per_item() const { return d_buffer.values_per_item(); }
-    //! Returns the index of the oldest buffered value in the stream.
+    //! Returns the index of the oldest buffered stream value.
     std::uint64_t first() const { return d_buffer.first(); }
     //! Returns the number of values taken from the caller since clear().
     std::uint64_t end() const { return d_passing ? d_start + d_fed : d_buffer.end(); }

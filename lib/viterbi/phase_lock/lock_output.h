@@ -40,7 +40,7 @@ struct frame_layout {
     std::uint64_t items(std::uint64_t stages, bool packed) const;
 };
 
-//! One segment, and those of its decoded bits that are still needed.
+//! A segment, and its decoded bits while they are needed.
 struct lock_segment {
     const hypothesis* reading;
     std::uint64_t start;     //!< index of the first stream value
@@ -100,8 +100,8 @@ public:
     lock_segment& last() { return d_segments.back(); }
     const lock_segment& last() const { return d_segments.back(); }
     bool empty() const { return d_segments.empty(); }
-    //! Closes the last segment after \p stages stages, or after the stages that are ready
-    //! for output if they are more.
+    //! Closes the last segment. Its length becomes \p stages stages, or the number of
+    //! stages that are ready for output if that is more.
     void close(std::uint64_t stages);
 
     //! Adds a batch to the last segment. The batch stays in its slot. For streams only.

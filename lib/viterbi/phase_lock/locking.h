@@ -266,9 +266,10 @@ private:
     // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0;      // last stage that was checked
-    std::uint64_t d_finely_until = 0; // end of the last batch that was cut short
+    std::uint64_t d_finely_until = 0; // stage after the last batch that was cut short
     std::optional<start> d_next;      // start of the next segment
-    std::optional<viterbi::phase_search::lock> d_before; // the previous lock
+    // The latest lock, and the known beginning of one of its frames.
+    std::optional<viterbi::phase_search::lock> d_before;
     std::optional<viterbi::frame_finder::place> d_before_frames;
     // Stage at which the lock was lost, and stage of the check that detected the loss.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;

@@ -189,8 +189,9 @@ bool viterbi_decoder::locking::check()
     }
 }
 
-// Returns the number of checks from stage `target` to the end of the batch, if the device
-// has counted sign errors for all of them; 1 if it counts for another stretch.
+// Returns the number of checks from stage `target` to the end of the batch, for which the
+// device has counted sign errors. Returns 1 if the current stretch differs from that of
+// the device's counts.
 std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();

@@ -94,7 +94,8 @@ bool viterbi_decoder::locking::find_frames()
         ++d_frames;
     }
     // No boundaries were found: the signal may be a stream, may have frames of another
-    // length, or several positions fit equally well. The search goes on behind it.
+    // length, or several positions may fit equally well. The search continues with
+    // the next window.
     d_next_window = found.looked_at - d_search.window();
     d_unframed.reset();
     d_search.forget();

@@ -113,7 +113,8 @@ public:
 
 private:
     using sign_count = reencoder::sign_count;
-    static constexpr unsigned few = 16; // maximum number of hypotheses to overlap windows
+    // Maximum number of hypotheses for which windows overlap.
+    static constexpr unsigned few = 16;
     // Windows are divided into parts, so that signals shorter than a window are found.
     static constexpr unsigned parts = 8;
     // Maximum number of windows that are rated together.

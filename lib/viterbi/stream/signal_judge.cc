@@ -24,8 +24,8 @@ constexpr unsigned fewest_stages = 256; // minimum number of stages for a decisi
 constexpr std::size_t longest_frame = 1u << 16;
 constexpr unsigned windows_per_call = 16; // limits a call of look_at() to about 0.1 s
 constexpr unsigned repeats = 2;           // number of measurements of the chance level
-constexpr double better = 0.15; // W / C of another reading must be lower by more
-constexpr double level = 32;    // mean magnitude to which floats are scaled
+constexpr double better = 0.15;           // advantage in W / C that another reading needs
+constexpr double level = 32;              // mean magnitude to which floats are scaled
 
 viterbi_options for_windows(viterbi_options o)
 {
@@ -362,7 +362,8 @@ void signal_judge::judge()
     // because a stream does not change its format.
     const bool tries_readings = d_judged < 8 || d_judged % 8 == 0;
     for (const auto& r : tries_readings ? readings() : std::vector<reading>()) {
-        // A ratio cannot be lower by `better` if the declared ratio is below that.
+        // Skips readings that would need a negative ratio W / C, unless other criteria
+        // can decide for them.
         if (ratio <= 0 && !inverts && !r.bits && r.scale == d_options.soft_scale) {
             continue;
         }

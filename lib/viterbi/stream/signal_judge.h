@@ -6,34 +6,35 @@
  *
  * The judge decodes windows of the input and re-encodes the bits. W of the signs in a
  * window are wrong: they disagree with the re-encoded bits. A decoder finds a code
- * sequence near any input, so even noise has fewer than half of its signs wrong: 13 % at
- * rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance, which is measured by
- * decoding the window with random signs. The sum of W and of C over windows can be judged
- * like those of one window.
+ * sequence near any input, so even noise has fewer than half of its signs wrong: 13 %
+ * at rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance, which is
+ * measured by decoding the window with random signs. The sums of W and C over several
+ * windows are judged in the same way.
  *
- * - A window is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition with
- * a probability below 1e-9, because its W varies less than a Poisson variable.
- * - A window is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
- *   decoded bit in twenty wrong has W ≤ 0.8 C. Such a signal is classified as no signal
- *   with a probability below 3e-7, and stronger signals with a lower one.
- * - The input has another format or scale if a window, read in that way, is a signal, and
- *   the ratio W / C is lower by more than 0.15. If soft_scale saturates nearly all
- * floats, a lower scale needs no lower ratio. Hard bits 0 and 1 are reported if the
- *   window, read as hard bits, is a signal.
+ * - A window is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
+ *   with a probability below 1e-9, because its W varies less than a Poisson variable.
+ * - A window is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with
+ *   one decoded bit in twenty wrong has W ≤ 0.8 C. Such a signal is classified as no
+ *   signal with a probability below 3e-7, and stronger signals with a lower one.
+ * - The input has another format or scale if a window, read in that way, is a signal,
+ *   and the ratio W / C is lower by more than 0.15. If soft_scale saturates nearly
+ *   all floats, a lower scale needs no lower ratio. Hard bits 0 and 1 are reported if
+ *   the window, read as hard bits, is a signal.
  * - If offset binary is read as int8, or the reverse, it decodes inverted, and the
- * weakest values become the strongest. This mistake is also recognised from strong wrong
- * signs: wrong signs of values that are above the mean magnitude but not saturated. The
- *   conditions are: the mean magnitude is at least 64; at least 40 signs are wrong; more
- *   than half of the wrong signs are strong, but less than a quarter in the other format,
- *   in which the window is a signal. With Gaussian noise less than a tenth of the wrong
- *   signs are strong while the signal can be decoded, so the probability of a false alarm
- *   is below 1e-8. During a phase search, strong signs are not counted. Then, at a mean
- *   magnitude of 64 or more, a ratio W / C that is lower by more than 0.075 suffices.
- * - An inverted stream of a transparent code decodes without errors. But a frame that is
- *   not tail-biting begins, and may end, in a known state. The cost of a frame is the sum
- *   of the magnitudes of values with wrong signs. The signs are reported as inverted if
- * at least 30 frames have a lower cost with the other sign, and none with the declared
- * sign. The probability of a false alarm is below 2^−30. */
+ *   weakest values become the strongest. This mistake is also recognised from strong
+ *   wrong signs: wrong signs of values that are above the mean magnitude but not
+ *   saturated. The conditions are: the mean magnitude is at least 64; at least 40
+ *   signs are wrong; more than half of the wrong signs are strong, but less than a
+ *   quarter in the other format, in which the window is a signal. With Gaussian noise
+ *   less than a tenth of the wrong signs are strong while the signal can be decoded,
+ *   so the probability of a false alarm is below 1e-8. During a phase search, strong
+ *   signs are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C
+ *   that is lower by more than 0.075 suffices.
+ * - An inverted stream of a transparent code decodes without errors. But a frame that
+ *   is not tail-biting begins, and may end, in a known state. The cost of a frame is
+ *   the sum of the magnitudes of values with wrong signs. The signs are reported as
+ *   inverted if at least 30 frames have a lower cost with the other sign, and none
+ *   with the declared sign. The probability of a false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H

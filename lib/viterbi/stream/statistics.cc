@@ -98,7 +98,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              const std::byte* input,
                                                              const std::byte* output)
 {
-    // Skips the first K−1 stages, because the encoder's state is unknown.
+    // Skips the first K−1 stages, because `output` does not have the bits before them.
     const auto& code = d_setup.code;
     const auto unit = d_encode.step_stages();
     const auto begin = (stage + code.constraint_length() - 1 + unit - 1) / unit;

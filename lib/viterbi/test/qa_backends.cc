@@ -53,7 +53,7 @@ std::vector<test_case> cases()
     all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
-    // In these cases one output is never sent.
+    // In the next three cases one output is never sent.
     all.push_back({ "stream_unsent_output",
                     conv_code(7, { 0171, 0133, 0165 }, "1,0,1"),
                     t::streaming,
@@ -153,7 +153,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
         bits = plan.decode_length + 17;
     }
     if (!plan.streaming()) {
-        bits = (small_scale() ? 3 : 37) * c.frame_bits; // more frames than lanes
+        bits = (small_scale() ? 3 : 37) * c.frame_bits; // normally more frames than lanes
         if (c.frame_bits > 1000) {
             bits = 3 * c.frame_bits;
         }

@@ -188,7 +188,8 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
     return bits;
 }
 
-// Returns the first index at which `in` differs from `bits` in at most 7 bits, or −1.
+// Returns the first index from which `in` matches `bits` with at most 7 differences, or
+// −1.
 long find(const std::vector<std::uint8_t>& in,
           const std::uint8_t* bits,
           std::size_t count)
