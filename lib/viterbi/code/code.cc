@@ -113,8 +113,9 @@ int backwards(int polynomial, int constraint_length)
 
 unsigned parity(unsigned x) { return __builtin_parity(x); }
 
-// Splits a puncturing pattern into one row of '0' and '1' per output. Throws
-// std::invalid_argument if a row is missing, too long or of another length.
+// Splits a puncturing pattern into rows. Throws std::invalid_argument unless there is one
+// row per output, each of '0' and '1', and all rows have the same length up to
+// max_period.
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =

@@ -20,8 +20,8 @@ using namespace viterbi;
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words with the code's inverted outputs: of each state for input bit 0, then
-    // of each state for input bit 1.
+    // Output words, inverted where the code inverts an output: one per state for input
+    // bit 0, then one per state for input bit 1.
     std::vector<std::uint8_t> words;
 
     // Responses of eight stages that begin at one position of the puncturing period.
@@ -29,7 +29,7 @@ struct conv_encoder_kernel::tables {
         // Responses to the current byte, with the inversion of outputs, and to the
         // previous byte.
         std::uint64_t now[256], before[256];
-        unsigned sent[9]; // number of coded bits sent before each stage
+        unsigned sent[9]; // number of coded bits sent before stages 0 to 8
     };
     // One element for each byte of the shortest sequence of bytes that has whole
     // puncturing periods.
@@ -169,8 +169,7 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
 // Encodes `stages` packed bits from stage `stage` on. `bytes` has `count` bits; further
 // bits, the tail, are zeros. The output begins at bit `first` of the byte at `out`.
 // `history` holds the 64 information bits before stage `stage`, the newest least
-// significant. Returns
-// the history for the next call.
+// significant. Returns the history for the next call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,

@@ -301,8 +301,8 @@ private:
             mark("traceback");
             return;
         }
-        // The warps of a large thread block share fetched instructions. Thread blocks are
-        // smaller only if there are too few for all multiprocessors.
+        // The warps of a large thread block share fetched instructions. Smaller
+        // thread blocks are used if large ones would be too few for all multiprocessors.
         const auto all = std::size_t(g.pairs) << Wide;
         unsigned threads = wide_threads;
         while (threads > register_threads && all < std::size_t(threads) * d_processors) {

@@ -116,7 +116,8 @@ private:
 
 enum class constellation { bpsk, qpsk, oqpsk };
 
-//! Returns the constellation of a name. \throws std::invalid_argument
+//! Returns the constellation with the name \p name: "bpsk", "qpsk" or "oqpsk".
+//! \throws std::invalid_argument for other names
 constellation constellation_from_string(const std::string& name);
 
 /*!

@@ -63,7 +63,8 @@ private:
     // Re-encodes the steps from `first` to `end` − 1 and counts their signs.
     reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
-    // Derives the weights of evidence() from the error rate, if they are old.
+    // Derives the weights of evidence() from the error rate, unless one of the last 64
+    // calls did so.
     void weigh();
     // Returns whether at least 95 % of the signs equal the sign two values before. Then
     // the transmitter idles or sends a bare carrier, which several hypotheses fit.

@@ -14,8 +14,8 @@ using namespace viterbi;
 
 namespace {
 
-// Maximum number of buffered values that were not yet searched or decoded; more if frames
-// are long.
+// Limit of the number of buffered values that were not yet searched or decoded. For long
+// frames the limit is higher.
 constexpr std::size_t max_ahead = 1u << 18;
 
 } // namespace
@@ -148,9 +148,9 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // A GPU decoder gets one more slot, because a batch stays in its slot until it is
-        // checked. An invalid number is left unchanged, so that the inner decoder
-        // refuses it.
+        // A decoder that may use a GPU gets one more slot, because a batch stays in its
+        // slot until it is checked. An invalid number of slots is left unchanged, so that
+        // the inner decoder refuses it.
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }

@@ -251,7 +251,7 @@ private:
     const viterbi::lock_monitor::reader d_values;
     viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
-    std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
+    std::unique_ptr<viterbi_decoder> d_decoder; // the inner decoder, of code d_which
     impl* d_inner = nullptr;                    // the implementation of d_decoder
     unsigned d_which = 0;
 
@@ -275,7 +275,8 @@ private:
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
     // End of the stream values that were needed to decode up to the failed check.
     std::uint64_t d_judged = 0;
-    // Packed bits that were just pulled, and the beginning of an incomplete frame.
+    // Packed bits pulled from the inner decoder, and the beginning of an incomplete
+    // frame.
     std::vector<std::uint8_t> d_part, d_frame;
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 

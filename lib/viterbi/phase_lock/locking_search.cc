@@ -22,8 +22,8 @@ constexpr std::size_t max_changes = 1u << 16;
 
 } // namespace
 
-// Searches the next windows. Returns false if there is nothing to do until more input
-// arrives.
+// Searches the next windows. Returns false if that needs more input, or if the stream has
+// ended.
 bool viterbi_decoder::locking::search()
 {
     if (d_ended) {
@@ -134,8 +134,8 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
 void viterbi_decoder::locking::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // Outputs all whole frames before the failed check, although the lock may have been
-    // lost earlier, because they may be the weak end of the signal.
+    // All bits before the failed check are output, in whole frames, although the lock may
+    // have been lost earlier. The signal may only be weak at its end.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;

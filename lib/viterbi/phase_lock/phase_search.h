@@ -146,7 +146,7 @@ private:
     struct reading {
         unsigned mother;                // index in d_mothers
         std::vector<std::int32_t> from; // position, counted from the cycles' beginning
-        std::vector<std::int8_t> sign;  // 0: erased
+        std::vector<std::int8_t> sign;  // 1, −1, or 0 for a punctured value
         unsigned stages, values; // number of stages and stream values in the cycles
     };
 

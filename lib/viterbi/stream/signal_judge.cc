@@ -330,8 +330,9 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
     return seen.count() > 1024;
 }
 
-// Returns whether soft_scale saturates more than 95 % of the floats, whose magnitudes
-// differ, at an error rate (1 % or more) at which the lost reliability matters.
+// Returns whether soft_scale saturates more than 95 % of the floats although their
+// magnitudes differ. This counts only from an error rate of 1 % on, because the lost
+// reliability does not matter before.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||

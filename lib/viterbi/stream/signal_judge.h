@@ -129,7 +129,7 @@ private:
     bool d_settled = false;          // no more windows of this stream are judged
     bool d_seen = false;             // the stream has items
     bool d_right_by_now = false;     // the stream is right, or not judged
-    std::uint64_t d_right = 0;       // number of consecutive streams that were right
+    std::uint64_t d_right = 0;       // number of streams in a row that were right
     // Number of frames with a lower cost for the declared sign, and for the other sign.
     std::uint64_t d_upright = 0, d_inverted = 0;
     evidence d_sum; // sum over the judged windows of the stream

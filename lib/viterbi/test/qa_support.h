@@ -76,7 +76,7 @@ inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
     return packed;
 }
 
-//! Returns the values that a decoder reads from the output of pack4().
+//! Returns the values that a decoder reads if pack4() has packed \p values.
 inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
 {
     for (auto& v : values) {
