@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder: one parallel block per SIMD lane. It is compiled once for
- * each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+/* The lane-parallel decoder: one parallel block per SIMD lane. This file is compiled once
+ * for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
  *
  * A word of 16 bits holds a path metric and, in its low bits, H decisions. A strip is a
  * group of H stages. A branch from an odd predecessor adds 1 << t, its decision, at stage

@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel, in which
- * each warp computes the butterflies of a group, and a traceback kernel.
+ * warps compute groups of butterflies, and a traceback kernel.
  *
- * The butterflies of a group have the same output words, so that a warp computes only
- * four branch metrics per stage and group (the paper's α, β, γ, θ). A thread works on a
- * pair of parallel blocks, and a thread block decodes 32 pairs. Path metrics are in
- * shared memory. Unlike in the paper, the H low bits of a path metric hold decisions, as
- * on the CPU; cpu/kernels.cc proves that the remaining range suffices. After each strip
- * of H stages, the decisions are moved to survivors[(strip · words + word) · pairs +
- * pair]. The first block of the pair has the lower half of the word, the second the upper
- * half. */
+ * The butterflies of a group have the same output words, so that four branch metrics per
+ * stage suffice for a group (the paper's α, β, γ, θ). A warp computes chunks of up to 16
+ * butterflies of a group (model/pbvd_layout.h). A thread block decodes 32 pairs of
+ * parallel blocks, and lane i of each warp works on pair i. Path metrics are in shared
+ * memory. Unlike in the paper, the H low bits of a path metric hold decisions, as on the
+ * CPU; cpu/kernels.cc proves that the remaining range suffices. After each strip of H
+ * stages, the decisions are moved to survivors[(strip · words + word) · pairs + pair].
+ * The first block of the pair has the lower half of the word, the second the upper half.
+ */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH

@@ -3,16 +3,16 @@
 
 /* The add-compare-select of a trellis with all path metrics in registers.
  *
- * 2^LB neighbouring lanes decode a pair of parallel blocks. Their registers hold the
- * path metrics of N = 2^(K−1) states, and butterflies are computed in place, as in a fast
- * Fourier transform. A location is a register of a lane; its number consists of the lane
- * (high bits) and the register index (low bits). At stage T, state s is at location
- * rotl^T(s), which is s rotated left by T bits, and the two states of a butterfly differ
- * in bit T of the location, modulo K−1. If that is a bit of the register index, a thread
- * computes the butterfly alone. If that is a bit of the lane, two lanes exchange their
- * states and each computes one result. A round is the number of stages after which the
- * permutation is the identity again. The loop is unrolled over a round, so that register
- * indices are constants and the permutation costs nothing.
+ * 2^LB neighbouring lanes decode a pair of parallel blocks. The registers of these lanes
+ * hold the path metrics of N = 2^(K−1) states, and butterflies are computed in place, as
+ * in a fast Fourier transform. A location is a register of a lane; its number consists of
+ * the lane (high bits) and the register index (low bits). At stage T, state s is at
+ * location rotl^T(s), which is s rotated left by T bits, and the two states of a
+ * butterfly differ in bit T of the location, modulo K−1. If that is a bit of the register
+ * index, a thread computes the butterfly alone. If that is a bit of the lane, two lanes
+ * exchange their states and each computes one result. A round is the number of stages
+ * after which the permutation is the identity again. The loop is unrolled over a round,
+ * so that register indices are constants and the permutation costs nothing.
  *
  * Output words are linear in the state. So the lane's part of the state, like an inverted
  * output, only exchanges the branch metrics of a 0 and a 1. The H = 4 low bits of a path

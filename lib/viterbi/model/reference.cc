@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference decoders. They favour clarity over speed: metrics have 64 bits, and all
+/* Reference decoders, which favour clarity over speed: metrics have 64 bits, and all
  * decisions are stored. */
 
 #include "reference.h"

@@ -33,7 +33,7 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
                                              std::size_t bits);
 
 /*!
- * \brief Decodes parallel blocks. This is the bit-true model of both backends.
+ * \brief Decodes parallel blocks; the bit-true model of both backends.
  *
  * Each block of \p plan is decoded independently and traced back from state 0. Path
  * metrics and tie-breaking are those of maximum_likelihood().

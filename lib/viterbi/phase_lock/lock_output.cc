@@ -148,8 +148,8 @@ std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t need
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Drops the bits before stage `from` once they fill max_emitted bytes. This must be rare,
-// because it moves all other bits.
+// Drops the bits before stage `from` once they fill max_emitted bytes. Dropping must be
+// rare, because it moves all other bits.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;

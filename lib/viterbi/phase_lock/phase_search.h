@@ -11,9 +11,9 @@
  *
  *     G = w ln(w/(nc)) + (n−w) ln((n−w)/(n(1−c))),
  *
- * the log-likelihood ratio of the observed rate to the chance level. Among n independent
- * random signs, w or fewer are wrong with a probability of at most exp(−G) (Chernoff).
- * The number of wrong signs after decoding varies less than that of independent signs.
+ * the log-likelihood ratio of the observed rate to the chance level. If n signs are wrong
+ * independently with a probability of c, w or fewer of them are wrong with a probability
+ * of at most exp(−G) (Chernoff). The number of wrong signs after decoding varies less.
  * A window is divided into parts. For each of H hypotheses, the search rates up to R
  * runs, which are consecutive parts of the newest window and of windows before it. If the
  * search requires G ≥ ln(HR/P), it finds a hypothesis in a window of noise with a

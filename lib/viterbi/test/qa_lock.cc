@@ -536,8 +536,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
     }
 }
 
-// A frame surrounded by noise is too short and weak to be found by itself. It is decoded
-// with the phase of the lock before or after it.
+// A frame surrounded by noise is too short and weak to be found by itself, but the
+// decoder decodes the frame with the phase of the lock before or after.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");

@@ -16,7 +16,7 @@ using namespace gr::gpufec::viterbi;
 
 namespace {
 
-// A batch of a stream from parallel block `first_block` on. It has random decoded bits,
+// A batch of a stream from parallel block `first_block` on, with random decoded bits,
 // and noisy soft values of the coded bits, so that some signs are wrong.
 struct counted_batch {
     counted_batch(const conv_code& code, unsigned blocks, std::uint64_t first_block)
