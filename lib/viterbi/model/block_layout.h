@@ -7,9 +7,9 @@
  * Parallel block b decodes D stages, or fewer at the end of a frame. For this, the block
  * computes a window of W stages: the path metrics settle in the L stages before the
  * decoded ones, and the survivors merge in the L stages after the decoded ones (L is the
- * decision depth). All path metrics of a window start equal, unless
- * a terminated or truncated frame begins there, in state 0. The traceback starts in state
- * 0 at the window's end. The windows are:
+ * decision depth). All path metrics of a window start equal, unless a terminated or
+ * truncated frame begins there, in state 0. The traceback starts in state 0 at
+ * the window's end. The windows are:
  *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
  *    erased stages connect every state to state 0 at no cost, so a traceback from state 0
  *    after the end of the stream reaches the best state at its end.

@@ -39,8 +39,8 @@ public:
 
     //! \p which: index of the code in the list of searched codes. \p place: index, modulo
     //! \p cycle, of the stream values at which a cycle begins. \p alternate: the signs of
-    //! code values with an odd index are changed. \p inverted: all signs are changed,
-    //! those a second time.
+    //! code values with an odd index are changed. \p inverted: all signs are changed, in
+    //! addition to \p alternate.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -86,8 +86,7 @@ public:
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Maximum of from(j) − j. Reading a code value needs up to so many stream values
-    //! after its own position.
+    //! Maximum of from(j) − j. Reading code value j needs stream values up to j + ahead.
     static constexpr unsigned ahead = 3;
 
     //! Writes \p count code values from index \p first on. \p values holds the stream

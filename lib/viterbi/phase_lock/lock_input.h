@@ -77,8 +77,8 @@ public:
     //! needed.
     void release_batch(std::uint64_t end);
 
-    // Functions for the caller's items. pipeline/engine.h describes those that a decoder
-    // has too.
+    // Functions for the caller's items. pipeline/engine.h describes most of these
+    // functions.
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
     bool can_borrow() const { return d_passes && end() == 0; }

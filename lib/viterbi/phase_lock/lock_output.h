@@ -113,7 +113,7 @@ public:
     //! Appends the packed bits of the next frame to the last segment. May drop bits that
     //! were pulled and are before stage \p needed.
     void collected_frame(const std::uint8_t* frame, std::uint64_t needed);
-    //! Returns whether no more output should be collected until some has been pulled.
+    //! Returns whether so many bits wait to be pulled that no more should be collected.
     bool full() const;
 
     // Number of bits and bytes in the output of all closed segments.

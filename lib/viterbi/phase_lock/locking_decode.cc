@@ -152,7 +152,8 @@ viterbi_decoder::locking::moved(batch_statistics made) const
     return made;
 }
 
-// Runs all checks whose stages are decoded. Returns whether there was one.
+// Runs the checks whose stages are decoded, up to the first one that fails. Returns
+// whether there was a check.
 bool viterbi_decoder::locking::check()
 {
     bool some = false;

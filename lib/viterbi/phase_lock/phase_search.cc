@@ -32,7 +32,7 @@ constexpr std::uint64_t farthest = 1u << 22;
 // evidence() compares noise with a signal whose error rate is this share of the chance
 // level.
 constexpr double weak = 0.6;
-// Evidence, in nats, that a signal must have after a pause to count as the same lock.
+// Evidence, in nats, that each resumption of a signal after a pause must exceed.
 constexpr double enough = 10;
 
 // Returns the code's outputs in the order that they have in its mother code.
@@ -225,8 +225,8 @@ phase_search::phase_search(const viterbi_options& run,
             d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
-    // With so many windows there are enough frames to fill the vector lanes of the CPU,
-    // or the GPU.
+    // So many windows are searched at once that their frames fill the vector lanes of the
+    // CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();

@@ -414,8 +414,8 @@ private:
         }
     }
 
-    // Sets how the input of a job is converted to int8, if it is borrowed. Other input
-    // has been converted already.
+    // Sets how borrowed input of a job is converted to int8. Other input has been
+    // converted already.
     void set_input_format(job& job) const
     {
         if (!d_input.borrowing()) {

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Estimates the channel's bit error rate from samples of at most 2048 stages. */
+/* Estimates the channel statistics from samples of at most 2048 stages. */
 
 #include "statistics.h"
 #include "viterbi/model/soft_input.h"

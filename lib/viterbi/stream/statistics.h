@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Estimates the channel's bit error rate: re-encodes decoded bits and counts the received
- * signs that disagree. */
+/* Estimates the channel statistics of a batch: re-encodes decoded bits, counts the
+ * received signs that disagree, and sums their magnitudes. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H

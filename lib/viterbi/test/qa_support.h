@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test signals of the Viterbi tests: random bits, encoded, with noise, in all formats. */
+/* Test signals of the Viterbi tests: random bits, encoded, with noise, as int8 or
+ * packed4. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
