@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Convolutional codes: checks of polynomials and puncturing patterns, branch outputs, and
- * the names of terminations and formats. */
+/* Convolutional codes: checks of polynomials and puncturing patterns, output words of
+ * branches, numbers of stages and values, and the names of terminations and formats. */
 
 #include "common/refuse.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -18,7 +18,7 @@ namespace {
 std::string octal(int polynomial)
 {
     std::ostringstream text;
-    // The result is long long, because −INT_MIN does not fit an int.
+    // 0LL makes the argument a long long, because −INT_MIN does not fit an int.
     text << (polynomial < 0 ? "-" : "") << std::oct << std::abs(0LL + polynomial);
     return text.str();
 }
@@ -113,8 +113,9 @@ int backwards(int polynomial, int constraint_length)
 
 unsigned parity(unsigned x) { return __builtin_parity(x); }
 
-// Splits a puncturing pattern into one row of '0' and '1' per output. Throws
-// std::invalid_argument if a row is missing, too long or of another length.
+// Splits a puncturing pattern into rows. Throws std::invalid_argument unless there is one
+// row per output, each of '0' and '1', and all rows have the same length up to
+// max_period.
 std::vector<std::string> split_pattern(const std::string& pattern, std::size_t outputs)
 {
     const std::string allowed =
@@ -174,8 +175,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A period of one stage stands for an unpunctured code, so a punctured pattern of
-        // one stage is repeated.
+        // A period of one stage marks an unpunctured code. So a pattern of one stage that
+        // punctures an output is repeated.
         for (auto& row : rows) {
             row += row;
         }

@@ -20,8 +20,8 @@ using namespace viterbi;
 struct conv_encoder_kernel::tables {
     explicit tables(const conv_code& code);
 
-    // Output words, inverted where the code is: of each state for input bit 0, then of
-    // each state for input bit 1.
+    // Output words, inverted where the code inverts an output: one per state for input
+    // bit 0, then one per state for input bit 1.
     std::vector<std::uint8_t> words;
 
     // Responses of eight stages that begin at one position of the puncturing period.
@@ -29,9 +29,10 @@ struct conv_encoder_kernel::tables {
         // Responses to the current byte, with the inversion of outputs, and to the
         // previous byte.
         std::uint64_t now[256], before[256];
-        unsigned sent[9]; // number of coded bits sent before each stage
+        unsigned sent[9]; // number of coded bits sent before stages 0 to 8
     };
-    // One element per byte, until a byte begins with a puncturing period again.
+    // One element for each byte of the shortest sequence of bytes that has whole
+    // puncturing periods.
     std::vector<phase> phases;
 };
 
@@ -53,9 +54,9 @@ conv_encoder_kernel::tables::tables(const conv_code& code)
         for (unsigned s = 0; s <= 8; ++s) {
             to.sent[s] = code.values(8 * p + s) - code.values(8 * p);
         }
-        // Returns the coded bits of eight stages. The low byte of `bits` has their
-        // information bits, the next byte those of the eight stages before them; the
-        // newest bit is the lowest.
+        // Returns the coded bits of eight stages. The low byte of `bits` has the
+        // information bits of these stages, the next byte those of the eight stages
+        // before. The newest bit is the least significant.
         const auto sent = [&](unsigned bits) {
             std::uint64_t all = 0;
             for (unsigned s = 0; s < 8; ++s) {
@@ -96,8 +97,8 @@ conv_encoder_kernel::conv_encoder_kernel(const conv_code& code,
     d_tables = std::make_shared<tables>(code);
 }
 
-// Encodes one bit at stage `stage`, writes its coded bits to `out`, updates `state`, and
-// returns the end of the output.
+// Encodes one bit at stage `stage`, writes its coded bits to `out`, one per byte, updates
+// `state`, and returns the end of the output.
 std::uint8_t* conv_encoder_kernel::send(std::uint64_t stage,
                                         unsigned& state,
                                         unsigned bit,
@@ -165,10 +166,10 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-// Encodes the first `stages` bits of `bytes`; bits from number `count` on, the tail, are
-// zeros. The output begins at bit `first` of the byte at `out`. `history` holds the bits
-// before the first one, the newest least significant. Returns the history for the next
-// call.
+// Encodes `stages` packed bits from stage `stage` on. `bytes` has `count` bits; further
+// bits, the tail, are zeros. The output begins at bit `first` of the byte at `out`.
+// `history` holds the 64 information bits before stage `stage`, the newest least
+// significant. Returns the history for the next call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -180,8 +181,8 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto& phases = d_tables->phases;
     const auto coded = d_code.values(stage + stages) - d_code.values(stage);
     bit_writer writer(out, first, out + (first + coded + 7) / 8);
-    // The tables start at stages that are multiples of 8. So the first byte begins with
-    // `skip` bits of the history, and their coded bits are not written.
+    // Bytes begin at stages that are multiples of 8. So the first byte begins with `skip`
+    // bits of the history, and their coded bits are not written.
     const unsigned skip = stage % 8;
     const auto* phase = &phases[stage / 8 % phases.size()];
     const auto next = [&](const tables::phase* p) {

@@ -17,7 +17,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Masks for eight soft values. Bit i tells whether value i is negative, or not 0.
+// Masks for eight soft values. Bit i is set in `negative` if value i is negative, and in
+// `not_zero` if value i is not 0.
 struct value_signs {
     unsigned negative, not_zero;
 };
@@ -77,8 +78,8 @@ reencoder::reencoder(const conv_code& code) : d_memory(code.constraint_length() 
         inverted = inverted << 1 | unsigned(code.inverted(r));
     }
     const auto sent = [&](unsigned stage, unsigned contents, auto&& add) {
-        // Reverses the order of bits: the newest bit is the lowest of `contents`, but the
-        // highest of a state.
+        // Reverses the order of bits. The newest bit is the least significant one of
+        // `contents`, but the most significant one of a state.
         unsigned state = 0;
         for (unsigned i = 1; i <= d_memory; ++i) {
             state |= (contents >> i & 1u) << (d_memory - i);
@@ -119,7 +120,7 @@ reencoder::sign_count reencoder::operator()(const std::uint8_t* bits,
                                             sign_count* each,
                                             std::uint64_t* against) const
 {
-    // Returns `wide` of the decoded bits, from number `at` on.
+    // Returns `wide` decoded bits from index `at` on, the last least significant.
     const auto window = [bits](std::size_t at, unsigned wide) {
         std::uint32_t four;
         std::memcpy(&four, bits + at / 8, 4);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Re-encodes decoded bits and counts the received soft values whose sign disagrees with
- * the coded bit, eight values at a time. */
+ * the coded bit, up to eight values at a time. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
 #define INCLUDED_GPUFEC_VITERBI_CODE_REENCODER_H
@@ -17,8 +17,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief Counter of the soft values whose sign contradicts the re-encoded bits.
  *
- * It works in steps. A step is as many puncturing periods as have at most eight soft
- * values, but at least one period.
+ * Values are counted in steps. A step is the largest number of whole puncturing periods
+ * with at most eight soft values, or one period if it has more values.
  */
 class reencoder
 {
@@ -27,8 +27,8 @@ public:
     static constexpr std::size_t slack = 8;
 
     struct sign_count {
-        std::uint32_t values = 0; //!< values that are not erased
-        std::uint32_t wrong = 0;  //!< values whose sign contradicts the coded bit
+        std::uint32_t values = 0; //!< number of values that are not erased
+        std::uint32_t wrong = 0;  //!< number of non-erased values with a wrong sign
 
         sign_count& operator+=(const sign_count& other)
         {
@@ -36,6 +36,7 @@ public:
             wrong += other.wrong;
             return *this;
         }
+        //! Returns the share of wrong signs; 0 without values.
         double rate() const { return values ? double(wrong) / values : 0; }
     };
 
@@ -52,13 +53,13 @@ public:
      * \brief Re-encodes \p steps steps and returns the sum of their counts.
      *
      * \param bits decoded bits, packed, most significant first
-     * \param first index in \p bits of the first step's first bit, at least K−1, because
-     *        the K−1 bits before it are read too; its stage begins a puncturing period
-     * \param values int8 soft values from that stage on
+     * \param first index in \p bits of the first bit of the first step, which begins a
+     *        puncturing period; at least K−1, because the K−1 bits before are read too
+     * \param values int8 soft values of the steps; positive means bit 0
      * \param steps number of steps
      * \param each if not nullptr, receives the count of each step
-     * \param against if not nullptr, the magnitudes of values with a wrong sign are added
-     *        to it
+     * \param against if not nullptr, the sum to which the magnitudes of values with a
+     *        wrong sign are added
      */
     sign_count operator()(const std::uint8_t* bits,
                           std::size_t first,
@@ -70,11 +71,12 @@ public:
 private:
     unsigned d_memory;
     unsigned d_stages, d_values;
-    bool d_whole; // the signs of a step fit into one byte
+    bool d_whole; // the coded bits of a step fit into one byte
     // Table of coded bits, the first in the least significant bit. If d_whole is set, an
-    // entry covers a step, and its index is the step's bits after the K−1 bits before
-    // them. Otherwise an entry covers one stage, and its index is the stage's number in
-    // the puncturing period, followed by the contents of the shift register.
+    // entry covers a step; its index is the K−1 bits before the step (high bits) and the
+    // bits of the step (low bits). Otherwise an entry covers one stage; its index is the
+    // stage in the puncturing period (high bits) and the contents of the shift register
+    // (K low bits).
     std::vector<std::uint8_t> d_signs;
     // Number of sent values per stage; unused if d_whole is set.
     std::vector<unsigned> d_sent;

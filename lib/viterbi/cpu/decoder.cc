@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend. Each SIMD lane decodes one parallel block. Threads take groups of as
- * many blocks as there are lanes. */
+/* The CPU backend. Each SIMD lane decodes one parallel block. A thread decodes one group
+ * of blocks at a time, with one block per lane. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -82,8 +82,8 @@ public:
     {
     }
 
-    // Returns a pointer to the window's values in the input, or nullptr if they need
-    // conversion or added erasures.
+    // Returns a pointer to the window's values in the input, or nullptr if the values
+    // must be copied: for conversion, depuncturing, erasures, or a tail-biting frame.
     const std::int8_t* in_place(const block_window& w) const
     {
         const auto& plan = d_setup.plan;
@@ -116,7 +116,8 @@ public:
         }
     }
 
-    // Selects the frame of the batch that the other functions read; 0 for a stream.
+    // Selects the frame of the batch that the other functions read, by its index; 0 for a
+    // stream.
     void locate(std::size_t frame)
     {
         const auto& plan = d_setup.plan;
@@ -178,8 +179,8 @@ private:
         }
     }
 
-    // Returns a pointer to values in the input, or nullptr if they need conversion or
-    // some are missing.
+    // Returns a pointer to `n` values in the input, from index `first` on, or nullptr if
+    // the values need conversion or some are missing.
     const std::int8_t* unconverted(std::int64_t first, std::int64_t n) const
     {
         const bool there =
@@ -188,7 +189,8 @@ private:
                      : nullptr;
     }
 
-    // Copies the code's values from number `first` on. Missing values become erasures.
+    // Copies `n` values of the stream or frame, as sent, from index `first` on. Missing
+    // values become erasures.
     void fetch(std::int64_t first, std::int64_t n, std::int8_t* to) const
     {
         if (!d_job.phase_rotation.any()) {
@@ -281,9 +283,8 @@ public:
         });
     }
 
-    // Counts sign errors if the job was made for a device: after a fail-over, and in
-    // tests in which the CPU stands in for a device. Otherwise the lock monitor counts
-    // them.
+    // Counts sign errors if the job was made for a GPU: after a fail-over, and in tests
+    // in which the CPU stands in for a GPU. For other jobs the lock monitor counts.
     bool finished(unsigned slot) override
     {
         if (!cpu_decoder::finished(slot)) {
@@ -365,8 +366,8 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_viterbi>(s, blocks, threads, variant);
 }
 
-// Returns enough blocks for at least four groups of lanes per thread, so that threads
-// share the work evenly, but few enough for a low latency.
+// Returns the default number of parallel blocks per batch: about four groups of lanes per
+// thread, so that threads share the work evenly. More would increase the latency.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     const std::size_t blocks = 4 * std::max(1u, threads) * max_lanes;

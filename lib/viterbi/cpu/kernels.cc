@@ -1,20 +1,20 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The lane-parallel decoder: one parallel block per SIMD lane. It is compiled once for
- * each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
+/* The lane-parallel decoder: one parallel block per SIMD lane. This file is compiled once
+ * for each instruction set (namespace GPUFEC_ISA, GPUFEC_LANES lanes of 16 bits).
  *
  * A word of 16 bits holds a path metric and, in its low bits, H decisions. A strip is a
- * group of H stages. A branch from an odd predecessor adds 1 << t at stage t of a strip.
- * So the minimum of two words also selects the survivor's decisions, and on a tie the
- * even predecessor survives. At the end of a strip the decisions are moved to the
- * survivors.
+ * group of H stages. A branch from an odd predecessor adds 1 << t, its decision, at stage
+ * t of a strip. So the minimum of two words also selects the decisions of the survivor,
+ * and on a tie the even predecessor survives. At the end of a strip the decisions are
+ * moved to the survivor memory.
  *
  * Range: with R outputs, a branch metric is at most B = 127·R. After K−1 stages two path
  * metrics differ by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a
  * strip adds at most H·B. So when the metric of state 0 exceeds M − H·B − S, the smallest
- * one is subtracted from all. A state that cannot be reached yet has a metric of S + 1
- * above the smallest, so that no path from it survives. */
+ * path metric is subtracted from all. A state that cannot be reached yet has a path
+ * metric of the smallest plus S + 1, so that no path from it survives. */
 
 #include "kernels.h"
 #include <cstring>
@@ -78,8 +78,8 @@ struct branch_costs {
     vec odd[Words];  // branch metric from an odd predecessor, including its decision bit
 };
 
-// Transposes the soft values of `stages` stages, from stage `first` on: lanes have
-// separate rows, and the tile is [stage][output][lane].
+// Transposes the soft values of `stages` stages, from stage `first` on, from one row per
+// lane to a tile [stage][output][lane].
 void transpose(const lane_blocks& blocks,
                unsigned outputs,
                unsigned first,
@@ -90,8 +90,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #ifdef __SSE2__
-    // Processes eight rows completely before the next eight. Rows are a power of two
-    // apart, so the L1 cache cannot hold one line of every row.
+    // Eight rows are processed completely before the next eight. The distance of rows may
+    // be a power of two, and then the L1 cache cannot hold one line of every row.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             __m128i row[8];
@@ -99,8 +99,8 @@ void transpose(const lane_blocks& blocks,
                 row[l] = _mm_loadu_si128(
                     reinterpret_cast<const __m128i*>(blocks.soft[group + l] + begin + i));
             }
-            // Three rounds of interleaving bytes bring the eight lanes of a value side by
-            // side.
+            // After three rounds of interleaving bytes, the eight lanes of a value are
+            // next to each other.
             __m128i a[8], b[8];
             for (unsigned l = 0; l < 4; ++l) {
                 a[2 * l] = _mm_unpacklo_epi8(row[l], row[l + 4]);
@@ -174,7 +174,7 @@ private:
 
     static std::size_t path_words(unsigned window) { return (window + H) / 32 + 2; }
 
-    // Returns the number of stages by which the first strip is incomplete.
+    // Returns the number of stages that are missing from the first strip.
     static unsigned skipped(unsigned window) { return (H - window % H) % H; }
 
     void costs(const std::int8_t* soft, unsigned t, branch_costs<max_words>& c) const
@@ -216,7 +216,7 @@ private:
         high = least(even + c.even[d_words(j, 1)], odd + c.odd[d_words(j, 3)]);
     }
 
-    // Computes one stage, number t of its strip.
+    // Computes stage t of a strip.
     void stage(const std::int8_t* soft, unsigned t, const vec* from, vec* to) const
     {
         branch_costs<max_words> c;
@@ -226,8 +226,8 @@ private:
         }
     }
 
-    // Computes stages t and t+1 of a strip in registers, four states at a time. After the
-    // last two, moves the decisions into the survivors.
+    // Computes stages t and t+1 of a strip, with four states at a time in registers. If
+    // these are the strip's last stages, moves the decisions to the survivors.
     template <bool Last>
     void two_stages(const std::int8_t* soft,
                     unsigned t,
@@ -310,8 +310,8 @@ private:
         }
 
         const unsigned threshold = ((1u << (16 - H)) - 1 - H * d_branch - d_spread) << H;
-        // Path metrics differ by at most S only after K−1 stages. Until then they are
-        // reduced after every strip.
+        // In a window from state 0, path metrics differ by at most S only after K−1
+        // stages. Until then, bring_down() is called after every strip.
         const unsigned settled = any_zero ? (K - 1 + H - 1) / H + 1 : 0;
         const unsigned missing = skipped(blocks.window);
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -359,7 +359,7 @@ private:
     }
 
     // Traces the survivors back from state 0 and writes the decoded bits. Bit i of a
-    // lane's path belongs to stage i − skipped() of the window.
+    // lane's path belongs to stage i − skipped(window) of the window.
     void traceback(const lane_blocks& blocks)
     {
         const unsigned strips = (blocks.window + H - 1) / H;
@@ -396,7 +396,8 @@ private:
         }
     }
 
-    // Writes `count` bits from bit `first` of the path on, the first most significant.
+    // Writes `count` bits of a path, from bit `first` on. In a path, the first bit of a
+    // word is the least significant; in a byte of the output, the most significant.
     static void write_bits(const std::uint32_t* path,
                            unsigned first,
                            unsigned count,
@@ -431,7 +432,7 @@ private:
     unsigned d_spread; // largest spread of path metrics, S
 };
 
-// Calls `action` with the decoder that is compiled for a trellis of constraint length K.
+// Calls `action` with the decoder for a trellis of constraint length K.
 template <unsigned K, class Action>
 void for_constraint_length(const lane_trellis& t, void* scratch, Action&& action)
 {

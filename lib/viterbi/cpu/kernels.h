@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the CPU's lane-parallel decoder, which is compiled for several
- * instruction sets. */
+/* The interface of the CPU's lane-parallel decoder, which decodes one parallel block per
+ * SIMD lane and is compiled for several instruction sets. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CPU_KERNELS_H
@@ -21,32 +21,34 @@ constexpr unsigned max_lanes = 32;
 struct lane_trellis {
     unsigned constraint_length;
     unsigned outputs;
-    unsigned history;  //!< decisions kept in the low bits of a path metric: 4 or 2
+    unsigned history;  //!< number of decisions in the low bits of a path metric, 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
     //! The code is 171, 133 (octal) in either order, which has a specialised kernel.
     bool is_171_133;
-    bool swapped; //!< the output of 133 is sent first
-    //! Output words of the four branches of butterfly j, from states 2j and 2j+1 to
-    //! states j and j+N/2. Order: 2j with bit 0, 2j with bit 1, 2j+1 with bit 0, 2j+1
-    //! with bit 1.
+    bool swapped; //!< is_171_133 is set, and the output of 133 is sent first
+    //! Output words of the four branches of butterfly j: from state 2j with bit 0 and bit
+    //! 1, then from state 2j+1 with bit 0 and bit 1. Bit 0 leads to state j, bit 1 to
+    //! state j+N/2 of N.
     std::uint8_t word[128][4];
 };
 
 //! The parallel blocks to decode at once, one per lane. All windows have the same length.
 struct lane_blocks {
-    unsigned window; //!< stages
-    //! Soft values of a lane, [stage][output].
+    unsigned window; //!< number of stages
+    //! Soft values of a lane's window, depunctured: [stage][output].
     const std::int8_t* soft[max_lanes];
+    // The next three arrays hold members of each block's block_window.
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
     std::uint32_t count[max_lanes]; //!< 0: the lane is idle
-    //! Output of the decoded bits of a lane, first bit most significant.
+    //! Destination of a lane's decoded bits, the first bit most significant.
     std::uint8_t* bits[max_lanes];
 };
 
-//! A byte shuffle (16 bytes) that depunctures as many whole puncturing periods as fit.
+//! A byte shuffle that depunctures as many whole puncturing periods as have at most 16
+//! depunctured values.
 struct depuncturing {
-    //! Number of received values per shuffle; 0 if a period has more than 16.
+    //! Number of received values per shuffle; 0 if a period does not fit.
     unsigned sent = 0;
     unsigned places = 0; //!< number of depunctured values per shuffle
     //! Index of the received value for each output byte; 0x80 for an erasure.
@@ -56,14 +58,14 @@ struct depuncturing {
 //! The lane-parallel decoder of one instruction set.
 struct lane_decoder {
     unsigned lanes;
-    //! Returns the bytes of scratch memory for windows of \p window stages. The memory
-    //! must be aligned to 64 bytes.
+    //! Returns the number of bytes of scratch memory for windows of \p window stages. The
+    //! memory must be aligned to 64 bytes.
     std::size_t (*scratch_bytes)(const lane_trellis&, unsigned window);
     //! Decodes one parallel block in each lane.
     void (*decode)(const lane_trellis&, const lane_blocks&, void* scratch);
-    //! Depunctures \p d.sent values per shuffle, as long as at least 16 input values and
-    //! 16 output bytes remain. Returns the number of shuffles; 0 if the instruction set
-    //! has no byte shuffle. The caller depunctures the rest.
+    //! Depunctures \p values received values at \p sent to \p places values at \p to, by
+    //! shuffles, as long as at least 16 of each remain. Returns the number of shuffles; 0
+    //! if the instruction set has no byte shuffle. The caller depunctures the rest.
     std::size_t (*depuncture)(const depuncturing& d,
                               const std::int8_t* sent,
                               std::size_t values,

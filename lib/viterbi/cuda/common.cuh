@@ -14,8 +14,8 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-/* Arithmetic on words of two 16-bit path metrics, one for each parallel block of a pair.
- * GPUs before Hopper have no instruction for the minimum of both halves. */
+/* Arithmetic on words of two unsigned 16-bit path metrics, one for each parallel block of
+ * a pair. GPUs before Hopper have no instruction for the minimum of both halves. */
 
 #if CUDART_VERSION >= 12000 && __CUDA_ARCH__ >= 900 && !defined(GPUFEC_WITHOUT_DPX)
 #define GPUFEC_PAIRS_ARE_NATIVE
@@ -33,9 +33,9 @@ __device__ inline std::uint32_t min2(std::uint32_t a, std::uint32_t b)
 #ifdef GPUFEC_PAIRS_ARE_NATIVE
     return __vminu2(a, b);
 #else
-    // The minimum of two whole words has the minimum of their upper halves as its upper
-    // half. The lower halves are shifted up by a multiplication, because that uses
-    // another execution pipe than the minimum.
+    // The upper half of the minimum of two words is the minimum of their upper halves.
+    // The lower halves are shifted up by a multiplication, because it uses another
+    // execution pipe than the minimum.
     return __byte_perm(min(a * 65536u, b * 65536u), min(a, b), 0x7632);
 #endif
 }
@@ -67,9 +67,10 @@ add_min2_within(std::uint32_t a, std::uint32_t b, std::uint32_t c)
 #endif
 }
 
-//! Selects four of the eight bytes of \p a (0 to 3) and \p b (4 to 7) with PTX's prmt.
-//! Nibble i of the selector is the index of the byte for byte i of the result. If 8 is
-//! added to the index, the sign bit of that byte fills byte i.
+//! Selects four of the eight bytes of \p a (0 to 3) and \p b (4 to 7) with the PTX
+//! instruction prmt. Nibble i of the selector is the index of the byte that becomes byte
+//! i of the result. If 8 is added to the index, byte i is filled with the selected byte's
+//! sign bit.
 __device__ inline std::uint32_t
 permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
 {
@@ -78,18 +79,18 @@ permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector)
     return d;
 }
 
-//! Returns the soft values of output \p r of both blocks, as two signed 16-bit values.
-//! \p word is the word written by prepare() that holds this output.
+//! Returns the soft values of output \p r of both blocks of a pair, as two signed 16-bit
+//! values. \p word: the word, written by prepare(), that holds this output.
 __device__ inline std::uint32_t prepared_value(std::uint32_t word, unsigned r)
 {
     return r % 2 ? permute(word, 0, 0xb3a2) : permute(word, 0, 0x9180);
 }
 
 /*
- * Writer of the decoded bits of a block. They arrive in groups of consecutive stages, the
- * last group first. The first bit of a byte is its most significant. Memory
- * is written in whole sectors of 32 bytes, because ECC memory must read a sector before a
- * partial write.
+ * Writer of the decoded bits of a parallel block. The bits arrive in groups of
+ * consecutive stages, the last group first. The first bit of a byte is its most
+ * significant. Memory is written in whole sectors of 32 bytes where possible, because ECC
+ * memory must read a sector before a partial write.
  */
 class bit_writer
 {
@@ -101,8 +102,8 @@ public:
     }
 
     //! Adds the bits of consecutive stages. The lowest bit belongs to stage \p position,
-    //! counted from the first decoded bit. Bits before that one, and from number `count`
-    //! on, are not written.
+    //! counted from the first stage to write. Bits of stages below 0, and from stage
+    //! `count` on, are not written.
     __device__ void put(int position, std::uint32_t bits)
     {
         const int word = position >> 5;
@@ -122,7 +123,7 @@ public:
     }
 
 private:
-    static constexpr unsigned sector = 8; // words
+    static constexpr unsigned sector = 8; // number of words per sector
 
     __device__ void flush(int word)
     {
@@ -163,10 +164,11 @@ private:
 
     std::uint32_t* d_out;
     std::uint32_t d_count;
-    // The lower half holds bits of word d_word, the upper half those of word d_word + 1.
+    // The lower half holds bits of output word d_word, the upper half bits of the next
+    // one.
     std::uint64_t d_bits = 0;
     int d_word;
-    // The word that was flushed last, and the words after it in memory.
+    // The output word that was flushed last, and the seven words after it in memory.
     std::uint32_t d_sector[sector] = {};
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend. Each slot has a CUDA stream and device memory of its own. */
+/* The CUDA backend: device memory, the order of copies and kernels, and the batch size.
+ * Each slot has its own CUDA stream and device memory. */
 
 #include "kernels.h"
 #include "viterbi/stream/traits.h"
@@ -173,10 +174,10 @@ private:
     const std::unique_ptr<launch_plan> d_launch;
 };
 
-// Returns the bytes of pinned memory of all slots together. The time to decode a batch is
-// at least that of one block. So batches of long blocks must be larger to keep the bus
-// busy with three slots. For K=7 at rate 3/4 the result is 160 MiB, as chosen in
-// docs/decisions/2026-11-23-copies-to-a-device.md.
+// Returns the number of bytes of pinned memory for all slots together. A batch takes at
+// least the time to decode one parallel block. So batches of long blocks must be larger
+// to keep the bus busy with three slots. For K=7 at rate 3/4 the result is 160 MiB, as
+// chosen in docs/decisions/2026-11-23-copies-to-a-device.md.
 std::size_t host_bytes(const setup& s)
 {
     // Stages in the default window of K=7 at rate 1/2.
@@ -187,15 +188,16 @@ std::size_t host_bytes(const setup& s)
 
 } // namespace
 
-// Returns the number of parallel blocks per batch for which the slots fit both
-// host_bytes() and a quarter of the device's free memory.
+// Returns the default number of parallel blocks per batch, at least those of one work
+// item. All slots together fit host_bytes() and a quarter of the device's free memory.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     select(device);
     const auto host = s.limits(batch_granularity(s));
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "device memory");
-    // Borrowed floats stay in the caller's ring, so a slot may hold twice as many blocks.
+    // Floats that are borrowed stay in the caller's ring buffer, so the slots may hold
+    // twice as many blocks.
     const auto by_host = host_bytes(s) / slots * (s.floats ? 2 : 1) /
                          (host.input_bytes * s.caller_factor() + host.output_bytes);
     const auto by_device =
@@ -203,7 +205,8 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         cuda_viterbi::device_bytes(s, *make_launch_plan(s), 64 * batch_granularity(s)) *
         64;
     const auto work_items = std::max<std::size_t>(1, std::min(by_host, by_device));
-    // Rounds large batches down to whole thread blocks, which decode 32 pairs.
+    // Batches of more than 1024 blocks are rounded down to a multiple of 64 work items,
+    // because a thread block decodes 32 pairs.
     return work_items * batch_granularity(s) > 1024
                ? work_items / 64 * 64 * batch_granularity(s)
                : work_items * batch_granularity(s);

@@ -91,8 +91,8 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the kernel that is compiled for these numbers, or else the generic kernel
-    // for the number of outputs.
+    // Returns the forward kernel that is compiled for these numbers, or else the forward
+    // kernel for all codes with this number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,
@@ -136,9 +136,9 @@ private:
     const output_order d_order;
 };
 
-// Launch plan that keeps path metrics in registers. Large batches use 2^Wide threads per
-// pair of blocks. Small batches use 2^Narrow threads per pair and the fused kernel, which
-// this class calls narrow.
+// Launch plan with path metrics in registers. Large batches use 2^Wide threads per pair
+// of blocks, and two kernels (called wide here). Small batches use 2^Narrow threads per
+// pair, and the fused kernel (called narrow).
 template <class Code, unsigned Wide, unsigned Narrow>
 class registers : public launch_plan
 {
@@ -235,10 +235,10 @@ private:
     using wide = wide_trellis<Code, Wide>;
     using narrow = register_trellis<Code, Narrow>;
 
-    // Largest grid for the narrow kernel, in multiples of the thread blocks that are
-    // resident at once. In bench/results/viterbi/viterbi-table3-h200.json the narrow
-    // kernel is faster than the wide kernels up to one multiple (0.09 instead of 0.15 ms
-    // per batch), and at two multiples its time is within 10 % of theirs.
+    // Largest grid for the narrow kernel, in multiples of the number of thread blocks
+    // that are resident at once. In bench/results/viterbi/viterbi-table3-h200.json the
+    // narrow kernel is faster than the wide kernels up to one multiple (0.09 instead of
+    // 0.15 ms per batch), and at two multiples its time is within 10 % of theirs.
     static constexpr std::size_t narrow_rounds = 2;
 
     template <class Input, bool Frames>
@@ -247,9 +247,9 @@ private:
         return fused_registers<Code, Narrow, Input, Frames>;
     }
 
-    // Returns the forward kernel. With one thread per pair and direct input, it is
-    // compiled for each inversion of the outputs, because a test at run time would cost
-    // instructions in every stage.
+    // Returns the wide forward kernel. With one thread per pair and direct input, there
+    // is a kernel for each mask of inverted outputs, because a test at run time would
+    // cost instructions at every stage.
     template <class Input, bool Frames>
     static auto forward([[maybe_unused]] unsigned inverted)
     {
@@ -301,8 +301,8 @@ private:
             mark("traceback");
             return;
         }
-        // The warps of a large thread block share fetched instructions, but every
-        // multiprocessor needs at least one thread block.
+        // The warps of a large thread block share fetched instructions. Smaller
+        // thread blocks are used if large ones would be too few for all multiprocessors.
         const auto all = std::size_t(g.pairs) << Wide;
         unsigned threads = wide_threads;
         while (threads > register_threads && all < std::size_t(threads) * d_processors) {
@@ -322,7 +322,7 @@ private:
     int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
-    std::size_t d_round = 0; // resident thread blocks of the narrow kernel on the device
+    std::size_t d_round = 0; // number of resident thread blocks of the narrow kernel
     bool d_narrow_fits;
 };
 
@@ -445,7 +445,7 @@ __global__ void rotate_pairs(phase_rotation t, std::uint32_t* values, std::size_
         return;
     }
     std::uint32_t v = values[word];
-    const auto left = count - 4 * word; // values after the last one become erasures
+    const auto left = count - 4 * word; // bytes after the last value become erasures
     v &= left >= 4 ? ~0u : (1u << 8 * left) - 1;
     v = __vmaxs4(t.exchanged ? __byte_perm(v, 0, 0x2301) : v, 0x81818181u);
     const std::uint32_t changed =

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The launch interface of the CUDA kernels. */
+/* The launch interface of the CUDA kernels. The decoding kernels work on pairs of
+ * parallel blocks: a 32-bit word holds a 16-bit path metric of each block of a pair. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
 #define INCLUDED_GPUFEC_VITERBI_CUDA_KERNELS_H
@@ -15,7 +16,8 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! The order in which a kernel expects a code's outputs, and their inversion.
+//! The order in which a kernel expects the outputs of a code, and which outputs are
+//! inverted.
 struct output_order {
     //! Index of the code's output that becomes the kernel's output r.
     std::uint8_t source[conv_code::max_outputs];
@@ -36,8 +38,8 @@ struct batch_geometry {
     //! Number of pairs of parallel blocks, rounded up to a multiple of 32 (a warp).
     std::uint32_t pairs;
 
-    //! Returns the window of block \p block of the batch. \p frame receives the index of
-    //! its frame in the batch, 0 for a stream.
+    //! Returns the window of parallel block \p block of the batch. \p frame receives the
+    //! index of the block's frame in the batch, 0 for a stream.
     __host__ __device__ block_window window(std::uint32_t block,
                                             std::uint32_t& frame) const
     {
@@ -51,10 +53,11 @@ struct batch_geometry {
 };
 
 /*
- * Returns the number of words that hold the prepared soft values of one stage of a pair
- * of blocks. Word i of stage s is at soft[(s · words + i) · pairs + pair]. Its bytes
- * hold, from the lowest: output 2i of the first and of the second block, then output 2i+1
- * of both. The outputs are in the kernel's order, and none is inverted.
+ * Returns the number of words that hold the soft values of one stage of a pair of blocks
+ * after prepare(). Word i of stage s is at soft[(s · words + i) · pairs + pair]. The
+ * bytes of the word hold, from the lowest: output 2i of the first and of the second
+ * block, then output 2i+1 of both. The outputs are in the kernel's order, and none is
+ * inverted.
  */
 __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 {
@@ -63,10 +66,10 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 
 //! The device memory of one slot.
 struct device_buffers {
-    const std::byte* input;
-    std::uint32_t* soft;
-    std::uint32_t* survivors;
-    std::byte* output;
+    const std::byte* input;   //!< soft values as int8, or packed4
+    std::uint32_t* soft;      //!< words as soft_words() describes
+    std::uint32_t* survivors; //!< survivor_words() words per pair of blocks
+    std::byte* output;        //!< packed bits, most significant first
 };
 
 //! The kernels chosen for a setup, and their launch.
@@ -76,7 +79,7 @@ public:
     virtual ~launch_plan() = default;
     //! Returns the order of outputs that the kernels expect.
     virtual output_order order() const = 0;
-    //! Returns the number of survivor words per pair of blocks.
+    //! Returns the number of 32-bit words of survivors per pair of blocks.
     virtual std::size_t survivor_words(const block_layout& plan) const = 0;
     //! Enqueues the kernels that decode a batch. Calls \p mark with "prepare", "forward"
     //! and "traceback" in this order, even if one kernel does several of these steps.
@@ -86,8 +89,8 @@ public:
                         const cuda::marker& mark) const = 0;
 };
 
-//! Enqueues the conversion of \p count floats to int8 with the job's scales. The
-//! functions below also only enqueue their work on \p stream.
+//! Converts \p count floats to int8 with the job's scales. Like the following launch
+//! functions, it only enqueues the work on \p stream.
 void launch_quantise(const job& job,
                      const float* floats,
                      std::size_t count,

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The decoder of Peng, Liu, Hou and Zhao (2016) for any code: a forward kernel, in which
- * each warp computes the butterflies of a group, and a traceback kernel.
+ * warps compute groups of butterflies, and a traceback kernel.
  *
- * The butterflies of a group have the same output words, so that a warp computes only
- * four branch metrics per stage and group (the paper's α, β, γ, θ). A thread decodes a
- * pair of parallel blocks, and a thread block decodes 32 pairs. Path metrics are in
- * shared memory. Unlike in the paper, their low bits hold decisions, as on the CPU;
- * cpu/kernels.cc proves that their range suffices. After each strip of H stages, the
- * decisions are moved to survivors[(strip · words + word) · pairs + pair]. The first
- * block of the pair has the lower half of the word, the second block the upper half. */
+ * The butterflies of a group have the same output words, so that four branch metrics per
+ * stage suffice for a group (the paper's α, β, γ, θ). A warp computes chunks of up to 16
+ * butterflies of a group (model/pbvd_layout.h). A thread block decodes 32 pairs of
+ * parallel blocks, and lane i of each warp works on pair i. Path metrics are in shared
+ * memory. Unlike in the paper, the H low bits of a path metric hold decisions, as on the
+ * CPU; cpu/kernels.cc proves that the remaining range suffices. After each strip of H
+ * stages, the decisions are moved to survivors[(strip · words + word) · pairs + pair].
+ * The first block of the pair has the lower half of the word, the second the upper half.
+ */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PBVD_CUH
@@ -21,13 +23,13 @@
 namespace gr::gpufec::viterbi {
 namespace device {
 
-//! Returns the bytes of shared memory per thread block of the forward kernel.
+//! Returns the number of bytes of shared memory per thread block of the forward kernel.
 inline std::size_t pbvd_shared_bytes(const pbvd_layout& l)
 {
     return (2 * l.states + l.warps) * 32 * sizeof(std::uint32_t);
 }
 
-//! Words that hold the soft values of a strip of H stages with R outputs.
+//! Words, as soft_words() describes, of the soft values of H stages with R outputs.
 template <unsigned H, unsigned R>
 using strip_soft = std::uint32_t[H][(R + 1) / 2];
 
@@ -56,8 +58,8 @@ __device__ inline void load_strip(strip_soft<H, R>& s,
 //! The branch metrics of one stage, shifted left by the H bits of the decisions.
 template <unsigned H, unsigned R>
 struct stage_costs {
-    //! The soft value of each output, which is the branch metric of a 1 minus that of a
-    //! 0.
+    //! Soft value of each output: the branch metric of bit 1 minus the branch metric of
+    //! bit 0.
     std::uint32_t value[R];
     std::uint32_t base; //!< branch metric of the all-zero word
 
@@ -87,9 +89,9 @@ struct stage_costs {
 
 /*
  * Forward kernel: computes path metrics and survivors of 32 pairs of blocks per thread
- * block. Thread block: (32, warps). Dynamic shared memory: pbvd_shared_bytes(). N is the
- * number of states and C the number of butterflies per warp if the kernel is compiled for
- * a code; otherwise both are 0.
+ * block. Grid: pairs / 32. Thread block: (32, warps). Dynamic shared memory:
+ * pbvd_shared_bytes(). H: stages per strip. R: outputs. N and C: number of states, and of
+ * butterflies per warp, if the kernel is compiled for a code; otherwise both are 0.
  */
 template <unsigned H, unsigned R, unsigned N, unsigned C>
 __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
@@ -106,8 +108,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     // Stage t of a strip reads buffer t % 2. H is even, so the next strip starts with
     // buffer 0 too.
     const auto metrics = [&](unsigned t) { return shared + lane + t % 2 * states * 32; };
-    // The smallest path metrics that each warp finds in a strip: a word per warp and
-    // lane.
+    // The smallest path metrics that each warp finds at the end of a strip: one word per
+    // warp and lane.
     std::uint32_t* const least = shared + lane + 2 * states * 32;
     soft += pair;
     survivors += pair;
@@ -128,8 +130,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
     __syncthreads();
 
     const bool frames = !g.plan.streaming() && g.plan.ends != termination::tailbiting;
-    // Before stage K−1 of a frame, some states cannot be reached from state 0. In these
-    // first strips the path metrics are clamped.
+    // Before stage K−1 of a frame, some states cannot be reached from state 0. Until all
+    // can be reached, path metrics are clamped after each strip.
     const unsigned settled = frames ? (l.memory + H - 1) / H + 1 : 0;
     const auto most = both((l.spread + 1) << H);
 
@@ -168,7 +170,8 @@ __global__ void pbvd_forward(const __grid_constant__ batch_geometry g,
             auto* const next = metrics(t + 1);
             stage_costs<H, R> costs(values[t]);
             // Subtracts the smallest path metric of the previous strip from all path
-            // metrics. One subtraction suffices, because each of them includes the base.
+            // metrics. One subtraction suffices, because every branch metric includes the
+            // base.
             costs.base = __vsub2(costs.base, lowest);
             lowest = 0;
             const auto taken = both(1u << t);

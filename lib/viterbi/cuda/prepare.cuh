@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that prepares soft values. It unpacks, depunctures and transposes them, so
+/* The kernel that prepares soft values: it unpacks, depunctures and transposes them, so
  * that the loads of a warp in the forward kernels are coalesced. A thread block prepares
- * a tile of 64 parallel blocks and 64 stages in shared memory. */
+ * a tile of 64 parallel blocks and 64 stages in shared memory. A row of the tile belongs
+ * to one parallel block. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_PREPARE_CUH
@@ -14,15 +15,15 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 constexpr unsigned prepare_threads = 256;
-constexpr unsigned prepare_blocks = 64; // parallel blocks of a tile
-constexpr unsigned prepare_stages = 64; // stages of a tile
+constexpr unsigned prepare_blocks = 64; // parallel blocks per tile
+constexpr unsigned prepare_stages = 64; // stages per tile
 
 /*
  * Returns the size in bytes of a row of the tile. A row holds the soft values of one
- * parallel block as they were sent. It begins with the puncturing period of its first
- * stage, or a little earlier, because input is copied in whole words. Its last byte is an
- * erasure, which is read for punctured outputs. A row has an odd number of words, so that
- * a warp reads a column without bank conflicts.
+ * parallel block as they were sent. The row begins with the puncturing period of its
+ * first stage, or up to seven values earlier, because input is copied in whole words. The
+ * last byte is an erasure, which is read for punctured outputs. A row has an odd number
+ * of words, so that a warp reads a column without bank conflicts.
  */
 __host__ __device__ inline unsigned prepare_row_bytes(const value_map& map)
 {
@@ -44,15 +45,16 @@ inline unsigned prepare_shared_bytes(const value_map& map)
 //! The source of a row of the tile.
 struct prepare_row {
     const std::uint32_t* words; //!< input words; the first word holds the first value
-    //! Range of the values that exist, counted from the beginning of the first word.
+    //! Range of the values that are in the input, counted from the first word's
+    //! beginning.
     int begin, end;
-    //! Offset of the row's first value from the beginning of the first word.
+    //! Index of the row's first value, counted from the first word's beginning.
     std::uint8_t skew;
-    std::uint8_t phase; //!< stage of the puncturing period at which the tile begins
+    std::uint8_t phase; //!< the tile's first stage, as a stage of the puncturing period
 };
 
-//! Returns the source of the row for block \p block of the batch. The row begins with
-//! stage \p first_stage of the block's window.
+//! Returns the source of the row for parallel block \p block of the batch. The tile
+//! begins with stage \p first_stage of the block's window.
 __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
                                                const std::byte* input,
                                                std::uint32_t block,
@@ -94,7 +96,7 @@ __device__ inline prepare_row make_prepare_row(const batch_geometry& g,
 //! Unpacks eight values of 4 bits, the first in the high nibble of the first byte.
 __device__ inline uint2 unpacked(std::uint32_t word)
 {
-    // Extends the values in the high nibbles of four bytes to whole bytes; −8 becomes −7.
+    // Extends the values in the high nibbles of four bytes to int8; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
         // 0xf0 in the bytes of negative values
@@ -128,8 +130,8 @@ __device__ inline void prepare_sent_values(const batch_geometry& g,
             if (first >= r.begin && first + per_word <= r.end) {
                 word[k] = r.words[i];
             } else {
-                // At the edges of the input, copies only valid values, one byte or nibble
-                // at a time.
+                // At the edges of the input, only the values that exist are copied, one
+                // byte or nibble at a time.
                 for (int v = 0; v < per_word; ++v) {
                     if (first + v >= r.begin && first + v < r.end) {
                         const auto* const bytes =
@@ -168,8 +170,8 @@ __device__ inline int soft_at(const std::byte* base, unsigned index, bool packed
     return v < -7 ? -7 : v;
 }
 
-//! Fills the tile for tail-biting frames with depunctured values; stages wrap around the
-//! end of the frame.
+//! Fills the tile for tail-biting frames with depunctured values. The stages continue at
+//! the frame's beginning after its end.
 __device__ inline void prepare_circular_values(const batch_geometry& g,
                                                const std::byte* input,
                                                unsigned first_stage,

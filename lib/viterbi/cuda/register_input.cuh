@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the register kernels. A thread loads the soft values of a pair of blocks, four
- * stages at a time, and unpacks them to words of two 16-bit values. The first block of
- * the pair has the lower half. */
+/* Input of the register kernels. A thread loads the soft values of a pair of parallel
+ * blocks, four stages (a strip) at a time, and unpacks them to words of two 16-bit
+ * values. The first block of the pair has the lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
@@ -35,7 +35,8 @@ public:
     {
     }
 
-    //! Loads the values of the four stages from \p stage on.
+    //! Loads the values of the four stages from \p stage on. Stages outside the window
+    //! have erasures.
     __device__ strip load(int stage) const
     {
         strip loaded;
@@ -68,8 +69,9 @@ private:
     const int d_window;
 };
 
-//! Input of a stream as it was received: int8 values of an unpunctured code with two
-//! outputs, which can be read in aligned words of 8 bytes. It has the same functions.
+//! Input of a stream without prepare(): int8 values, as received, of an unpunctured code
+//! with two outputs, which can be read in aligned words of 8 bytes. The functions are
+//! those of prepared_input.
 class direct_input
 {
 public:
@@ -86,8 +88,8 @@ public:
     direct_input(const batch_geometry& g, const void* input, std::uint32_t pair)
         : d_window(g.plan.window)
     {
-        // Selects one byte per block and extends its sign, for either order of the
-        // outputs.
+        // The selectors take one byte per block and extend its sign, for either order of
+        // the two outputs.
         d_select[0] = g.order.source[0] == 1 ? 0xd591 : 0xc480;
         d_select[1] = d_select[0] + 0x2222;
 #pragma unroll
@@ -136,7 +138,8 @@ public:
     }
 
 private:
-    // Loads four values at an edge of the stream or the window; missing ones are erased.
+    // Loads four values at an edge of the stream or the window. Missing values become
+    // erasures.
     __device__ __noinline__ std::uint32_t edge(unsigned k, int first) const
     {
         std::uint32_t word = 0;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The kernels with all path metrics in registers, for the codes of common standards: a
- * forward and a traceback kernel for many parallel blocks, and a fused kernel for few. */
+ * forward and a traceback kernel for many parallel blocks, and a kernel that does both
+ * (fused) for few. register_trellis.cuh defines lane, strip and round; LB is the binary
+ * logarithm of the number of lanes per pair. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_KERNEL_CUH
@@ -15,8 +17,8 @@ namespace gr::gpufec::viterbi {
 namespace device {
 
 /*
- * Computes path metrics and survivors of the windows of a pair of blocks. Frames tells
- * whether windows may start in state 0, because that requires a test at each stage.
+ * Computes path metrics and survivors of the windows of a pair of blocks. If Frames is
+ * set, windows may start in state 0, which requires a test at each stage.
  */
 template <class Trellis, class Input, bool Frames, class Survivors>
 __device__ inline void register_forward(const batch_geometry& g,
@@ -38,8 +40,8 @@ __device__ inline void register_forward(const batch_geometry& g,
 
     const unsigned rounds = (g.plan.window + Trellis::round - 1) / Trellis::round;
     int stage = int(g.plan.window) - int(rounds * Trellis::round);
-    // If several lanes share a trellis, few warps run. So they load values a whole round
-    // ahead to hide memory latency.
+    // If several lanes share a trellis, few warps run, and each loads values a whole
+    // round ahead to hide memory latency.
     constexpr unsigned depth = Trellis::lanes > 1 ? Trellis::strips : 1;
     typename Input::strip ahead[depth];
     repeat<depth>([&](auto index) {
@@ -74,7 +76,8 @@ template <class Trellis>
 class traced_path
 {
 public:
-    //! Writes nothing if \p block is after the last block of the batch.
+    //! Prepares the traceback of block \p block of the batch. Nothing is written if the
+    //! batch has no such block.
     __device__
     traced_path(const batch_geometry& g, std::uint32_t block, std::byte* output)
         : d_writer(nullptr, 0)
@@ -96,8 +99,8 @@ public:
     //! Returns whether bits remain to be written.
     __device__ bool more() const { return d_first + 4 > 0; }
 
-    //! Traces back strip number \p i of its round. \p load(word, lane) returns a survivor
-    //! word of the strip.
+    //! Traces back a strip, which is strip \p i of its round. \p load(word, lane) returns
+    //! a survivor word of the strip.
     template <class Load>
     __device__ void step(unsigned i, Load&& load)
     {
@@ -123,12 +126,12 @@ constexpr unsigned register_threads = 128; // largest thread block of the fused 
 constexpr unsigned wide_threads = 512;
 
 //! The trellis for many blocks: 64 states per thread. If one thread has all states (LB is
-//! 0), the code is unrolled over one strip only, because moving the states back after
-//! each strip costs less than missing the instruction cache.
+//! 0), the loop is unrolled over one strip only, and the states are moved back after each
+//! strip. This costs less than an unrolled round that misses the instruction cache.
 template <class Code, unsigned LB, unsigned Inverted = 0>
 using wide_trellis = register_trellis<Code, LB, LB == 0, Inverted>;
 
-//! Survivors of a thread in device memory: [warp][strip][word][thread of the warp].
+//! The survivors of a thread in device memory, [warp][strip][word][thread of the warp].
 struct global_survivors {
     std::uint32_t* base; // first survivor word of the thread
     __device__ std::uint32_t& at(unsigned strip, unsigned words, unsigned i) const
@@ -136,7 +139,7 @@ struct global_survivors {
         return base[strip * words * 32 + i * 32];
     }
 
-    //! Returns the offset of \p thread's survivors.
+    //! Returns the index of the first survivor word of thread \p thread of the grid.
     template <class Trellis>
     __device__ static std::size_t offset(const batch_geometry& g, std::uint32_t thread)
     {
@@ -167,8 +170,9 @@ __global__ void __launch_bounds__(wide_threads)
 }
 
 /*
- * Ring in shared memory to which the survivors of a warp's 32 pairs are prefetched, the
- * last strip first. Without it the traceback would wait for device memory at each strip.
+ * Ring buffer in shared memory to which the survivors of a warp's 32 pairs are
+ * prefetched, the last strip first. Without prefetching, the traceback would wait for
+ * device memory at each strip.
  */
 template <class Trellis>
 class survivor_ring
@@ -177,7 +181,7 @@ public:
     // Number of warps of the forward kernel that decode 32 pairs.
     static constexpr unsigned warps = Trellis::lanes;
     static constexpr unsigned strip_words = Trellis::words * 32 * warps;
-    static constexpr unsigned depth = 6; // strips
+    static constexpr unsigned depth = 6; // number of strips in the ring
 
     //! \p ring: depth × strip_words words of shared memory that belong to this warp.
     __device__ survivor_ring(const batch_geometry& g,
@@ -197,8 +201,8 @@ public:
         }
     }
 
-    //! Moves on to the strip before the current one if any lane sets \p more, and returns
-    //! whether it did. All lanes of the warp must call this function.
+    //! Makes the strip before the current one the current strip if any lane sets \p more.
+    //! Returns whether a lane did. All lanes of the warp must call this function.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {
@@ -208,7 +212,7 @@ public:
         __pipeline_wait_prior(depth - 2);
         __syncwarp();
         d_current = d_current == depth - 1 ? 0 : d_current + 1;
-        // Overwrites the strip that has been traced back, which no lane reads any more.
+        // Overwrites the strip that has been traced back, which no lane will read again.
         copy_next();
         return true;
     }
@@ -223,7 +227,7 @@ public:
     }
 
 private:
-    static constexpr unsigned piece = 4; // number of words that each lane copies per step
+    static constexpr unsigned piece = 4; // number of words per asynchronous copy
     static constexpr unsigned warp_words = Trellis::words * 32;
 
     __device__ void copy_next()
@@ -254,7 +258,7 @@ private:
     unsigned d_current = depth - 1;
 };
 
-//! Traceback kernel for many blocks: each lane traces back a pair.
+//! Traceback kernel for many blocks: each thread traces back the two blocks of a pair.
 template <class Code, unsigned LB>
 __global__ void __launch_bounds__(32)
     traceback_registers(const __grid_constant__ batch_geometry g,
@@ -290,7 +294,7 @@ __global__ void __launch_bounds__(32)
     second.finish();
 }
 
-//! Survivors of a thread in shared memory: [strip][word][thread of the thread block].
+//! The survivors of a thread in shared memory, [strip][word][thread of the thread block].
 struct shared_survivors {
     std::uint32_t* base; // first survivor word of the thread
     unsigned row;        // threads per thread block
@@ -300,6 +304,7 @@ struct shared_survivors {
     }
 };
 
+//! Returns the number of bytes of shared memory per thread block of the fused kernel.
 template <class Code, unsigned LB>
 std::size_t fused_shared_bytes(const block_layout& plan, unsigned threads)
 {

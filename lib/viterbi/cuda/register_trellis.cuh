@@ -3,19 +3,20 @@
 
 /* The add-compare-select of a trellis with all path metrics in registers.
  *
- * 2^LB neighbouring lanes decode a pair of parallel blocks. Their registers hold the
- * path metrics of N = 2^(K−1) states, and butterflies are computed in place, as in a fast
- * Fourier transform. A location consists of the lane (high bits) and the register index
- * (low bits). At stage T, state s is at location rotl^T(s), which is s rotated left by T
- * bits, and the two states of a butterfly differ in bit T of the location. If that is a
- * bit of the register index, a thread computes the butterfly alone. If it is a bit of the
- * lane, two lanes exchange their states and each computes one result. After some stages,
- * a round, the permutation is the identity again. The loop is unrolled over a round, so
- * that register indices are constants and the permutation costs nothing.
+ * 2^LB neighbouring lanes decode a pair of parallel blocks. The registers of these lanes
+ * hold the path metrics of N = 2^(K−1) states, and butterflies are computed in place, as
+ * in a fast Fourier transform. A location is a register of a lane; its number consists of
+ * the lane (high bits) and the register index (low bits). At stage T, state s is at
+ * location rotl^T(s), which is s rotated left by T bits, and the two states of a
+ * butterfly differ in bit T of the location, modulo K−1. If that is a bit of the register
+ * index, a thread computes the butterfly alone. If that is a bit of the lane, two lanes
+ * exchange their states and each computes one result. A round is the number of stages
+ * after which the permutation is the identity again. The loop is unrolled over a round,
+ * so that register indices are constants and the permutation costs nothing.
  *
  * Output words are linear in the state. So the lane's part of the state, like an inverted
- * output, only exchanges the branch metrics of a 0 and a 1. The low H = 4 bits of path
- * metrics hold decisions, as on the CPU; cpu/kernels.cc proves that the range suffices.
+ * output, only exchanges the branch metrics of a 0 and a 1. The H = 4 low bits of a path
+ * metric hold decisions, as on the CPU; cpu/kernels.cc proves that the range suffices.
  *
  * A pair has N/4 survivor words per strip of H stages. Word i of lane l holds the
  * decisions of registers 4i … 4i+3, 4 bits each. The first block of the pair has the
@@ -78,10 +79,10 @@ __device__ inline void repeat(Action&& action)
 }
 
 /*
- * The path metrics of a pair of blocks, or a lane's part of them. If Moves is set, a
- * round is one strip, and path metrics are moved back to their registers after each
- * round. Inverted: mask of inverted outputs (output_order::inverted) if one lane has all
- * states.
+ * The path metrics of a pair of blocks, or a lane's part of the metrics. If Moves is set,
+ * a round is one strip of H stages, and path metrics are moved back to the registers of
+ * their states after each round. Inverted: mask of inverted outputs
+ * (output_order::inverted) if one lane has all states, otherwise 0.
  */
 template <class Code, unsigned LB, bool Moves = false, unsigned Inverted = 0>
 class register_trellis
@@ -92,12 +93,13 @@ public:
     static constexpr unsigned lanes = 1u << LB;
     static constexpr unsigned registers = Code::states / lanes;
     static constexpr unsigned register_bits = memory - LB;
-    static constexpr unsigned words = registers / 4; // survivors, per strip and thread
+    // Number of survivor words per strip and thread.
+    static constexpr unsigned words = registers / 4;
     static constexpr unsigned R = Code::outputs;
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
-    //! Number of stages after which a strip begins and the permutation is the identity
-    //! (or end_round() undoes it, if Moves is set).
+    //! Number of stages per round: whole strips after which the permutation is the
+    //! identity, or, if Moves is set, one strip after which end_round() undoes it.
     static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory
@@ -113,7 +115,8 @@ public:
         return (s << by | s >> (memory - by)) & (Code::states - 1);
     }
 
-    //! \p inverted: mask of inverted outputs if several lanes share the states.
+    //! \p inverted: mask of inverted outputs if several lanes share the states; not used
+    //! otherwise.
     __device__ register_trellis(unsigned lane, unsigned inverted) : d_lane(lane)
     {
         // Stores, for each stage T modulo K−1, the mask of outputs that are inverted by
@@ -142,7 +145,7 @@ public:
         }
     }
 
-    //! Computes a stage; T counts from the beginning of a round.
+    //! Computes stage T of a round from the soft values of its outputs.
     template <unsigned T>
     __device__ void stage(const std::uint32_t (&value)[R])
     {
@@ -159,7 +162,7 @@ public:
                 second[w] = cost[w] * 16 + taken;
             }
             repeat<registers / 2>([&](auto butterfly) {
-                // Register r has 0 in bit `bit`; `state` is the even state that it holds.
+                // Bit `bit` of r is 0, and `state` is the even state in register r.
                 constexpr unsigned n = decltype(butterfly)::value;
                 constexpr unsigned r = (n >> bit << (bit + 1)) | (n & ((1u << bit) - 1));
                 constexpr unsigned state = rotated(r, memory - bit);
@@ -187,7 +190,7 @@ public:
             repeat<registers>([&](auto index) {
                 constexpr unsigned r = decltype(index)::value;
                 constexpr unsigned state = rotated(r, memory - bit);
-                // The partner lane holds the state that differs in the oldest bit, bit 0.
+                // The partner lane has the state that differs in the oldest bit, bit 0.
                 constexpr unsigned own = Code::word(state, 0),
                                    others = Code::word(state ^ 1, 0);
                 const auto other = __shfl_xor_sync(0xffffffffu, d_metric[r], partner);
@@ -223,7 +226,7 @@ public:
             auto* const p = d_metric + 4 * i;
             std::uint32_t word;
             if constexpr (R > 2) {
-                // Uses multiplications, because branch metrics already occupy the
+                // Multiplications are used, because branch metrics already occupy the
                 // execution pipe for logical operations.
                 word = 0;
 #pragma unroll
@@ -245,10 +248,10 @@ public:
         }
     }
 
-    //! Subtracts the smallest path metric from all if the next strip might exceed the
-    //! range, or if \p always is set. The test reads one path metric only, because the
-    //! others differ from it by at most the spread. Metrics of states that cannot be
-    //! reached yet are clamped.
+    //! Subtracts the smallest path metric from all path metrics if one might exceed the
+    //! range in the next strip, or if \p always is set. The test reads one path metric
+    //! per lane, because the other metrics exceed it by at most the spread. Path metrics
+    //! are then clamped, which affects states that cannot be reached yet.
     __device__ void bring_down(bool always)
     {
         constexpr unsigned B = 127 * R;
@@ -275,7 +278,7 @@ public:
     }
 
 private:
-    // Combines the low nibble of each byte of a with the high one of b.
+    // Combines the low nibbles of the bytes of `a` with the high nibbles of those of `b`.
     __device__ static std::uint32_t select(std::uint32_t a, std::uint32_t b)
     {
         return (a & 0x0f0f0f0fu) | (b & 0xf0f0f0f0u);
@@ -289,9 +292,9 @@ private:
         return d;
     }
 
-    // Computes the branch metrics of all output words. The callers derive words from the
-    // register's part of the state alone. The lane's part inverts outputs (d_flips),
-    // which the branch metrics take into account.
+    // Computes the branch metrics of all output words. A caller derives the output word
+    // from the register's part of the state only. The lane's part inverts some outputs
+    // (d_flips), for which the branch metrics of 0 and 1 are exchanged here.
     template <unsigned T>
     __device__ void costs(const std::uint32_t (&value)[R], std::uint32_t* cost) const
     {
@@ -311,9 +314,8 @@ private:
                 }
             }
         } else {
-            // Begins with the word of ones, which contradicts all positive soft values.
-            // Each other branch metric follows from that of a word that differs in one
-            // bit.
+            // The first branch metric is that of the word that contradicts all positive
+            // soft values. The others follow from a word that differs in one bit.
             constexpr unsigned count = 1u << R, contradicted = count - 1 ^ Inverted;
             std::uint32_t sum = 0;
 #pragma unroll

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernel that counts sign errors. One warp per check of a lock re-encodes the last
- * 512 steps before the check. */
+/* The kernel that counts sign errors for the checks of a lock. One warp per check
+ * re-encodes up to 512 steps before the check. A step is that of class reencoder. */
 
 #include "kernels.h"
 #include <cuda_runtime.h>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// The decoded bits and soft values of a batch, with their first indices in the stream.
+// The decoded bits and soft values of a batch. first_stage and first_value are the stream
+// indices of the first bit and value, end_value that of the end of the values.
 struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;
@@ -25,9 +26,9 @@ struct count_arguments {
     sign_error_counts* to;
 };
 
-// Re-encodes one step and compares signs. Bit number `bit` of the batch is the oldest in
-// the shift register. The lower half of the result is the number of values that are not
-// erased, and the upper half the number of wrong signs.
+// Re-encodes one step and compares signs. Bit `bit` of the batch is the oldest bit in the
+// shift register at the step's first stage. The lower half of the result is the number of
+// values that are not erased, and the upper half the number of wrong signs.
 __device__ unsigned
 step_counts(const count_arguments& a, std::uint64_t bit, const std::int8_t* values)
 {
@@ -65,7 +66,7 @@ __global__ void make_sign_error_counts(count_arguments a)
         return;
     }
     const auto number = a.first_stage / a.plan.every + 1 + check;
-    const auto last = number * a.plan.every / a.plan.stages; // the step at the check
+    const auto last = number * a.plan.every / a.plan.stages; // end of the steps to count
     auto& to = a.to[check];
     unsigned sum = 0, from = 0;
     for (unsigned i = 0; i < sign_error_counts::sizes; ++i) {

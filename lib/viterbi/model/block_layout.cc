@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Chooses decision depth and length of parallel blocks, and checks their ranges. */
+/* Chooses decision depth and length of parallel blocks, checks the ranges of parameters,
+ * and finds the positions of soft values in a puncturing period. */
 
 #include "block_layout.h"
 #include "common/refuse.h"

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The division of a stream or a frame into parallel blocks, and the position of each
- * stage's soft values in the input. The reference and both backends share it.
+ * stage's soft values in the input. The reference and both backends share these.
  *
- * Parallel block b decodes D stages. It computes a window of W stages: the path metrics
- * settle in the L stages before the decoded ones, and the survivors merge in the L stages
- * after them (L is the decision depth). All path metrics of a window start equal, unless
- * a terminated or truncated frame begins there, in state 0. The traceback starts in state
- * 0 at the window's end. The windows are:
+ * Parallel block b decodes D stages, or fewer at the end of a frame. For this, the block
+ * computes a window of W stages: the path metrics settle in the L stages before the
+ * decoded ones, and the survivors merge in the L stages after the decoded ones (L is the
+ * decision depth). All path metrics of a window start equal, unless a terminated or
+ * truncated frame begins there, in state 0. The traceback starts in state 0 at
+ * the window's end. The windows are:
  *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
  *    erased stages connect every state to state 0 at no cost, so a traceback from state 0
  *    after the end of the stream reaches the best state at its end.
  *  - terminated: the same, shifted to lie inside the frame. The last window ends with the
  *    frame, in state 0.
- *  - truncated: as terminated. The frame is extended by K−1 erased stages.
+ *  - truncated: the same as terminated, but the frame is extended by K−1 erased stages.
  *  - tailbiting: [bD − L, bD + D + L) modulo the length of the frame. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_BLOCK_LAYOUT_H
@@ -29,12 +30,12 @@ namespace gr::gpufec::viterbi {
 //! The window of a parallel block, and the stages that it decodes.
 struct block_window {
     std::int64_t start;  //!< first stage, counted from the beginning of stream or frame
-    std::uint32_t lead;  //!< stages of the window before the first decoded one
-    std::uint32_t count; //!< decoded stages
+    std::uint32_t lead;  //!< number of stages before the first decoded one
+    std::uint32_t count; //!< number of decoded stages
     bool from_zero;      //!< starts in state 0, else with equal path metrics
 };
 
-//! The positions of a stage's soft values in the punctured sequence.
+//! The positions of the soft values of each stage in the punctured sequence.
 struct value_map {
     std::uint32_t period;
     std::uint32_t values_per_period;
@@ -42,7 +43,8 @@ struct value_map {
     //! [s·outputs + r]: position of output r of stage s in the period; −1: punctured.
     std::int16_t position[conv_code::max_period * conv_code::max_outputs];
 
-    //! Returns the index of the soft value of output \p r at \p stage; −1: punctured.
+    //! Returns the index of the soft value of output \p r at stage \p stage, or −1 if it
+    //! is punctured.
     GPUFEC_HOST_DEVICE std::int64_t operator()(std::uint64_t stage, unsigned r) const
     {
         const std::uint64_t whole = stage / period;
@@ -56,15 +58,16 @@ struct block_layout {
     termination ends;
     std::uint32_t decode_length; //!< D, a multiple of 32
     std::uint32_t overlap;       //!< L, the decision depth
-    std::uint32_t window;        //!< W, stages, the same for every block
+    std::uint32_t window;        //!< W, number of stages, the same for every block
 
-    // The following members are used for frames only.
-    std::uint32_t frame_bits;
-    //! Number of stages per frame. It includes the tail of K−1 stages, which is sent
-    //! (terminated) or erased (truncated).
+    // The following members describe frames. A stream uses only blocks_per_frame.
+
+    std::uint32_t frame_bits; //!< number of information bits per frame
+    //! Number of stages per frame, including a tail of K−1 stages unless frames are
+    //! tail-biting. The tail is sent (terminated) or erased (truncated).
     std::uint32_t frame_stages;
-    std::uint32_t frame_values;     //!< soft values received per frame
-    std::uint32_t blocks_per_frame; //!< blocks per frame; 1 in streaming mode
+    std::uint32_t frame_values;     //!< number of soft values received per frame
+    std::uint32_t blocks_per_frame; //!< 1 for a stream
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
 
@@ -87,8 +90,8 @@ struct block_layout {
     }
 };
 
-//! Returns the number of stages that are sent per frame: one per information bit, and
-//! K−1 for the tail of zeros if the frame is terminated.
+//! Returns the number of stages that are sent per frame: one per information bit, and, if
+//! frames are terminated, K−1 for the tail of zeros.
 std::uint32_t sent_stages(const conv_code& code, termination ends, unsigned frame_bits);
 
 /*!

@@ -13,14 +13,15 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief Correction of a rotation of the constellation, or of an exchange of I and Q.
  *
- * Received values 2i and 2i+1 are a pair, I and Q of a symbol. The code's soft value j is
- * received value j, or the other value of its pair if \p exchanged is set. Its sign is
- * changed if changed[j % 2] is set.
+ * Received values 2i and 2i+1 are a pair, I and Q of a symbol. Soft value j of the code
+ * is received value j, or the other value of the pair if \p exchanged is set. The sign of
+ * soft value j is changed if changed[j % 2] is set.
  */
 struct phase_rotation {
     bool exchanged = false;
     bool changed[2] = { false, false };
 
+    //! Returns whether the rotation changes any value.
     GPUFEC_HOST_DEVICE bool any() const { return exchanged || changed[0] || changed[1]; }
 };
 
@@ -28,21 +29,22 @@ struct phase_rotation {
  * \brief One batch of parallel blocks.
  *
  * Streaming: the input holds \p values soft values, and the first of them is value
- * \p first_value of the stream (packed4: in the high nibble). All other values of the
- * blocks are erased. The output has D/8 bytes per block. Frames: the input is whole
- * frames, one after the other; the output has frame_output_bytes() per frame.
+ * \p first_value of the stream (packed4: in the high nibble). Values of the blocks'
+ * windows that are not in the input are erased. The output has D/8 bytes per block.
+ * Frames: the input is whole frames, one after the other; the output has
+ * frame_output_bytes() per frame.
  */
 struct job {
     std::uint64_t first_block = 0; //!< streaming: index of the first block in the stream
     std::uint32_t blocks = 0;      //!< number of blocks, a multiple of blocks_per_frame
     std::uint64_t first_value = 0;
     std::uint64_t values = 0;
-    /*! The input is floats. They are scaled to int8: the first \p scaled_before values
-     *  by scale[0], the others by scale[1]. */
+    /*! Whether the input is floats, which are scaled to int8: the first \p scaled_before
+     * values by scale[0], the others by scale[1]. */
     bool floats = false;
     std::uint64_t scaled_before = 0;
     float scale[2] = { 1, 1 };
-    //! The input is offset binary: unsigned bytes in which 128 means 0.
+    //! Whether the input is offset binary: unsigned bytes in which 128 means 0.
     bool offset_binary = false;
     //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
@@ -50,7 +52,7 @@ struct job {
     //! the batch's status.
     bool error_counts = false;
 
-    //! Returns the number of checks of the lock that fall into the batch.
+    //! Returns the number of checks of a lock (phase search) in the batch.
     GPUFEC_HOST_DEVICE std::uint64_t checks(const check_plan& plan,
                                             std::uint32_t decode_length) const
     {
@@ -58,6 +60,7 @@ struct job {
                           (first_block + blocks) * decode_length);
     }
 
+    //! Returns the scale of the input's float \p index.
     GPUFEC_HOST_DEVICE float scale_of(std::uint64_t index) const
     {
         return scale[index >= scaled_before];

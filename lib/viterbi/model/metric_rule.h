@@ -1,18 +1,17 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Divides the 16 bits of a path metric between the metric and decisions, for the CPU and
- * for CUDA. */
+/* Divides a 16-bit word between a path metric and decisions, for the CPU and for CUDA. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_METRIC_RULE_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_METRIC_RULE_H
 
 namespace gr::gpufec::viterbi {
 
-//! Returns H, the number of low bits of a 16-bit path metric that hold decisions: 4 or 2.
-//! The decisions of H stages, a strip, collect there before they are stored. The other
-//! 16 − H bits must hold the spread of the path metrics at R outputs, (K−1)·127·R, and
-//! their growth over a strip, H·127·R.
+//! Returns H, the number of low bits that hold decisions: 4 or 2. The decisions of H
+//! stages, a strip, collect there before they are stored as survivors. The other 16 − H
+//! bits must hold the spread of the path metrics at R outputs, (K−1)·127·R, and their
+//! growth over a strip, H·127·R.
 constexpr unsigned metric_history(unsigned constraint_length, unsigned outputs)
 {
     return (constraint_length + 3) * outputs * 127 + 1 < 4096 ? 4 : 2;

@@ -43,7 +43,7 @@ pbvd_layout make_pbvd_layout(const conv_code& code, unsigned history)
                 l.position[members[i] + l.states / 2] = 2 * listed + 1;
                 ++listed;
             }
-            // Repeats the last butterfly to fill the survivor word. A repeated butterfly
+            // The last butterfly is repeated to fill the survivor word. A kernel then
             // stores the same path metrics again, which does no harm.
             for (; listed % per_word != 0; ++listed) {
                 l.butterfly[listed] = members[end - 1];

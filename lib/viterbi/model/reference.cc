@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference decoders. They favour clarity over speed: metrics have 64 bits, and all
+/* Reference decoders, which favour clarity over speed: metrics have 64 bits, and all
  * decisions are stored. */
 
 #include "reference.h"
@@ -26,8 +26,8 @@ public:
     {
     }
 
-    // Appends a stage. `soft` holds one value per output: positive means bit 0, and 0
-    // means erased.
+    // Appends a stage. `soft` holds one value per output. A positive value means bit 0,
+    // and 0 an erasure.
     void step(const std::vector<int>& soft)
     {
         const unsigned N = d_code.states();

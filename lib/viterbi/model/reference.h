@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference decoders: maximum likelihood over a whole sequence, and the bit-true model
- * of the parallel block-based decoder. */
+/* Reference decoders: maximum likelihood over a whole sequence, and the bit-true model of
+ * the backends, which decode parallel blocks. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_REFERENCE_H
@@ -20,12 +20,11 @@ namespace reference {
  * The path metric is the sum of |v| over all soft values v whose sign contradicts the
  * path's output. The path with the smallest metric wins. On a tie the even predecessor
  * survives, and of equally good states the one with the lowest index is chosen. −128
- * counts as −127. A tail-biting frame is decoded once for each of the 2^(K−1) states in
- * which it may begin, so use short frames.
+ * counts as −127. A tail-biting frame is decoded once for each of its 2^(K−1) possible
+ * initial states, so use short frames.
  *
- * \param values int8 soft values as sent (punctured), positive means bit 0; stages
- *        after their end are erased
- * \param bits information bits of the sequence
+ * \param values int8 soft values as sent (punctured), positive means bit 0; missing
+ * values at the end are erased \param bits number of information bits of the sequence
  * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
@@ -34,13 +33,13 @@ std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,
                                              std::size_t bits);
 
 /*!
- * \brief Decodes parallel blocks. This is the bit-true model of both backends.
+ * \brief Decodes parallel blocks; the bit-true model of both backends.
  *
  * Each block of \p plan is decoded independently and traced back from state 0. Path
  * metrics and tie-breaking are those of maximum_likelihood().
  *
  * \param values soft values of the stream, or of a whole number of frames
- * \param bits information bits of the stream; not used for frames
+ * \param bits number of information bits of the stream; not used for frames
  * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> parallel_blocks(const conv_code& code,

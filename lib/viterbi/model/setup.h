@@ -21,10 +21,10 @@ struct setup {
     conv_code code;
     block_layout plan;
     value_map map;
-    check_plan checks;          //!< when a lock is checked; for streams only
-    bool packed4;               //!< two values per byte, else int8
-    bool floats = false;        //!< the caller's format; slots hold int8
-    bool offset_binary = false; //!< the caller's format; slots hold int8
+    check_plan checks;   //!< the stages at which a lock is checked; for streams only
+    bool packed4;        //!< slots hold two values per byte, otherwise int8
+    bool floats = false; //!< the caller's items are floats; slots hold int8
+    bool offset_binary = false; //!< the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
 
     setup(const conv_code& c,
@@ -51,7 +51,8 @@ struct setup {
     //! Returns the bytes of output per frame, rounded up to whole 32-bit words.
     std::size_t frame_output_bytes() const { return (plan.frame_bits + 31) / 32 * 4; }
 
-    //! Returns the host memory that a batch of \p blocks parallel blocks needs.
+    //! Returns the sizes of a slot's host buffers for batches of \p blocks parallel
+    //! blocks.
     batch_limits limits(std::size_t blocks) const;
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion of soft values to int8, vectorised by VOLK if the build has it. */
+/* Conversion of a job's input to int8 soft values; floats are converted by VOLK if the
+ * build includes it. */
 
 #include "soft_input.h"
 #ifdef GPUFEC_VOLK

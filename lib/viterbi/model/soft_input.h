@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Conversion of a batch's input from each format to int8 soft values. */
+/* Conversion of input from each format to int8 soft values, and the phase rotation of
+ * int8 values. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SOFT_INPUT_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SOFT_INPUT_H
@@ -14,8 +15,9 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Returns soft value \p index of int8 or packed bytes (two values each, the first in the
-//! high nibble). A packed −8 becomes −7; an int8 of −128 is returned unchanged.
+//! Returns soft value \p index of int8 or packed4 input. A byte of packed4 has two
+//! values, the first in the high nibble. A packed −8 becomes −7; an int8 of −128 stays
+//! −128.
 inline std::int8_t soft_value(const std::byte* input, std::size_t index, bool packed4)
 {
     if (!packed4) {
@@ -34,8 +36,8 @@ inline std::int8_t soft_value(float x, float scale)
     return std::int8_t(std::lrint(std::clamp(scaled, -128.0f, 127.0f)));
 }
 
-//! Returns soft value \p index of a job's input of float, int8 or packed4, before the
-//! phase rotation.
+//! Returns soft value \p index of a job's input as int8, before the phase rotation. The
+//! format must not be offset binary.
 inline std::int8_t
 soft_value(const job& job, const std::byte* input, std::size_t index, bool packed4)
 {
@@ -71,7 +73,7 @@ inline void rotate_pairs(const phase_rotation& t,
     }
 }
 
-//! Unpacks \p n values of packed4 input to int8, from value \p first on. −8 becomes −7.
+//! Unpacks \p n values of packed4 input to int8, from index \p first on. −8 becomes −7.
 inline void
 unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* to)
 {
@@ -94,19 +96,19 @@ unpack4(const std::byte* input, std::size_t first, std::size_t n, std::int8_t* t
     }
 }
 
-//! Converts \p n floats to int8 like soft_value(), by VOLK if the build has it.
+//! Converts \p n floats to int8 like soft_value(), with VOLK if the build includes it.
 void convert(const float* from, float scale, std::byte* to, std::size_t n);
 
-//! Converts \p n of a job's \p floats to int8, from number \p first on, with the scales
-//! of the job.
+//! Converts \p n of a job's \p floats to int8, from index \p first on, with the scales of
+//! the job.
 void convert(const job& job,
              const float* floats,
              std::size_t first,
              std::size_t n,
              std::int8_t* to);
 
-//! Converts \p count values of a job's input in any format, from number \p first on, to
-//! int8, and applies the phase rotation. For a rotation, \p to needs space for two more
+//! Converts \p count values of a job's input, in any format, to int8, from index \p first
+//! on, and applies the phase rotation. For a rotation, \p to needs space for two more
 //! values, because whole pairs are converted.
 void read_steps(const job& job,
                 bool packed4,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads soft values under a phase hypothesis, and lists the hypotheses of a set of codes
- * that can be told apart. */
+ * that can be told apart. hypothesis.h defines stream value, code value and cycle. */
 
 #include "common/refuse.h"
 #include "hypothesis.h"
@@ -14,22 +14,23 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// The coded bit that a value of the stream represents under a hypothesis.
+// The coded bit that a stream value represents under a hypothesis.
 struct meaning {
     std::int64_t stage;
     unsigned polynomial;
     bool flipped; // includes the code's own inversion
 };
 
-// Returns what `count` values of a stream represent under a hypothesis. All hypotheses
-// are applied to the same values, so that their results can be compared.
+// Returns what stream values 0 to `count` − 1 represent under a hypothesis. The values
+// are the same for all hypotheses, so that the results can be compared.
 std::vector<meaning> meanings(const hypothesis& h, unsigned count)
 {
     constexpr unsigned margin = 4;
     const auto& code = h.code();
     std::vector<meaning> found(count, meaning{ 0, 0, false });
     const auto cycle = h.cycle();
-    // Starts one cycle early, because a hypothesis may use values before its place.
+    // Reading starts before stream value 0, so that the values before the first whole
+    // cycle get a meaning too.
     for (std::uint64_t j = 0; j < count + cycle + 2 * margin; ++j) {
         const auto at =
             std::int64_t(h.place()) + h.from(j) - std::int64_t(cycle) - margin;
@@ -49,8 +50,9 @@ std::vector<meaning> meanings(const hypothesis& h, unsigned count)
     return found;
 }
 
-// Returns whether the sign changes from `a` to `b` form a code sequence. Each value rules
-// out branches of the trellis; the changes form a code sequence if a path is left.
+// Returns whether the sign changes from `a` to `b` form a code sequence. Each sign
+// change, or its absence, rules out branches of the trellis. The changes form a code
+// sequence if a path through the trellis remains.
 bool is_sequence(const conv_code& code,
                  const std::vector<meaning>& a,
                  const std::vector<meaning>& b)
@@ -140,8 +142,7 @@ void hypothesis::read(const std::int8_t* values,
                       std::size_t count,
                       std::int8_t* out) const
 {
-    // The opposite of −128 does not fit an int8, so −128 counts as −127, as in the
-    // decoder.
+    // −128 counts as −127, because 128 does not fit an int8. The decoder does the same.
     const auto sign = [](std::int8_t v, int s) {
         return std::int8_t(std::max<int>(v, -127) * s);
     };
@@ -215,14 +216,14 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
     }
     std::vector<hypothesis> all;
     std::vector<std::vector<meaning>> known;
-    // For each group of equivalent hypotheses, what the values represent under each of
-    // them.
+    // For each group of equivalent hypotheses: what the stream values represent under
+    // each member.
     std::vector<std::vector<std::vector<meaning>>> signs;
     for (unsigned which = 0; which < codes.size(); ++which) {
         const auto& code = codes[which];
         const auto cycle = cycle_of(code);
-        // So many values are enough for is_sequence() to reject every difference that is
-        // not a code sequence.
+        // This number of stream values is enough for is_sequence() to reject every
+        // difference that is not a code sequence.
         const auto count =
             cycle * ((common + 24 * code.outputs() + cycle - 1) / cycle + 2);
         for (unsigned place = 0; place < cycle; ++place) {
@@ -247,7 +248,8 @@ std::vector<hypothesis> all_hypotheses(const std::vector<conv_code>& codes,
                             known.push_back(m);
                             signs.emplace_back();
                         }
-                        // Skips a hypothesis with the same signs as one in its group.
+                        // A hypothesis that reads all values like a member of its group
+                        // is left out.
                         if (std::none_of(signs[k].begin(), signs[k].end(), [&](auto& s) {
                                 return alike_in_sign(s, m);
                             })) {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Phase hypotheses: the ways in which received soft values may belong to a code. */
+/* Phase hypotheses: the ways in which received soft values may be the soft values of a
+ * code. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_HYPOTHESIS_H
@@ -16,26 +17,30 @@
 namespace gr::gpufec::viterbi {
 
 /*!
- * \brief One way of reading a stream of soft values as a code.
+ * \brief One way of reading a stream of soft values as those of a code.
  *
- * The code's value j is the stream's value start() + from(j), with its sign changed if
- * flips(j). The pattern repeats after cycle() values.
+ * Stream value n is the received soft value with index n. Code value j is the soft value
+ * with index j in the order of the code, which begins with a puncturing period. If
+ * reading begins at stream value s, a value that start() returns, then code value j is
+ * stream value s + from(j), with its sign changed if flips(j) is true. A cycle is the
+ * number of values after which the pattern repeats: whole puncturing periods and, unless
+ * the constellation is BPSK, whole symbols of two values.
  */
 class hypothesis
 {
 public:
-    //! The order of the two values of a symbol.
+    //! The order in which a symbol's two values, I and Q, are received.
     enum class order {
         as_sent,
         swapped,
-        half,        //!< the second value comes from the next symbol
-        half_swapped //!< the first value comes from the next symbol
+        half,        //!< the second value is in the next received symbol
+        half_swapped //!< exchanged, and the first value is in the next received symbol
     };
 
-    //! \p which: index of the code in the list of searched codes. \p place, below
-    //! \p cycle: index of a value at which both a puncturing period and a symbol begin.
-    //! \p alternate: the sign of every second value is changed. \p inverted: all signs
-    //! are changed.
+    //! \p which: index of the code in the list of searched codes. \p place: index, modulo
+    //! \p cycle, of the stream values at which a cycle begins. \p alternate: the signs of
+    //! code values with an odd index are changed. \p inverted: all signs are changed, in
+    //! addition to \p alternate.
     hypothesis(const conv_code& code,
                unsigned which,
                unsigned cycle,
@@ -53,7 +58,7 @@ public:
     bool alternate() const { return d_alternate; }
     bool inverted() const { return d_inverted; }
 
-    //! Returns the first value, not before \p value, at which a cycle begins.
+    //! Returns the first stream value, from \p value on, at which a cycle begins.
     std::uint64_t start(std::uint64_t value) const
     {
         return value + (d_cycle + d_place - value % d_cycle) % d_cycle;
@@ -70,8 +75,8 @@ public:
         return d_arrangement == order::as_sent && !d_alternate && !d_inverted;
     }
 
-    //! Returns whether no value moves to another pair, so that the decoder itself can
-    //! apply as_rotation().
+    //! Returns whether no value moves to another pair 2i, 2i+1, so that a decoder can
+    //! apply the hypothesis as a phase_rotation.
     bool in_pairs() const
     {
         return d_arrangement == order::as_sent || d_arrangement == order::swapped;
@@ -81,11 +86,12 @@ public:
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Number of stream values after the code's last value that reading may need.
+    //! Maximum of from(j) − j. Reading code value j needs stream values up to j + ahead.
     static constexpr unsigned ahead = 3;
 
-    //! Writes the code's \p count values from number \p first on. \p values holds the
-    //! stream from start() + \p begin to start() + \p end; values outside are erased.
+    //! Writes \p count code values from index \p first on. \p values holds the stream
+    //! values from \p begin to \p end − 1, counted from the one at which reading begins;
+    //! \p begin may be negative. All other stream values are read as erasures, 0.
     void read(const std::int8_t* values,
               std::int64_t begin,
               std::int64_t end,
@@ -94,7 +100,7 @@ public:
               std::int8_t* out) const;
 
     //! Returns the counterclockwise rotation of the received symbols in quarter turns, 0
-    //! or 1. Two more quarter turns change all signs, which inverted() returns.
+    //! or 1. A rotation by two more quarter turns is reported by inverted().
     unsigned quarter_turns() const;
     //! Returns whether I and Q are exchanged before the rotation.
     bool swapped() const;
@@ -109,7 +115,8 @@ private:
 
 enum class constellation { bpsk, qpsk, oqpsk };
 
-//! Returns the constellation of a name. \throws std::invalid_argument
+//! Returns the constellation with the name \p name: "bpsk", "qpsk" or "oqpsk".
+//! \throws std::invalid_argument for other names
 constellation constellation_from_string(const std::string& name);
 
 /*!
@@ -117,7 +124,8 @@ constellation constellation_from_string(const std::string& name);
  *
  * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
  * well. An example is the two signs of a transparent code. Only the first hypothesis of
- * such a group is returned; \p alike, if given, receives the whole group of each.
+ * such a group is returned; \p alike, if given, receives for each of them its group,
+ * including itself. Hypotheses that read every stream value identically count as one.
  */
 std::vector<hypothesis>
 all_hypotheses(const std::vector<conv_code>& codes,

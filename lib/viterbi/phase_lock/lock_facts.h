@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Lists the members of a viterbi_lock with their names in Python. */
+/* Passes the members of a viterbi_lock to a function, with the names that they have in
+ * Python and in tags. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
 #define INCLUDED_GPUFEC_VITERBI_LOCK_FACTS_H
@@ -10,7 +11,8 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Calls add(name, value) for each member that is valid; some are valid only if locked.
+//! Calls add(name, value) for each member except first_bit and first_byte. Members that
+//! are valid only while locked are left out otherwise.
 template <class Add>
 void each_fact(const viterbi_lock& lock, Add&& add)
 {

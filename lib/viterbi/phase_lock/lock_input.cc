@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a phase search: its buffer, the decoder that it feeds, borrowed items. */
+/* The input of a phase search: its buffer, the inner decoder that it feeds, and borrowed
+ * items. locking.h defines stream value, code value, lock and segment. */
 
 #include "lock_input.h"
 #include "viterbi/model/soft_input.h"
@@ -137,10 +138,11 @@ void lock_input::read(std::uint64_t first, std::size_t count, std::int8_t* to) c
     std::memcpy(to, d_pairs.data() + (first - even), count);
 }
 
-// Copies received values of the segment, before any rotation, while input passes through.
+// Copies stream values, without phase rotation, while input passes through. `first`
+// counts from the segment's beginning.
 void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to) const
 {
-    // Values older than the oldest batch are in the buffer.
+    // Values before those of the oldest batch are in the buffer.
     const auto value = d_start + first;
     std::size_t n = 0;
     if (value >= d_buffer.first() && value < d_buffer.end()) {
@@ -181,15 +183,16 @@ std::size_t lock_input::push(const std::byte* items, std::size_t count, float sc
     return count;
 }
 
-// Lets the decoder borrow the caller's items if they include its whole open batch.
+// Lets the inner decoder borrow the caller's items, if borrowing is allowed and the items
+// include the decoder's whole open batch. Returns whether the decoder borrows.
 bool lock_input::begin_borrowing()
 {
     if (d_borrows || !may_borrow()) {
         return d_borrows;
     }
     d_cut = d_fed;
-    // Whole blocks of the open batch are decoded now, so that they need not be borrowed
-    // again.
+    // Submits the whole parallel blocks of the open batch, so that their items need not
+    // be borrowed.
     d_decoder->flush();
     const auto open = d_watched->open_items();
     if (open <= d_borrowed) {
@@ -220,8 +223,8 @@ std::size_t lock_input::release_borrowed()
     if (d_borrows) {
         return std::exchange(d_past, 0) + d_decoder->release_borrowed();
     }
-    // The caller keeps the items of the decoder's open batch in its buffer, because
-    // borrowing will begin with them.
+    // Items of the inner decoder's open batch are not released, because the decoder
+    // begins to borrow with these items.
     const auto keep =
         may_borrow() ? std::min(d_borrowed, d_watched->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;
@@ -230,7 +233,7 @@ std::size_t lock_input::release_borrowed()
 void lock_input::copy_borrowed()
 {
     if (d_borrows) {
-        rebuffer(); // The monitor may still read values of batches in flight.
+        rebuffer(); // The lock monitor may still read values of batches in flight.
     }
     d_borrowed = d_past = 0;
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decides from the rate of wrong signs whether a lock holds, and where it was lost. */
+/* Decides from the rate of wrong signs whether a lock holds, and where it was lost.
+ * lock_monitor.h defines the terms. */
 
 #include "lock_monitor.h"
 #include <algorithm>
@@ -14,13 +15,15 @@ namespace {
 // A lock counts as lost if its evidence(), in nats, is at least `lost`, and as holding if
 // it is below −`holds`.
 constexpr double lost = 20, holds = 7;
-// A loss is reported only if at least this many values after it were examined.
+// A loss is reported only if at least this many values, not counting erasures, lie
+// between the loss and the check.
 constexpr std::size_t lost_values = 256;
-// At most this many values before a check remain uncertain.
+// If a check does not decide about the last values before it, at most this many stay
+// undecided until the next check. The lock counts as holding before them.
 constexpr std::uint64_t max_doubtful = 8192;
-// Number of values over which the error rate is averaged.
+// Time constant of the running average of the error rate, in values.
 constexpr double averaged = 4096;
-// Number of checks after which weigh() derives the weights from the error rate again.
+// Number of calls after which weigh() derives the weights from the error rate again.
 constexpr unsigned weighed = 64;
 
 } // namespace
@@ -55,6 +58,7 @@ void lock_monitor::weigh()
     d_right = std::log((1 - d_chance) / (1 - p));
     // Expected decrease of the evidence per value while the lock holds.
     const double each = -(p * d_wrong + (1 - p) * d_right);
+    // The factor 1.6 is a margin, because the evidence varies.
     const auto needed = 1.6 * holds / each / d_encoder->step_values();
     for (d_size = 0; double(sign_error_counts::steps(d_size)) < needed; ++d_size) {
     }
@@ -65,8 +69,8 @@ bool lock_monitor::judge(lock_segment& s,
                          const reader& values,
                          const sign_error_counts* made)
 {
-    // Uses the counts of the last steps first, because they usually decide and cost
-    // little. The thread that submits batches runs every check, so checks must be cheap.
+    // The counts of the last steps are tried first, because they usually decide and cost
+    // little. Checks must be cheap, because they run on the thread that submits batches.
     const auto unit = d_encoder->step_stages();
     const auto known = std::max(d_clear, s.lead + s.code().constraint_length());
     const auto end = target / unit;
@@ -92,8 +96,8 @@ bool lock_monitor::judge(lock_segment& s,
             return false;
         }
     }
-    // `where` is the most likely step at which the lock was lost. The lock certainly held
-    // before step `doubt`.
+    // `where` is the step at which the lock was lost most likely. It is practically
+    // certain that the lock held before step `doubt`.
     const auto first = (known + unit - 1) / unit;
     const auto all = encode(s, first, end, values);
     double sum = 0, best = 0;

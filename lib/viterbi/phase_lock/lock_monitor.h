@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Monitors a lock: encodes its decoded bits again and compares the rate of wrong signs
- * with the chance level. */
+/* Monitors a lock: re-encodes decoded bits, counts the soft values whose sign disagrees,
+ * and compares this error rate with the chance level, the rate for random signs.
+ * locking.h defines lock, segment and check. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_MONITOR_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_MONITOR_H
@@ -15,31 +16,31 @@
 
 namespace gr::gpufec::viterbi {
 
-//! Repeated test whether the current lock still holds.
+//! The checks whether the current lock still holds. A step is that of class reencoder.
 class lock_monitor
 {
 public:
-    //! reader(first, count, to) writes a segment's values in the order of its code.
+    //! reader(first, count, to) writes `count` code values from index `first` on to `to`.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
-    //! Begins to monitor a lock that is known to hold up to stage \p clear. \p error_rate
-    //! and \p chance: share of wrong signs of the lock, and of random signs.
+    //! Begins to monitor a lock, from stage \p clear on. \p error_rate and \p chance:
+    //! share of wrong signs in the search, and the chance level.
     void begin(const reencoder& encoder,
                double error_rate,
                double chance,
                std::uint64_t clear);
 
-    //! Continues with the same lock, which was found again. It holds up to stage
-    //! \p clear.
+    //! Continues with the same lock, which the search has found again. Monitoring goes on
+    //! at stage \p clear, unless clear() is already later.
     void resume(double error_rate, std::uint64_t clear);
 
     /*!
      * \brief Returns whether the lock was lost before stage \p target.
      *
-     * If so, lost_stage() returns the stage at which it was lost. Otherwise clear()
-     * returns the stage up to which the lock is known to hold, which is before the
-     * target. \p values reads the segment's values. \p made: the device's sign error
-     * counts for this check, or nullptr.
+     * If so, lost_stage() returns the stage at which the lock was lost. Otherwise clear()
+     * returns the stage up to which the lock is known to hold. \p values reads the code
+     * values of the segment. \p made: the device's sign error counts for this check, or
+     * nullptr.
      */
     bool judge(lock_segment& s,
                std::uint64_t target,
@@ -52,19 +53,23 @@ public:
     double chance() const { return d_chance; }
 
 private:
-    // Counts the signs of the last sign_error_counts::steps(size) steps before `end`.
+    // Returns the count of the last sign_error_counts::steps(size) steps before step
+    // `end`, from `made` if the count is there, or else by re-encoding.
     reencoder::sign_count sample(lock_segment& s,
                                  unsigned size,
                                  std::uint64_t end,
                                  const reader& values,
                                  const sign_error_counts* made);
+    // Re-encodes the steps from `first` to `end` − 1 and counts their signs.
     reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
+    // Derives the weights of evidence() from the error rate, unless one of the last 64
+    // calls did so.
     void weigh();
-    // Returns whether nearly all signs equal the sign two values before. Then the
-    // transmitter idles or sends a bare carrier, which several hypotheses fit.
+    // Returns whether at least 95 % of the signs equal the sign two values before. Then
+    // the transmitter idles or sends a bare carrier, which several hypotheses fit.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
-    // Returns the log-likelihood ratio of a lost lock to a valid one.
+    // Returns the log-likelihood ratio, in nats, of a lost lock to a lock that holds.
     double evidence(const reencoder::sign_count& t) const
     {
         return t.wrong * d_wrong + (t.values - t.wrong) * d_right;
@@ -73,11 +78,11 @@ private:
     const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // Number of checks until the weights below are derived from the error rate again.
+    // Number of calls of weigh() until it derives the weights again.
     unsigned d_weighed = 0;
     // The amounts that a wrong and a right sign add to evidence().
     double d_wrong = 0, d_right = 0;
-    // Index of the sign_error_counts that usually suffice to decide a check.
+    // Index in sign_error_counts of the count that usually suffices to decide a check.
     unsigned d_size = 0;
     std::vector<std::int8_t> d_read;
     std::vector<reencoder::sign_count> d_each;

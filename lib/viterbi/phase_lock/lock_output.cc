@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Keeps the decoded bits of locks until they are pulled. Frames are pulled without their
- * tails. */
+/* Keeps the decoded bits of segments until they are pulled. Frames are pulled without
+ * their tails. locking.h defines stream value, lock and segment. */
 
 #include "common/packed_bits.h"
 #include "lock_output.h"
@@ -110,7 +110,7 @@ void lock_output::end_batch(std::uint64_t needed)
 {
     auto& s = last();
     const auto from = needed_from(s, needed);
-    if (from >= s.kept) { // none of the copied bits is needed any more
+    if (from >= s.kept) { // no copied bit is needed any longer
         s.base = s.kept = from;
     }
     s.keep(s.batch->end);
@@ -143,13 +143,13 @@ bool lock_output::full() const
 
 std::uint64_t lock_output::needed_from(const lock_segment& s, std::uint64_t needed) const
 {
-    // Keeps 64 bits more, because re-encoding needs the bits before a stage.
+    // Keeps 64 bits more, because re-encoding from a stage on needs K−1 bits before it.
     needed = std::min({ needed, s.stages, stage_of_item(s, s.given) });
     return std::max(s.base, (needed - std::min<std::uint64_t>(needed, 64)) / 8 * 8);
 }
 
-// Drops the bits before stage `from` once they are many. Dropping moves all other bits,
-// so it must be rare.
+// Drops the bits before stage `from` once they fill max_emitted bytes. Dropping must be
+// rare, because it moves all other bits.
 void lock_output::trim(lock_segment& s, std::uint64_t from)
 {
     const auto bytes = (from - s.base) / 8;

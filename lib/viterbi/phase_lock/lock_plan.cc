@@ -90,9 +90,9 @@ lock_plan::lock_plan(const viterbi_options& options)
     }
 }
 
-// Throws std::invalid_argument unless frames have whole puncturing periods and whole
-// input items, so that frames without gaps form one code sequence, and unless 24 of them
-// fit lock_memory.
+// Throws std::invalid_argument unless a frame of each code has whole puncturing periods
+// and whole input items. Only then do frames without gaps form one code sequence. Also
+// throws if lock_memory is smaller than 24 frames.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {
@@ -124,7 +124,8 @@ std::uint64_t lock_plan::values_of(std::uint64_t frames) const
     return layout.stream() ? 0 : frames * most;
 }
 
-// Returns a shorter window for short frames: 12 frames, limited to 512 … 2048 stages.
+// Returns max_stages for a stream. For frames, returns the number of stages of 12 frames,
+// rounded down to a multiple of 32, but at least 512 and at most max_stages.
 unsigned lock_plan::window_stages() const
 {
     return layout.stream() ? phase_search::max_stages

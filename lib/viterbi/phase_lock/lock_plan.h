@@ -18,16 +18,17 @@ struct lock_plan {
     //! \throws std::invalid_argument if an option is invalid
     explicit lock_plan(const viterbi_options& options);
 
-    //! The decoder's own code and those of lock_presets.
+    //! The decoder's own code and those of lock_presets, without duplicates.
     const std::vector<conv_code> codes;
     //! The same codes, inverted if a positive soft value means bit 1.
     const std::vector<conv_code> received;
+    //! The stages of a frame; frame_layout::stream() is true if the input is a stream.
     const frame_layout layout;
 
     //! Returns the number of stages of a search window.
     unsigned window_stages() const;
-    //! Returns the number of soft values in \p frames frames of the code with the longest
-    //! frames; 0 for a stream.
+    //! Returns the number of soft values in \p frames frames of the code that sends the
+    //! most values per frame; 0 for a stream.
     std::uint64_t values_of(std::uint64_t frames) const;
     //! Returns the preset name of codes[which], or "" if it has none.
     std::string preset_of(unsigned which) const;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search: the functions that its caller uses. */
+/* The decoder with phase search: its construction, the functions that its caller uses,
+ * and the loop that searches or decodes. locking.h defines the terms. */
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"
@@ -13,7 +14,8 @@ using namespace viterbi;
 
 namespace {
 
-// Maximum number of buffered values that were not yet searched or decoded.
+// Limit of the number of buffered values that were not yet searched or decoded. For long
+// frames the limit is higher.
 constexpr std::size_t max_ahead = 1u << 18;
 
 } // namespace
@@ -132,7 +134,8 @@ std::size_t viterbi_decoder::locking::items_per_frame() const
                : d_plan.codes[0].values(layout().stages()) / d_input.values_per_item();
 }
 
-// Opens the inner decoder for a code, or resets it if it already decodes that code.
+// Creates the inner decoder for code `which`, or resets it if it already decodes that
+// code.
 void viterbi_decoder::locking::open(unsigned which)
 {
     if (d_decoder && which == d_which) {
@@ -145,8 +148,9 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // Adds one slot, because a batch stays in its slot until it is checked. An
-        // invalid number is left unchanged, so that the inner decoder refuses it.
+        // A decoder that may use a GPU gets one more slot, because a batch stays in its
+        // slot until it is checked. An invalid number of slots is left unchanged, so that
+        // the inner decoder refuses it.
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }

@@ -1,9 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search. It buffers input while it tries all hypotheses. Once one
- * fits, it locks: it decodes the buffered and all later input with that hypothesis, and
- * re-encodes decoded bits to check that the hypothesis still fits. */
+/* The decoder with phase search, a wrapper around an ordinary decoder. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCKING_H
@@ -26,6 +24,27 @@
 
 namespace gr::gpufec {
 
+/*!
+ * \brief The decoder with phase search.
+ *
+ * The decoder buffers input while it tries all hypotheses. Once a hypothesis fits, the
+ * decoder locks: it decodes the buffered and all later input with this hypothesis, and
+ * checks by re-encoding that the hypothesis still fits.
+ *
+ * The files of this folder use these terms:
+ *  - Stream value n: the received soft value with index n. The first value after
+ *    construction or reset() has index 0.
+ *  - Hypothesis: a code, and the positions and signs that its soft values have among the
+ *    stream values (class hypothesis).
+ *  - Lock: a hypothesis that was found to fit.
+ *  - Segment: the part of the stream that is decoded with one lock. Trellis stages are
+ *    counted from the segment's beginning.
+ *  - Code value j: the soft value with index j in the order of the code, counted from the
+ *    segment's beginning. The hypothesis tells which stream value it is.
+ *  - Check: the decision whether the lock holds at a stage. The decoded bits before the
+ *    stage are re-encoded for it.
+ *  - Stretch: the number of stages from one check to the next.
+ */
 class viterbi_decoder::locking : public decoder::engine, public viterbi_decoder::impl
 {
 public:
@@ -114,10 +133,15 @@ private:
     // Maximum number of items to buffer between two calls of advance().
     static constexpr std::size_t max_at_once = 1u << 16;
 
-    enum class state { searching, locked, doubting };
+    enum class state {
+        searching, // no lock, or the end of the stream is reached
+        locked,
+        doubting // a check failed; the search decides whether the lock ends
+    };
 
-    // Calls take(number of items taken so far, number that may be taken now) until
-    // `count` items are taken or no more fit. Returns the number of items taken.
+    // Calls take(number of items taken so far, maximum number to take now) until `count`
+    // items are taken, no more fit, or take() returns 0. Returns the number of items
+    // taken.
     template <class Take>
     std::size_t take_items(std::size_t count, Take&& take)
     {
@@ -146,7 +170,7 @@ private:
     struct start {
         viterbi::phase_search::found found;
         std::uint64_t value;
-        std::uint64_t known; // last value that the search examined to find it
+        std::uint64_t known; // last stream value that was examined to find it
         std::optional<viterbi::frame_finder::place> frames{};
     };
 
@@ -227,33 +251,36 @@ private:
     const viterbi::lock_monitor::reader d_values;
     viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
-    std::unique_ptr<viterbi_decoder> d_decoder; // of code d_which
+    std::unique_ptr<viterbi_decoder> d_decoder; // the inner decoder, of code d_which
     impl* d_inner = nullptr;                    // the implementation of d_decoder
     unsigned d_which = 0;
 
     state d_state = state::searching;
-    std::uint64_t d_next_window = 0; // first value of the next search window
-    unsigned d_windows = 0;          // number of windows searched since the lock was lost
+    std::uint64_t d_next_window = 0; // first stream value of the next search window
+    unsigned d_windows = 0;          // number of windows searched since a check failed
     // A hypothesis that fits, while its frame boundaries are not found yet.
     std::optional<viterbi::phase_search::found> d_unframed;
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
     std::uint64_t d_until = never; // stage at which the segment ends, if known
-    // Number of stages between checks of a new lock, and between those of an established
-    // lock.
+    // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0;      // last stage that was checked
-    std::uint64_t d_finely_until = 0; // stage up to which batches were cut short
+    std::uint64_t d_finely_until = 0; // stage after the last batch that was cut short
     std::optional<start> d_next;      // start of the next segment
-    std::optional<viterbi::phase_search::lock> d_before; // the previous lock
+    // The latest lock, and the known beginning of one of its frames.
+    std::optional<viterbi::phase_search::lock> d_before;
     std::optional<viterbi::frame_finder::place> d_before_frames;
     // Stage at which the lock was lost, and stage of the check that detected the loss.
     std::uint64_t d_lost_stage = 0, d_lost_target = 0;
-    std::uint64_t d_judged = 0;                // end of the values that this check needed
-    std::vector<std::uint8_t> d_part, d_frame; // decoded parts of frames
+    // End of the stream values that were needed to decode up to the failed check.
+    std::uint64_t d_judged = 0;
+    // Packed bits pulled from the inner decoder, and the beginning of an incomplete
+    // frame.
+    std::vector<std::uint8_t> d_part, d_frame;
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
-    std::deque<viterbi_lock> d_changes;
+    std::deque<viterbi_lock> d_changes; // not yet read with take_lock()
     viterbi_lock d_now;
 };
 

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it is locked. It decodes, checks the lock, and
- * outputs the bits before the last check at which the lock held. */
+/* The decoder with phase search while it is locked: it decodes, checks the lock, and
+ * outputs the bits up to the stage to which the checks have confirmed the lock. locking.h
+ * defines the terms. */
 
 #include "locking.h"
 
@@ -12,11 +13,11 @@ using namespace viterbi;
 
 namespace {
 
-// Number of stages at the beginning of a lock that are checked at short intervals.
+// Number of stages at the beginning of a segment that have checks at short distances.
 constexpr std::uint64_t young = 1u << 16;
-// Number of values before a successful check that stay buffered.
+// Number of values that stay buffered before the stage to which the lock is confirmed.
 constexpr std::uint64_t kept = 1024;
-constexpr std::size_t chunk = 1u << 14;
+constexpr std::size_t chunk = 1u << 14; // number of bytes to pull at once
 constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace
@@ -42,7 +43,8 @@ bool viterbi_decoder::locking::decode()
     return fed || collected || checked;
 }
 
-// Pushes buffered values to the inner decoder, and finishes it after the last value.
+// Pushes buffered values to the inner decoder. If no more input follows, finishes the
+// inner decoder after the last value. Returns whether there was progress.
 bool viterbi_decoder::locking::feed()
 {
     bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
@@ -62,8 +64,8 @@ bool viterbi_decoder::locking::collect()
     return layout().stream() ? collect_batches() : collect_frames();
 }
 
-// Collects batches. A batch stays in its slot until the bits that passed a check are
-// pulled. The few bits after its last check are then copied.
+// Collects decoded batches of a stream and checks them. A batch stays in its slot until
+// its confirmed bits are pulled. The few bits after them are then copied.
 bool viterbi_decoder::locking::collect_batches()
 {
     for (bool some = false;; some = true) {
@@ -150,7 +152,8 @@ viterbi_decoder::locking::moved(batch_statistics made) const
     return made;
 }
 
-// Runs all checks whose stages are decoded; returns whether there was one.
+// Runs the checks whose stages are decoded, up to the first one that fails. Returns
+// whether there was a check.
 bool viterbi_decoder::locking::check()
 {
     bool some = false;
@@ -188,7 +191,8 @@ bool viterbi_decoder::locking::check()
 }
 
 // Returns the number of checks from stage `target` to the end of the batch, for which the
-// device has counted sign errors; 1 if checks are closer than those of the device.
+// device has counted sign errors. Returns 1 if the current stretch differs from that of
+// the device's counts.
 std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
@@ -197,17 +201,18 @@ std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
                    : 1;
 }
 
-// Drops the values before stage `clear`, except the last `kept` values, because another
-// lock may begin among them.
+// Drops the values before stage `clear`, to which the lock is confirmed. The last `kept`
+// of them stay, because another lock may begin there.
 void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
     d_input.drop_before(value - std::min(value, kept));
 }
 
-// Returns the stage of the next check. Checks are close at the beginning of a lock, and
-// where low latency requires short batches. In a stream all other checks are at multiples
-// of the long stretch, because the device counts sign errors there.
+// Returns the stage of the next check. The stretch is short at the beginning of a
+// segment, and in batches that were cut short for low latency. All other checks are at
+// multiples of the long stretch, counted from the first frame; in a stream, from the
+// beginning of the segment. The device counts sign errors at the same stages of a stream.
 std::uint64_t viterbi_decoder::locking::next_check() const
 {
     const auto lead = segment().lead;
@@ -221,7 +226,7 @@ bool viterbi_decoder::locking::checks_finely() const
     return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
-// Restarts the search after the check at stage `target` found that the lock is lost.
+// Restarts the search after the check at stage `target` has failed.
 void viterbi_decoder::locking::doubt(std::uint64_t target)
 {
     const auto& s = segment();
@@ -236,8 +241,8 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
     d_state = state::doubting;
 }
 
-// Returns the number of the code's values that are needed to decode the segment to its
-// end.
+// Returns the number of code values that are needed to decode the segment to its end,
+// stage d_until.
 std::uint64_t viterbi_decoder::locking::values_until_end() const
 {
     const auto D = d_decoder->decode_length();
@@ -245,8 +250,8 @@ std::uint64_t viterbi_decoder::locking::values_until_end() const
                              : code().values(d_until);
 }
 
-// Outputs the bits before the segment's end, and begins the next segment there. Returns
-// false if the end is not decoded yet.
+// Makes the bits before the segment's end available as output, and begins the next
+// segment there. Returns false if the end is not decoded yet.
 bool viterbi_decoder::locking::reach_end()
 {
     auto& s = segment();

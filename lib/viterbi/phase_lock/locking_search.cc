@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it searches, and the beginning and end of locks. */
+/* The decoder with phase search while it searches, and the beginning and end of its
+ * segments. locking.h defines the terms. */
 
 #include "locking.h"
 
@@ -11,16 +12,18 @@ using namespace viterbi;
 
 namespace {
 
-// A lock that fails a check ends only after a search of this many windows, because the
-// signal may only have faded.
+// After a failed check, the lock ends only if a search of this many windows finds no
+// hypothesis, because the signal may only have faded.
 constexpr unsigned windows_of_doubt = 3;
-// The next lock may begin up to this many values before the place where a lock was lost.
+// The next lock may begin up to this many stream values before the stage at which the
+// previous lock was lost.
 constexpr std::uint64_t older = 256;
 constexpr std::size_t max_changes = 1u << 16;
 
 } // namespace
 
-// Searches the next windows; returns whether there was progress.
+// Searches the next windows. Returns false if that needs more input, or if the stream has
+// ended.
 bool viterbi_decoder::locking::search()
 {
     if (d_ended) {
@@ -36,7 +39,7 @@ bool viterbi_decoder::locking::search()
         windows = 1 + (end - d_next_window - window) / stride;
         windows = std::min(windows, d_search.windows_at_once());
     } else if (d_finishing) {
-        // The last window may be incomplete.
+        // No more input follows, so an incomplete window is searched too.
         windows = end > d_next_window ? 1 : 0;
         if (windows == 0) {
             if (d_state == state::doubting) {
@@ -66,8 +69,8 @@ bool viterbi_decoder::locking::search()
     return true;
 }
 
-// Searches for frame boundaries in more and more frames; returns whether there was
-// progress.
+// Searches for frame boundaries, with one more frame after each failure. Returns false if
+// more input is needed first.
 bool viterbi_decoder::locking::find_frames()
 {
     const auto& found = *d_unframed;
@@ -90,8 +93,9 @@ bool viterbi_decoder::locking::find_frames()
         }
         ++d_frames;
     }
-    // Three causes are possible: the signal is a stream, has other frames, or has
-    // ambiguous boundaries.
+    // No boundaries were found: the signal may be a stream, may have frames of another
+    // length, or several positions may fit equally well. The search continues with
+    // the next window.
     d_next_window = found.looked_at - d_search.window();
     d_unframed.reset();
     d_search.forget();
@@ -110,7 +114,8 @@ void viterbi_decoder::locking::missed(std::size_t windows)
     }
 }
 
-// Drops the values that are more than lock_memory values before a search window.
+// Drops the values that are more than lock_memory values before stream value `window`,
+// the beginning of a search window.
 void viterbi_decoder::locking::forget_before(std::uint64_t window)
 {
     const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
@@ -129,16 +134,17 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
 void viterbi_decoder::locking::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // Bits up to the failed check are output, because they may be the weak end of a
-    // frame.
+    // All bits before the failed check are output, in whole frames, although the lock may
+    // have been lost earlier. The signal may only be weak at its end.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
     d_decoder->reset();
 }
 
-// Locks to a hypothesis. Decides from which value on it is used, and whether buffered
-// values before that value are decoded with the previous lock.
+// Locks to a hypothesis that the search found. Decides from which stream value on the
+// hypothesis is used, and whether buffered values before it are decoded with the previous
+// lock.
 void viterbi_decoder::locking::take(const phase_search::found& found,
                                     const std::optional<frame_finder::place>& frames)
 {
@@ -163,8 +169,8 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
         d_next = start{ found, value, known };
         return;
     }
-    // Drops values relative to the window of the lock, so that the result does not depend
-    // on how many windows are searched at once.
+    // The values to drop depend on the window in which the hypothesis was found, and not
+    // on how many windows are searched at once, so that the output is reproducible.
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
@@ -185,14 +191,14 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
     begin(next);
 }
 
-// Returns the number of the segment's stages before a stream value.
+// Returns the number of stages of segment `s` before stream value `value`.
 std::uint64_t viterbi_decoder::locking::stages_before(const lock_segment& s,
                                                       std::uint64_t value)
 {
     return s.code().stages(std::max(value, s.start) - s.start);
 }
 
-// Rounds a number of stages down to whole frames.
+// Rounds a number of stages of segment `s` down to the end of a frame.
 std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
                                               std::uint64_t stages) const
 {
@@ -200,8 +206,8 @@ std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
     return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
 }
 
-// Returns the number of stages between stream value `start` and the next beginning of a
-// frame.
+// Returns the number of stages from stream value `start` to the next beginning of a
+// frame; `frames` is the known beginning of one frame.
 std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
                                                 std::uint64_t start) const
 {

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The phase search: decodes windows under all hypotheses, and compares the shares of
- * wrong signs with the chance level. */
+/* The phase search: decodes windows under all hypotheses, compares the shares of wrong
+ * signs with the chance level, and finds where one lock changes to another.
+ * phase_search.h defines the terms. */
 
 #include "channel/counter_random.h"
 #include "common/refuse.h"
@@ -16,19 +17,22 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Number of stages at the beginning of a frame that are not counted, because path metrics
-// have not settled there.
+// Number of stages at the beginning of a frame whose signs are not counted, because the
+// path metrics have not settled there.
 constexpr unsigned unsettled = 128;
 constexpr std::size_t max_hypotheses = 1024;
+// Number of frames with random signs that are decoded at once to measure a chance level.
 constexpr unsigned control_frames = 32;
 
-// The next constants belong to takeover(), which finds the change point of two locks.
+// The following constants belong to takeover(), which finds the change point between two
+// locks.
 constexpr std::size_t grain = 8; // number of values that are rated together
-// Maximum number of values in which a change point is searched.
+// Maximum number of values in which the change point is searched.
 constexpr std::uint64_t farthest = 1u << 22;
-// evidence() assumes a signal whose error rate is this share of the chance level.
+// evidence() compares noise with a signal whose error rate is this share of the chance
+// level.
 constexpr double weak = 0.6;
-// Evidence, in nats, that a signal must have after a pause to count as the same lock.
+// Evidence, in nats, that each resumption of a signal after a pause must exceed.
 constexpr double enough = 10;
 
 // Returns the code's outputs in the order that they have in its mother code.
@@ -42,8 +46,8 @@ std::vector<unsigned> output_order(const conv_code& code)
     return order;
 }
 
-// Returns the mother code: not punctured, not inverted, with polynomials in a fixed
-// order, so that codes with the same polynomials share it.
+// Returns the mother code: without puncturing and inversion, and with its polynomials in
+// descending order, so that codes with the same polynomials share a mother code.
 conv_code mother_of(const conv_code& code)
 {
     std::vector<int> polynomials;
@@ -79,7 +83,7 @@ double likelihood_ratio(double values, double wrong, double chance)
     return of_wrong + right * std::log(right / (values * (1 - chance)));
 }
 
-// A decoder of one mother code. Each of its frames is a window under one hypothesis.
+// The decoder of one mother code. Each frame is a window under one hypothesis.
 struct phase_search::mother {
     mother(const viterbi_options& run,
            const conv_code& c,
@@ -92,7 +96,7 @@ struct phase_search::mother {
         o.watch = false;
         o.batch = 0;
         o.slots = 1;
-        o.max_latency_ms = 1e9; // the search flushes it explicitly
+        o.max_latency_ms = 1e9; // decode() flushes the decoder explicitly
         o.positive_bit = 0;
         o.ends = termination::truncated;
         o.frame_bits = o.decode_length = frame_stages;
@@ -105,7 +109,7 @@ struct phase_search::mother {
         decoder = std::make_unique<viterbi_decoder>(o, quiet);
     }
 
-    // Returns the memory of frame number i. May move the memory of all frames.
+    // Returns the memory of frame i. May move the memory of all frames.
     std::int8_t* frame(std::size_t i)
     {
         const auto size = frame_values();
@@ -133,6 +137,8 @@ struct phase_search::mother {
         }
     }
 
+    // Counts the signs of decoded frame i, except its unsettled stages. `each`, if given,
+    // receives the count of each step.
     sign_count count(std::size_t i, sign_count* each = nullptr) const
     {
         return encoder(bits.data(),
@@ -205,7 +211,8 @@ phase_search::phase_search(const viterbi_options& run,
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
-        // Repeats the pattern, because long loops over it are faster than short ones.
+        // Repeats the pattern up to 64 values or more, because long loops over it are
+        // faster than short ones.
         const auto once = r.from.size();
         const unsigned times = (64 + once - 1) / once;
         for (std::size_t i = once; i < times * once; ++i) {
@@ -218,7 +225,8 @@ phase_search::phase_search(const viterbi_options& run,
             d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
-    // So many windows have enough frames to fill the lanes of the CPU, or the GPU.
+    // So many windows are searched at once that their frames fill the vector lanes of the
+    // CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();
@@ -259,8 +267,8 @@ void phase_search::lay(const reading& r,
     }
 }
 
-// Measures each code's chance level on Gaussian noise. The search uses it to select
-// windows. For a selected window, chance_of() then measures the level more exactly.
+// Measures each code's chance level on Gaussian noise. best_run() selects a run with this
+// level. For the selected run, chance_of() then measures the level more exactly.
 void phase_search::measure_chance()
 {
     const auto noise = gaussian_noise(control_frames * 512 + d_window);
@@ -270,7 +278,8 @@ void phase_search::measure_chance()
         while (f.index < d_hypotheses.size() && d_hypotheses[f.index].which() != which) {
             ++f.index;
         }
-        // All hypotheses of this code are equivalent to those of an earlier code.
+        // If all hypotheses of this code are equivalent to those of an earlier code, its
+        // chance level is not used.
         if (f.index == d_hypotheses.size()) {
             d_chance.push_back(0.5);
             continue;
@@ -333,7 +342,8 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     for (auto& m : d_mothers) {
         m->decode(std::exchange(m->used, 0));
     }
-    // Counts all windows first, because chance_of() overwrites the frames.
+    // The signs of all windows are counted first, because chance_of() overwrites the
+    // frames.
     std::vector<seen> all(windows);
     for (std::size_t w = 0; w < windows; ++w) {
         all[w].first = first + w * stride();
@@ -371,8 +381,9 @@ phase_search::search(const value_span& values, std::uint64_t first, std::size_t 
     return {};
 }
 
-// Returns the run of parts, ending in the newest window, with the strongest evidence for
-// one hypothesis. Runs that a second hypothesis fits nearly as well do not count.
+// Returns the run, ending in the newest window, with the strongest evidence for one
+// hypothesis, if the evidence reaches the threshold. Runs that a second hypothesis fits
+// nearly as well do not count.
 std::optional<phase_search::run> phase_search::best_run() const
 {
     const auto least = threshold();
@@ -414,15 +425,16 @@ std::optional<phase_search::run> phase_search::best_run() const
     return best;
 }
 
-// Measures the chance level for the magnitudes of the newest window, by decoding them
-// with random signs.
+// Measures the chance level for the run `found` by decoding the magnitudes of the newest
+// window with random signs.
 double phase_search::chance_of(const run& found, const value_span& values)
 {
     const auto& r = d_readings[found.index];
     auto& m = *d_mothers[r.mother];
     const auto window = d_windows[0].first;
     const counter_random random(window);
-    // Allocates all frames now, because later calls of frame() must not move them.
+    // The last frame is requested first, so that the memory of all frames is allocated
+    // and later calls of frame() do not move it.
     m.frame(control_frames);
     lay(r, values, d_hypotheses[found.index].start(window), m.frame(0));
     const auto size = m.frame_values();
@@ -444,8 +456,8 @@ double phase_search::chance_of(const run& found, const value_span& values)
     return all.rate();
 }
 
-// Returns the evidence for a lock, in nats, of each group of `grain` values from number
-// `from` to `to`.
+// Returns the evidence for a lock, in nats, of each group of `grain` stream values from
+// value `from` to value `to` − 1.
 std::vector<float> phase_search::evidence(const value_span& values,
                                           const lock& of,
                                           std::uint64_t from,
@@ -460,7 +472,7 @@ std::vector<float> phase_search::evidence(const value_span& values,
     const double if_right = std::log((1 - p) / (1 - of.chance));
 
     // The frames overlap, so that their settled parts follow one another without gaps.
-    // The first frame begins before `from`, so that it has settled there.
+    // The first frame begins before `from`, so that its path metrics have settled there.
     const auto cycles = d_settled / r.stages;
     const auto steps = cycles * r.stages / step_stages;
     const auto lead = (h.code().values(unsettled) / h.cycle() + 2) * h.cycle();
@@ -499,8 +511,8 @@ std::uint64_t phase_search::takeover(const value_span& values,
 {
     const auto to = std::min(values.end, after.ends);
     from = std::max(from, to - std::min(to, farthest));
-    // Returns, for each grain, the evidence for a lock in all grains up to it. The signal
-    // may pause, but each resumption costs `enough`.
+    // Returns, for i = 0 to the number of grains, the evidence for a lock in the first i
+    // grains. The signal may pause, but each beginning after a pause costs `enough`.
     const auto explained = [](auto grain, auto end) {
         std::vector<double> sums{ 0 };
         double holds = 0, best = 0;

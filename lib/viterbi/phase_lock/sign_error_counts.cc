@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. */
+/* Chooses the stages at which locks are checked, and counts sign errors on the CPU. A
+ * step is that of class reencoder. */
 
 #include "sign_error_counts.h"
 #include "viterbi/code/reencoder.h"
@@ -17,8 +18,8 @@ namespace {
 constexpr std::uint64_t least_stretch = 512;
 // Number of values between checks of an established lock.
 constexpr std::uint64_t long_values = 16384;
-// Maximum number of bits of a step and the K−1 bits before it, because a kernel reads
-// them into one 32-bit word.
+// Maximum number of bits of a step plus the K−1 bits before it. A kernel reads them with
+// one 32-bit word that begins at any of eight bit positions.
 constexpr unsigned max_bits = 24;
 
 } // namespace

@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts of wrong signs in the last steps before a check of a lock, which usually decide
- * the check. The device computes them where the bits and values of a batch are, so that
- * the host need not read those. A step is that of class reencoder. */
+/* Counts of wrong signs in the last steps before a check of a lock, and the stages at
+ * which a lock is checked. These counts usually decide the check. A GPU computes them
+ * from the bits and values of a batch in its own memory, so that the host need not read
+ * these. A step is that of class reencoder. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
@@ -18,17 +19,17 @@ namespace gr::gpufec::viterbi {
 struct setup;
 struct job;
 
-//! Returns the number of stages between checks of a new lock. It is a multiple of
-//! \p piece, the number of stages of a parallel block or a frame.
+//! Returns the number of stages between checks of a new lock: at least 512, a multiple of
+//! \p piece, the number of stages per parallel block or frame.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! Returns the number of stages between checks of an established lock, a multiple of
-//! \p piece.
+//! Returns the number of stages between checks of an established lock: about 16384
+//! values, a multiple of \p piece, and at least young_stretch().
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
-//! The counts of one check, over the last 8, 16, …, 512 steps before it.
+//! The counts of one check, over the last 8, 16, …, 512 steps before the check.
 struct sign_error_counts {
     static constexpr unsigned sizes = 7, least = 8;
-    //! Marks a count whose steps are not all within the batch.
+    //! Marks a count whose bits or values are not all in the batch.
     static constexpr std::uint16_t missing = 0xffff;
 
     std::uint16_t values[sizes]; //!< number of values that are not erased, or `missing`
@@ -47,10 +48,11 @@ struct check_plan {
     static constexpr unsigned max_values = 8;
 
     std::uint32_t every = 0; //!< stages between checks; 0: no counts for this code
-    std::uint32_t stages = 0, values = 0; //!< per step
+    std::uint32_t stages = 0, values = 0; //!< number of stages and values per step
     std::uint32_t memory = 0;             //!< K−1
-    //! For each value of a step: its stage, whether it is inverted, and the mask of the
-    //! bits whose sum modulo 2 is the coded bit, the newest bit least significant.
+    //! For each value of a step: its stage in the step, whether it is inverted, and the
+    //! mask of the bits whose sum modulo 2 is the coded bit, the newest bit least
+    //! significant.
     struct {
         std::uint16_t taps;
         std::uint8_t stage, inverted;
@@ -64,7 +66,8 @@ struct check_plan {
     }
 };
 
-//! Returns the checks of a stream that is decoded in blocks of \p decode_length stages.
+//! Returns the check plan of a stream that is decoded in parallel blocks of
+//! \p decode_length stages.
 check_plan make_check_plan(const conv_code& code, std::uint32_t decode_length);
 
 //! Computes the counts of all checks of a batch, job.checks() elements, on the CPU.

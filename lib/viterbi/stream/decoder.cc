@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder. It divides soft values into parallel blocks, which overlap in their
- * input, and joins the decoded bits. */
+/* The stream decoder, which divides soft values into parallel blocks or frames and joins
+ * the decoded bits. The inputs of parallel blocks overlap. */
 
 #include "common/packed_bits.h"
 #include "common/refuse.h"
@@ -96,7 +96,7 @@ public:
         });
     }
 
-    // Pulls from one batch only, because take_statistics() then returns the statistics of
+    // Pulls from one batch only, so that take_statistics() can return the statistics of
     // that batch.
     template <class Copy>
     std::size_t pull(std::size_t capacity, bool packed, Copy&& copy)
@@ -156,8 +156,8 @@ public:
     void
     read_values(std::uint64_t first, std::size_t count, std::int8_t* out) const override
     {
-        // Usually all values are in one batch. Only if they are not, the output is
-        // cleared first.
+        // Usually all values are in one batch. The output is cleared only if they are
+        // not.
         std::size_t left = count;
         const auto read = [&](const job& job, const std::byte* input) {
             const auto begin = std::max(first, job.first_value);
@@ -287,7 +287,7 @@ private:
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
 
-    // Returns the index of the first input item that the open slot does not need.
+    // Returns the index of the input item after the last one that the open slot needs.
     std::uint64_t end_of_slot() const
     {
         const auto work_items = d_next_work_item + work_items_per_slot();
@@ -324,7 +324,7 @@ private:
         if (!plan().streaming()) {
             return (d_input.end() - d_input.first()) / items_per_frame();
         }
-        // Counts the stages whose values have all arrived.
+        // Only stages whose values have all arrived are counted.
         const auto values = in_pairs() ? have() / 2 * 2 : have();
         auto stages = code().stages(values);
         stages -= code().values(stages) > values;
@@ -365,7 +365,8 @@ private:
             job.first_value = d_input.first() * values_per_item();
             job.values = have() - job.first_value;
             job.phase_rotation = d_rotation;
-            // On the CPU, the lock monitor counts signs when a check needs them.
+            // Without a GPU, the lock monitor counts sign errors when a check needs the
+            // counts.
             job.error_counts = d_watched && d_setup->checks.every > 0 &&
                                d_pipeline->active().backend() == "cuda";
             const auto end = std::min<std::uint64_t>((d_next_work_item + work_items) *
@@ -398,7 +399,7 @@ private:
         }
     }
 
-    // Publishes the statistics of the batch whose output begins to be pulled.
+    // Publishes the statistics of the oldest batch, before its output is pulled.
     void tell_statistics(const slot& s)
     {
         auto& batch = d_batches.front();
@@ -413,7 +414,8 @@ private:
         }
     }
 
-    // Describes how borrowed input is converted to int8. Other input is int8 already.
+    // Sets how borrowed input of a job is converted to int8. Other input has been
+    // converted already.
     void set_input_format(job& job) const
     {
         if (!d_input.borrowing()) {
@@ -427,8 +429,8 @@ private:
         }
     }
 
-    // Returns whether output can be written in place. The output of each frame begins
-    // with a new word, so there must be no gaps between frames.
+    // Returns whether output can be written in place. The kernels begin each frame with a
+    // new 32-bit word, which must not leave a gap in the output.
     bool can_borrow_output() const override
     {
         return plan().streaming() || plan().frame_bits % 32 == 0;
@@ -469,7 +471,7 @@ private:
         }
     }
 
-    // Estimates statistics of a finished batch now, because its input is released next.
+    // Estimates the statistics of a finished batch before its input is released.
     void on_finished(const slot& s, std::size_t batch) override
     {
         if (!d_batches[batch].statistics) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The functions that viterbi_decoder forwards to its implementations, apart from those of
- * every decoder. */
+/* The functions that viterbi_decoder forwards to its implementations, except those that
+ * all kinds of decoders have. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
@@ -33,6 +33,7 @@ public:
     virtual std::size_t items_per_frame() const = 0;
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
+    // Statistics of the batch whose first bit the last pull wrote, until taken.
     std::optional<batch_statistics> statistics;
     // Statistics at fixed positions of the stream, not yet taken by the caller.
     std::deque<batch_statistics> stream_statistics;

@@ -12,8 +12,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Margin, in nats of log-likelihood ratio, by which the best position of a frame must
-// exceed the second best.
+// Margin, in nats of log-likelihood ratio, by which the best frame position must exceed
+// the second best.
 constexpr double as_good = 10;
 
 } // namespace
@@ -37,7 +37,7 @@ frame_finder::frame_finder(const viterbi_options& run,
         o.watch = false;
         o.slots = 1;
         o.positive_bit = 0;
-        // No latency limit is needed, because decode() finishes each stream.
+        // A latency limit is not needed, because decode() finishes each stream.
         o.max_latency_ms = 1e9;
         d_decoders.push_back(std::make_unique<viterbi_decoder>(o, quiet));
     }

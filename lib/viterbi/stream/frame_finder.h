@@ -1,11 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the boundaries of terminated frames of known length in a stream with a known
- * phase. Frames without gaps form one code sequence, in which K−1 zeros end each frame.
+/* Finds the boundaries of terminated frames of known length in a stream, once a phase
+ * hypothesis (hypothesis.h) fits. Frames without gaps form one code sequence, in which
+ * K−1 zeros end each frame.
  *
  * Several hypotheses may fit equally well, such as both signs of a transparent code. At
- * most one of them has zeros at the ends of frames. */
+ * most one of the hypotheses has zeros at the ends of frames. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
@@ -21,13 +22,13 @@ namespace gr::gpufec::viterbi {
 class frame_finder
 {
 public:
-    //! Limit of the probability of a wrong frame boundary.
+    //! Limit of the probability of a wrong boundary if there are no such frames.
     static constexpr double false_alarm = 1e-9;
     //! Maximum number of frames that are examined before the search is given up.
     static constexpr unsigned max_frames = 18;
 
-    //! Finds frames of \p frame_bits information bits of the given codes. Decoders run
-    //! with the options \p run.
+    //! Prepares a search for frames of \p frame_bits information bits of the given codes.
+    //! The decoders run with the run_options of \p run.
     frame_finder(const viterbi_options& run,
                  const std::vector<conv_code>& codes,
                  unsigned frame_bits,
@@ -37,14 +38,15 @@ public:
     //! Returns the number of stream values that find() needs for \p frames frames.
     std::uint64_t values(const hypothesis& h, unsigned frames) const;
 
+    //! The beginning of one frame; all other frames follow from it.
     struct place {
         const hypothesis* reading;
-        std::uint64_t start; //!< index of the stream value at which a cycle begins
-        std::uint64_t stage; //!< stage at which a frame begins, counted from there
+        std::uint64_t start; //!< index of a stream value at which reading may begin
+        std::uint64_t stage; //!< stage at which a frame begins, counted from `start`
     };
-    //! Finds where frames begin, from the \p frames frames after stream value \p from.
-    //! Returns nothing if they do not suffice to decide it. The hypotheses \p readings
-    //! are those that fit the signal equally well.
+    //! Finds where frames begin, from \p frames frames at stream value \p from and later.
+    //! Returns nothing if these frames do not suffice for a decision. \p readings: the
+    //! hypotheses that fit the signal equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,
@@ -59,7 +61,7 @@ private:
     unsigned unsettled(const hypothesis& h) const;
 
     const unsigned d_frame_bits;
-    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // decoders by code
+    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // indexed by code
     std::vector<std::int8_t> d_values;
     std::vector<std::uint8_t> d_bits;
 };

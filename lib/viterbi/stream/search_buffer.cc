@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Converts soft values of any format to int8 and appends them to the buffer. */
+/* Appends soft values, converted to int8, to the buffer, and manages its memory. */
 
 #include "search_buffer.h"
 #include "viterbi/model/soft_input.h"
@@ -56,7 +56,7 @@ void search_buffer::drop_before(std::uint64_t value)
     d_head += n;
 }
 
-// Grows the buffer by n values and returns the address at which to write them.
+// Adds space for n values to the buffer and returns its address.
 std::int8_t* search_buffer::room_for(std::size_t n)
 {
     if (d_tail + n > d_values.size()) {
@@ -66,7 +66,7 @@ std::int8_t* search_buffer::room_for(std::size_t n)
         }
         d_head = 0;
         d_tail = count;
-        // Allocates much more than needed, because a full buffer moves all its values.
+        // Allocates much more than needed, because all values are moved here.
         const auto spare = std::min<std::size_t>(8 * (count + n), 1u << 24);
         if (count + n + spare / 2 > d_values.size()) {
             d_values.resize(count + n + spare);

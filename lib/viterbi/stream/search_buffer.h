@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A buffer of int8 soft values for the phase search. */
+/* A buffer that converts soft values of any format to int8, for the phase search and for
+ * signal_judge. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SEARCH_BUFFER_H
@@ -31,7 +32,7 @@ public:
     //! Appends \p count input items, converted to int8. Floats are multiplied by
     //! \p scale.
     void append(const void* items, std::size_t count, float scale);
-    //! Appends \p n int8 values, which \p read(to) writes.
+    //! Appends \p n int8 values, which \p read(to) must write to the address \p to.
     template <class Read>
     void append_quantised(std::size_t n, Read&& read)
     {
@@ -39,19 +40,23 @@ public:
         read(to);
         limit(to, to, n);
     }
-    //! Drops all values; the next value gets index \p value.
+    //! Drops all values. The next appended value gets index \p value.
     void skip_to(std::uint64_t value);
-    //! Starts another stream.
+    //! Drops all values. The next appended value gets index 0.
     void clear();
 
+    //! Returns the index of the oldest value.
     std::uint64_t first() const { return d_first; }
+    //! Returns the index after that of the newest value.
     std::uint64_t end() const { return d_first + d_tail - d_head; }
     value_span span() const { return { d_values.data() + d_head, first(), end() }; }
+    //! Drops the values with indices below \p value.
     void drop_before(std::uint64_t value);
 
 private:
     std::int8_t* room_for(std::size_t n);
-    // Copies values and replaces −128 by −127, because 128 does not fit an int8.
+    // Copies values and replaces −128 by −127, because the sign may be changed later and
+    // 128 does not fit an int8.
     static void limit(const std::int8_t* from, std::int8_t* to, std::size_t n);
 
     const soft_format d_format;

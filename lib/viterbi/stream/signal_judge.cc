@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Samples the input, decodes the samples, and reports a wrong code, format or sign. */
+/* Decodes windows of the input, and reports a wrong code, format, scale or sign.
+ * signal_judge.h defines W, C and the conditions. */
 
 #include "search_buffer.h"
 #include "signal_judge.h"
@@ -17,13 +18,14 @@ namespace gr::gpufec::viterbi {
 namespace {
 
 constexpr unsigned window_stages = 4096;
-constexpr unsigned fewest_stages = 256; // minimum for a decision
-// Number of values of the longest frame that is judged as a whole.
+constexpr unsigned fewest_stages = 256; // minimum number of stages for a decision
+// Maximum number of values of a frame that is decoded as a frame. Longer frames are
+// judged like streams.
 constexpr std::size_t longest_frame = 1u << 16;
-constexpr unsigned windows_per_call = 16; // limits a call to about 0.1 s
+constexpr unsigned windows_per_call = 16; // limits a call of look_at() to about 0.1 s
 constexpr unsigned repeats = 2;           // number of measurements of the chance level
-constexpr double better = 0.15; // W / C of another reading must be lower by this much
-constexpr double level = 32;    // mean magnitude to which floats are scaled
+constexpr double better = 0.15;           // advantage in W / C that another reading needs
+constexpr double level = 32;              // mean magnitude to which floats are scaled
 
 viterbi_options for_windows(viterbi_options o)
 {
@@ -39,8 +41,8 @@ viterbi_options for_windows(viterbi_options o)
     return o;
 }
 
-// Returns whether nearly all values have the same sign. Such values prove nothing,
-// because the all-zero and all-one words belong to many codes.
+// Returns whether more than 15/16 of the values have the same sign or are 0. Such values
+// prove nothing, because the all-zero and all-one words belong to many codes.
 bool one_sided(const std::vector<std::int8_t>& values)
 {
     const auto positive =
@@ -86,10 +88,10 @@ signal_judge::signal_judge(const viterbi_options& options,
     }
     d_decoding.ends = termination::streaming;
     d_decoding.frame_bits = 0;
-    // Any length will do, because the chance level does not depend on it.
+    // The chance level does not depend on the length of parallel blocks.
     d_decoding.decode_length = 64;
-    // The window is a multiple of eight periods. So it has whole periods also if it is
-    // read in a format with another number of values per byte.
+    // A window is a multiple of eight puncturing periods. So it has whole periods also if
+    // it is read in a format with another number of values per byte.
     const auto unit = std::size_t(code.period()) * 8;
     const auto stages = (window_stages + unit - 1) / unit * unit;
     d_window = code.values(stages) / per_item;
@@ -102,7 +104,7 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // After `streams_judged` correct streams, only one in so many is judged.
+    // After `streams_judged` right streams in a row, only one in so many is judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }
@@ -153,7 +155,8 @@ void signal_judge::look_at(const void* items, std::size_t first, std::size_t cou
     }
 }
 
-// Moves to the next window. The first windows are consecutive, later ones rarer.
+// Moves to the next window. Windows are consecutive up to index max_undecided, and then
+// farther and farther apart.
 void signal_judge::go_on()
 {
     d_sample.clear();
@@ -161,7 +164,8 @@ void signal_judge::go_on()
     skip();
 }
 
-// Skips windows whose beginning has already passed.
+// Moves to the first window that begins at or after the current position, if that is
+// later.
 void signal_judge::skip()
 {
     d_next = std::max(d_next, (d_position + d_stride - 1) / d_stride);
@@ -205,8 +209,8 @@ std::string signal_judge::changed_signs() const
            std::to_string(1 - d_options.positive_bit);
 }
 
-// Counts the frames that fit better with the declared sign, and those that fit better
-// with the other sign.
+// Counts the frames that have a lower cost with the declared sign, and those with the
+// other sign.
 void signal_judge::compare_signs(const evidence& as_declared)
 {
     const auto other =
@@ -225,7 +229,8 @@ std::vector<std::int8_t> signal_judge::steps(const reading& r) const
     buffer.append(d_sample.data(), d_sample.size() / item_bytes(r.format), r.scale);
     const auto span = buffer.span();
     std::vector<std::int8_t> values(span.values, span.values + (span.end - span.first));
-    if (r.format == soft_format::packed4 && d_frame_values % 2) { // frames are padded
+    // Removes the padding after frames with an odd number of values.
+    if (r.format == soft_format::packed4 && d_frame_values % 2) {
         std::size_t to = 0;
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (i % (d_frame_values + 1) < d_frame_values) {
@@ -263,7 +268,7 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     if (d_sample.size() < sizeof(float)) {
         return all;
     }
-    // If the bytes are floats, nearly all of them have plausible magnitudes.
+    // The bytes may be floats if less than 1 % of the floats are implausible.
     std::vector<float> floats(d_sample.size() / sizeof(float));
     std::memcpy(floats.data(), d_sample.data(), floats.size() * sizeof(float));
     const auto odd = std::count_if(floats.begin(), floats.end(), [](float x) {
@@ -312,8 +317,8 @@ std::vector<signal_judge::reading> signal_judge::readings() const
     return all;
 }
 
-// Returns whether the signs have no short period. The coded bits of constant data have
-// one.
+// Returns whether many different sequences of 16 signs occur. The coded bits of constant
+// data have a short period, and so few different sequences.
 bool signal_judge::varied(const std::vector<std::int8_t>& values)
 {
     std::bitset<65536> seen;
@@ -325,8 +330,9 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
     return seen.count() > 1024;
 }
 
-// Returns whether soft_scale saturates nearly all floats although their magnitudes
-// differ, at an error rate (1 % or more) at which the lost reliability matters.
+// Returns whether soft_scale saturates more than 95 % of the floats although their
+// magnitudes differ. This counts only from an error rate of 1 % on, because the lost
+// reliability does not matter before.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||
@@ -353,11 +359,12 @@ void signal_judge::judge()
     const bool inverts = as_declared.upside_down() && facts.mean >= 64;
     std::optional<reading> best;
     double ratio = as_declared.ratio() - better;
-    // Tries other formats on few windows only, because a stream does not change its
-    // format.
+    // Other readings are tried on the first eight windows, and then on one in eight,
+    // because a stream does not change its format.
     const bool tries_readings = d_judged < 8 || d_judged % 8 == 0;
     for (const auto& r : tries_readings ? readings() : std::vector<reading>()) {
-        // Skips readings that cannot be better, because the ratio as declared is so low.
+        // Skips readings that would need a negative ratio W / C, unless other criteria
+        // can decide for them.
         if (ratio <= 0 && !inverts && !r.bits && r.scale == d_options.soft_scale) {
             continue;
         }
@@ -394,7 +401,8 @@ void signal_judge::judge()
     if (d_frame_values > 0 && d_options.ends != termination::tailbiting) {
         compare_signs(as_declared);
     }
-    // True if all frames so far fit the other sign better.
+    // True if no frame so far has a lower cost with the declared sign, and one or more
+    // have a lower cost with the other sign.
     const bool inverted = d_upright == 0 && d_inverted > 0;
     if (inverted && d_inverted >= frames_with_sign) {
         say(changed_signs());
@@ -448,7 +456,7 @@ signal_judge::evidence signal_judge::search(const std::vector<std::int8_t>& valu
     return { n, n * found->error_rate, n * found->chance };
 }
 
-// Decodes the values, encodes the bits again, and counts wrong signs.
+// Decodes the values, re-encodes the bits, and counts wrong signs.
 signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& values)
 {
     if (!d_decoder) {
@@ -484,7 +492,8 @@ signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& value
         }
         end = std::min(end, coded.size());
     } else {
-        // The state before the window is unknown, so the first K−1 stages do not count.
+        // The encoder's state before the window is unknown, so the values of the first
+        // K−1 stages are not counted.
         end = std::min(end, encoder.encode(bits.data(), pulled, coded.data()));
         begin = code.values(code.constraint_length() - 1);
     }

@@ -4,32 +4,37 @@
 /* Decides whether soft values are a signal of the convolutional code, in the declared
  * format.
  *
- * Windows of the stream, the sample, are decoded, and the bits are re-encoded. W of the
- * signs are wrong: they disagree with the re-encoded bits. A decoder finds a code
- * sequence near any input, so even noise has fewer than half of its signs wrong: 13 % at
- * rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance. It is measured by
- * decoding the sample with random signs.
+ * The judge decodes windows of the input and re-encodes the bits. W of the signs in a
+ * window are wrong: they disagree with the re-encoded bits. A decoder finds a code
+ * sequence near any input, so even noise has fewer than half of its signs wrong: 13 %
+ * at rate 1/2, 2 % at 7/8. C is the number of wrong signs by chance, which is
+ * measured by decoding the window with random signs. The sums of W and C over several
+ * windows are judged in the same way.
  *
- * - The sample is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
+ * - A window is a signal if W < 0.85 C and C − W ≥ 6 √C. Noise meets this condition
  *   with a probability below 1e-9, because its W varies less than a Poisson variable.
- * - It is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with one
- *   decoded bit in twenty wrong has W ≤ 0.8 C. It is classified as no signal with a
- *   probability below 3e-7, and stronger signals with a smaller one.
- * - It has another format if the sample, read in that format, is a signal, and its ratio
- *   W / C is lower by at least 0.15. Input in the declared format has no better reading.
- * - Offset binary that is read as int8, or the reverse, decodes inverted, and the weakest
- *   values become the strongest. This mistake is also recognised from strong wrong signs,
- *   those of values that are above the mean magnitude but not saturated. The conditions
- *   are: the mean magnitude is at least 64; at least 40 signs are wrong; more than half
- *   of them are strong, but in the other format less than a quarter. With Gaussian noise
- *   less than a tenth are strong while the signal can be decoded, so the probability of
- *   a false alarm is below 1e-8. During a phase search, strong signs are not counted; a
- *   ratio W / C that is lower by at least 0.075 suffices instead.
- * - An inverted stream of a transparent code decodes without errors. But a frame begins,
- *   and may end, in a known state. The cost of a frame is the sum of the magnitudes with
- *   wrong signs. The signs are reported as inverted if at least 30 frames have a smaller
- *   cost with the other sign, and none with the declared sign. The probability of a
- *   false alarm is below 2^−30. */
+ * - A window is no signal if W > 0.9 C and W − 0.8 C ≥ 5 √(W + 0.32 C). A signal with
+ *   one decoded bit in twenty wrong has W ≤ 0.8 C. Such a signal is classified as no
+ *   signal with a probability below 3e-7, and stronger signals with a lower one.
+ * - The input has another format or scale if a window, read in that way, is a signal,
+ *   and the ratio W / C is lower by more than 0.15. If soft_scale saturates nearly
+ *   all floats, a lower scale needs no lower ratio. Hard bits 0 and 1 are reported if
+ *   the window, read as hard bits, is a signal.
+ * - If offset binary is read as int8, or the reverse, it decodes inverted, and the
+ *   weakest values become the strongest. This mistake is also recognised from strong
+ *   wrong signs: wrong signs of values that are above the mean magnitude but not
+ *   saturated. The conditions are: the mean magnitude is at least 64; at least 40
+ *   signs are wrong; more than half of the wrong signs are strong, but less than a
+ *   quarter in the other format, in which the window is a signal. With Gaussian noise
+ *   less than a tenth of the wrong signs are strong while the signal can be decoded,
+ *   so the probability of a false alarm is below 1e-8. During a phase search, strong
+ *   signs are not counted. Then, at a mean magnitude of 64 or more, a ratio W / C
+ *   that is lower by more than 0.075 suffices.
+ * - An inverted stream of a transparent code decodes without errors. But a frame that
+ *   is not tail-biting begins, and may end, in a known state. The cost of a frame is
+ *   the sum of the magnitudes of values with wrong signs. The signs are reported as
+ *   inverted if at least 30 frames have a lower cost with the other sign, and none
+ *   with the declared sign. The probability of a false alarm is below 2^−30. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_SIGNAL_JUDGE_H
@@ -46,7 +51,8 @@ namespace gr::gpufec::viterbi {
 class signal_judge : public input_judge
 {
 public:
-    //! \p locked tells whether the phase search, if there is one, has found a lock.
+    //! \p locked: returns whether the phase search has found a lock; used only if
+    //! options.lock is "auto".
     signal_judge(const viterbi_options& options,
                  const decoder_hooks& hooks,
                  std::function<bool()> locked = {});
@@ -58,31 +64,32 @@ public:
     double chance_error_rate() const override;
     void set_soft_scale(float scale) { d_options.soft_scale = scale; }
 
-    //! Number of consecutive windows without a signal before a report.
+    //! Number of judged windows after which a missing signal is reported.
     static constexpr std::uint64_t max_undecided = 100;
-    //! The first streams_judged streams of a decoder are all judged. If they are right,
-    //! only one in streams_judged is judged from then on.
+    //! All streams of a decoder are judged until streams_judged in a row were right. From
+    //! then on only one in streams_judged is judged.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Number of frames that must all fit the other sign before a report.
+    //! Number of frames with a lower cost for the other sign that lead to a report.
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
-    // Numbers of signs: all, wrong ones (W), and wrong ones by chance (C).
+    // Numbers of signs that are not erased: all, wrong (W), and wrong by chance (C).
     struct evidence {
         double values = 0, wrong = 0, chance = 0;
-        double strong = 0; // wrong signs of values above the mean that do not saturate
+        double strong = 0; // number of strong wrong signs
         std::vector<double> frame_costs = {};
+        // Returns whether offset binary and int8 look confused.
         bool upside_down() const { return wrong >= 40 && strong > 0.5 * wrong; }
         double ratio() const { return chance > 0 ? wrong / chance : 1; }
         bool signal() const;
         bool none() const;
     };
-    // An interpretation of the sample.
+    // An interpretation of the bytes of a window.
     struct reading {
         soft_format format;
         float scale;
-        bool bits = false;     // the values 0 and 1 stand for −1 and 1
-        bool inverted = false; // a positive value means the opposite of the declared bit
+        bool bits = false;     // values are hard bits: 0 and 1 are read as −1 and 1
+        bool inverted = false; // positive values mean the opposite of the declared bit
         std::string mend = {}; // text that tells the user what to change
     };
 
@@ -109,23 +116,23 @@ private:
     const std::function<bool()> d_locked;
     viterbi_options d_decoding;     // options of the decoder of windows
     std::size_t d_frame_values = 0; // 0: windows are parts of a stream
-    // Length and distance of windows in items. They are whole puncturing periods or
-    // frames.
+    // Length and distance of windows in items. A window has whole puncturing periods or
+    // whole frames.
     std::size_t d_window = 0, d_stride = 0;
     std::unique_ptr<viterbi_decoder> d_decoder;
     std::unique_ptr<phase_search> d_search;
 
-    std::vector<std::byte> d_sample;
-    std::uint64_t d_position = 0; // number of items seen
-    std::uint64_t d_next = 0;     // number of the next window
-    std::uint64_t d_judged = 0;   // number of windows that were not blank
-    bool d_settled = false;
-    bool d_seen = false;         // the stream has had items
-    bool d_right_by_now = false; // the stream was found to be right
-    std::uint64_t d_right = 0;   // number of consecutive streams that were right
-    // Number of frames that fit the declared sign better, and the other sign better.
+    std::vector<std::byte> d_sample; // the items of the current window so far
+    std::uint64_t d_position = 0;    // number of items seen
+    std::uint64_t d_next = 0;        // index of the current window
+    std::uint64_t d_judged = 0;      // number of windows that were not blank
+    bool d_settled = false;          // no more windows of this stream are judged
+    bool d_seen = false;             // the stream has items
+    bool d_right_by_now = false;     // the stream is right, or not judged
+    std::uint64_t d_right = 0;       // number of streams in a row that were right
+    // Number of frames with a lower cost for the declared sign, and for the other sign.
     std::uint64_t d_upright = 0, d_inverted = 0;
-    evidence d_sum;
+    evidence d_sum; // sum over the judged windows of the stream
 };
 
 } // namespace gr::gpufec::viterbi

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Estimates the channel's bit error rate from samples of 2048 stages. */
+/* Estimates the channel statistics from samples of at most 2048 stages. */
 
 #include "statistics.h"
 #include "viterbi/model/soft_input.h"
@@ -87,7 +87,8 @@ viterbi_decoder::batch_statistics channel_estimator::of_piece(const job& job,
                    output + piece * d_setup.frame_output_bytes());
 }
 
-// Runs many times per batch on the thread that submits batches, so it must be fast.
+// This function must be fast, because the thread that submits batches calls it many times
+// per batch.
 viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              std::size_t before,
                                                              std::uint64_t stage,
@@ -97,7 +98,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
                                                              const std::byte* input,
                                                              const std::byte* output)
 {
-    // Skips the first K−1 stages, because the encoder's state is unknown.
+    // Skips the first K−1 stages, because `output` does not have the bits before them.
     const auto& code = d_setup.code;
     const auto unit = d_encode.step_stages();
     const auto begin = (stage + code.constraint_length() - 1 + unit - 1) / unit;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Estimates the channel's bit error rate: re-encodes decoded bits and counts the received
- * signs that disagree. */
+/* Estimates the channel statistics of a batch: re-encodes decoded bits, counts the
+ * received signs that disagree, and sums their magnitudes. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_STATISTICS_H
@@ -18,16 +18,17 @@ class channel_estimator
 public:
     explicit channel_estimator(const setup& setup);
 
-    //! Estimates the channel from the first stages of a batch, or of its first frame, but
-    //! at most 2048 stages. \p bits: number of decoded bits of the batch.
+    //! Estimates the channel from the first stages of a batch, or of its first frame, at
+    //! most 2048 stages. \p input, \p output: the batch's soft values and decoded bits in
+    //! the slot. \p bits: number of decoded bits of the batch.
     viterbi_decoder::batch_statistics operator()(const job& job,
                                                  const std::byte* input,
                                                  const std::byte* output,
                                                  std::size_t bits);
 
-    //! Returns the distance between samples at fixed places of the stream, as a number of
-    //! pieces. A piece is a parallel block of a stream, or a frame. The distance is about
-    //! 2^20 bits.
+    //! Returns the distance between estimates at fixed positions of the stream, as a
+    //! number of pieces. A piece is a parallel block of a stream, or a frame. The
+    //! distance is about 2^20 bits.
     std::uint64_t pieces_between() const;
 
     //! Estimates the channel from the first stages of piece \p piece of a batch, at most
@@ -40,8 +41,9 @@ public:
 
 private:
     // Estimates the channel from `stages` stages of a stream or a frame, from stage
-    // `stage` on. The input has the values from `first` to `end` − 1 of the stream or
-    // frame; value `first` is value `before` of the input.
+    // `stage` on, whose bit is the first one in `output`. `input` has the values from
+    // `first` to `end` − 1 of the stream or frame. Value `first` has index `before`
+    // there.
     viterbi_decoder::batch_statistics compare(const job& job,
                                               std::size_t before,
                                               std::uint64_t stage,
@@ -52,7 +54,7 @@ private:
                                               const std::byte* output);
     const setup d_setup;
     const reencoder d_encode;
-    std::vector<std::int8_t> d_values; // the sample
+    std::vector<std::int8_t> d_values; // the values to compare
     std::vector<std::uint8_t> d_bits;
 };
 

@@ -37,7 +37,8 @@ struct traits {
                             const std::string& variant = "");
 
     static std::size_t cuda_batch(const setup& s, unsigned slots, int device);
-    //! \throws std::runtime_error that says what is missing if CUDA cannot be used
+    //! \throws std::runtime_error if CUDA cannot be used or cuda_kernel does not support
+    //! the code
     static decoder
     make_cuda(const setup& s, std::size_t work_items, unsigned slots, int device);
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder's interface for the phase search, which compares decoded bits with
- * the input from which they were decoded. */
+/* The interface of the stream decoder for the phase search, which compares decoded bits
+ * with the input. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
@@ -14,6 +14,8 @@
 
 namespace gr::gpufec::viterbi {
 
+//! A stream decoder that hands out whole batches and their input. All functions have
+//! defaults that do nothing.
 class watched_decoder
 {
 public:
@@ -23,9 +25,9 @@ public:
     struct decoded_batch {
         const std::uint8_t* bits; //!< most significant first
         std::uint64_t first, end; //!< the stages from `first` to `end` − 1
-        std::uint64_t value;      //!< index of the end of its input in the stream
+        std::uint64_t value;      //!< stream index after the last value of its input
         bool full; //!< false if it was cut short, for example to keep the latency low
-        //! Sign error counts of the checks in the batch. nullptr if the batch was
+        //! Sign error counts of the checks in the batch; nullptr if the batch was
         //! submitted to the CPU, or if there are no counts for this code.
         const sign_error_counts* error_counts;
         std::uint32_t every; //!< stages between checks
@@ -39,20 +41,21 @@ public:
         }
     };
 
-    //! Makes the decoder hand out whole batches instead of items.
+    //! Prepares the decoder to hand out whole batches, on a GPU with sign error counts.
     virtual void watch() {}
-    //! Returns the oldest batch, or nothing while it is not decoded. May return a batch
-    //! only once.
+    //! Returns the oldest batch, or nothing while that batch is not decoded. Call it once
+    //! per batch.
     virtual std::optional<decoded_batch> oldest() { return {}; }
     //! Releases the slot of the oldest batch.
     virtual void release_oldest() {}
 
-    //! Sets the phase rotation to apply to the input. Must be called before a push.
+    //! Sets the phase rotation to apply to the input. Must be called before the first
+    //! push.
     virtual void set_rotation(const phase_rotation&) {}
 
-    //! Copies received values as int8, from number `first` of the stream on, without
-    //! phase rotation. They come from batches in flight and the open batch; all others
-    //! become 0.
+    //! Copies received values as int8, from index `first` of the stream on, without phase
+    //! rotation. Only values of batches in flight and of the open batch are available;
+    //! all others become 0.
     virtual void read_values(std::uint64_t /*first*/, std::size_t, std::int8_t*) const {}
     //! Pushes int8 values, regardless of the declared format.
     virtual std::size_t push_quantised(const std::int8_t*, std::size_t) { return 0; }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that both backends decode noisy signals like the bit-true model: every preset,
- * termination, input format and place in a stream. */
+/* Tests that both backends decode noisy signals like the bit-true model: all presets and
+ * terminations, random codes of every size, and int8 and packed4 input of either sign. */
 
 #include "common/cpu_variant.h"
 #include "common/host_memory.h"
@@ -30,7 +30,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // without noise, the decoder returns the sent bits
+    bool clean = true; // without noise, the sent bits are expected
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -53,7 +53,7 @@ std::vector<test_case> cases()
     all.push_back({ "stream_paper", k7, t::streaming, 0, 512, 42, 9001 });
     all.push_back(
         { "stream_odd_overlap", k7, t::streaming, 0, 96, 7, 3003, false, false });
-    // An output that is always punctured.
+    // In the next three cases one output is never sent.
     all.push_back({ "stream_unsent_output",
                     conv_code(7, { 0171, 0133, 0165 }, "1,0,1"),
                     t::streaming,
@@ -81,7 +81,7 @@ std::vector<test_case> cases()
                     false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
-    // Inverted outputs and outputs in another order.
+    // In these cases outputs are inverted, or in another order.
     const auto ccsds = conv_code::preset("ccsds");
     const conv_code reversed(7, { -0133, 0171 });
     all.push_back({ "ccsds_packed4", ccsds, t::streaming, 0, 0, 0, 4000, true });
@@ -114,7 +114,7 @@ std::vector<test_case> cases()
                 const int p = 1 + random() % ((1u << K) - 1);
                 polynomials.push_back(random() & 1 ? -p : p);
             }
-            // The polynomial uses both ends of the register.
+            // One polynomial must use the newest and one the oldest bit.
             polynomials[0] = 1 << (K - 1) | 1;
             all.push_back({ "K" + std::to_string(K) + "R" + std::to_string(R),
                             conv_code(K, polynomials),
@@ -137,7 +137,7 @@ struct prepared {
     std::size_t bits;
 };
 
-// Returns whether cases run with less data, for example under a slow sanitizer.
+// Returns whether the tests use less data, for example under a slow sanitizer.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -153,7 +153,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
         bits = plan.decode_length + 17;
     }
     if (!plan.streaming()) {
-        bits = (small_scale() ? 3 : 37) * c.frame_bits; // more frames than lanes
+        bits = (small_scale() ? 3 : 37) * c.frame_bits; // normally more frames than lanes
         if (c.frame_bits > 1000) {
             bits = 3 * c.frame_bits;
         }
@@ -171,7 +171,7 @@ prepared prepare(const test_case& c, double sigma, unsigned seed = 1)
              bits };
 }
 
-// Negates the signal, so that positive values mean bit 1.
+// Returns the test with a negated signal, in which positive values mean bit 1.
 prepared with_other_sign(prepared p)
 {
     p.setup = { p.setup.named, p.setup.plan, p.setup.packed4, 1 };
@@ -216,7 +216,8 @@ std::size_t blocks_for(const prepared& p)
                             : p.bits / plan.frame_bits * plan.blocks_per_frame;
 }
 
-// Returns nullptr if the kernels do not support the code.
+// Returns a CUDA decoder with the given kernel, or nullptr if that kernel does not
+// support the code.
 std::unique_ptr<batch_decoder<job>> make_cuda(const prepared& p,
                                               const std::string& kernel)
 {
@@ -274,7 +275,8 @@ TEST_P(viterbi_cuda, RandomNoise_EqualsReference)
     }
 }
 
-// Decoders of different codes launch the same kernels, with more or less shared memory.
+// Decoders of different codes launch the same kernels with different amounts of shared
+// memory. The limit that one decoder sets must not be too low for another.
 TEST(viterbi_cuda_together, DecodersOfEveryCode_EqualReference)
 {
     if (const auto found = find_cuda_devices(); found.devices.empty()) {

@@ -56,7 +56,7 @@ TEST(conv_code, BadParameter_IsRefusedWithNameValueAndLimits)
 
 TEST(conv_code, DecimalPolynomials_RefusalNamesOctal)
 {
-    // The polynomials are 171 and 133 in decimal; 133 alone is out of range too.
+    // The decimal numbers 171 and 133 are both out of range.
     EXPECT_EQ(
         code_error(7, { 171, -133 }),
         "polynomials entry is 253 (octal): its magnitude must be 1 to 177 for "
@@ -89,7 +89,7 @@ TEST(conv_code, BackwardsOrDecimalPolynomials_AreDoubted)
     }
     EXPECT_EQ(doubt(7, { 0171, 0165 }), "");
     EXPECT_EQ(doubt(8, { 0155, 0355 }), "");
-    // These octal polynomials are valid only because K exceeds that of the CCSDS code.
+    // The decimal numbers 171 and 133 are in range at K=8.
     EXPECT_NE(doubt(8, { 171, 133 }).find("in decimal the digits of CCSDS 1/2"),
               std::string::npos);
 }
@@ -173,7 +173,7 @@ TEST(conv_code, Presets_AreSound)
     EXPECT_NEAR(conv_code::preset("dvb_7_8").rate(), 0.875, 1e-12);
 }
 
-// A tail-biting code must not silently decode as a stream.
+// Otherwise a tail-biting code would be decoded as a stream without an error.
 TEST(viterbi_options, OfAPreset_HaveItsTermination)
 {
     for (const auto& p : conv_presets()) {
@@ -225,8 +225,8 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     const auto code = conv_code::preset("lte");
     const auto sent = qa::transmit(code, termination::tailbiting, 40, 40, 0, 3);
     conv_encoder_kernel streaming(code, termination::streaming, 0);
-    // Encodes the frame twice in a row as a stream. The second time, the register begins
-    // with the frame's last bits, as in a tail-biting frame.
+    // The frame is encoded twice in a row as a stream. The second time, the shift
+    // register begins with the frame's last bits, as in a tail-biting frame.
     auto twice = sent.bits;
     twice.insert(twice.end(), sent.bits.begin(), sent.bits.end());
     std::vector<std::uint8_t> coded(80 * 3);
@@ -236,8 +236,8 @@ TEST(conv_encoder_kernel, TailBitingFrame_EndsInItsFirstState)
     }
 }
 
-// The packed encoder equals the plain one for pieces of any length, also if they begin
-// within a byte.
+// The packed and the plain encoder give the same stream from pieces of any length. The
+// coded bits of a piece may begin within a byte.
 TEST(conv_encoder_kernel, PackedStream_EqualsPlainStream)
 {
     std::mt19937 random(11);
@@ -377,7 +377,8 @@ TEST(block_layout, BadLengths_AreRefused)
     EXPECT_NE(error(t::terminated, 1u << 25, 0, 0).find("frame_bits"), std::string::npos);
 }
 
-// Table II of the paper classifies states by the words (α, β, γ, θ) of their butterflies.
+// Table II of Peng, Liu, Hou and Zhao (2016) classifies states by the output words (α, β,
+// γ, θ) of their butterflies.
 TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
 {
     using words = std::array<unsigned, 4>;
@@ -405,7 +406,8 @@ TEST(pbvd_layout, PaperCode_IsClassifiedAsInThePaper)
     EXPECT_EQ(groups, table);
 }
 
-// The decisions of each state have a position of their own.
+// No two states share a position of their decisions, and all positions are in the
+// survivor words.
 TEST(pbvd_layout, AnyCode_FitsTheLayout)
 {
     for (int K = 3; K <= 9; ++K) {
@@ -428,7 +430,7 @@ TEST(pbvd_layout, AnyCode_FitsTheLayout)
     }
 }
 
-// Compares with an exhaustive search over all messages of a short frame.
+// An exhaustive search over all messages of a short frame finds the smallest metric.
 TEST(reference, ShortFrame_IsTheCodewordOfLeastMetric)
 {
     for (const auto& code : { conv_code(3, { 5, 7 }),

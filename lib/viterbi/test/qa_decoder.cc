@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the stream decoder: exact counts, any chunking, latency, options, devices. */
+/* Tests of the stream decoder: number of output bits, batches and chunks, frames,
+ * latency, statistics, options and devices. */
 
 #include "cuda/devices.h"
 #include "qa_stream.h"
@@ -314,7 +315,8 @@ TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
     o.where = backend::cuda;
     o.slots = 8;
     const auto free = find_cuda_devices().devices[0].free_bytes;
-    // A block needs at least 23 kB per slot on the device, so this batch does not fit.
+    // A parallel block needs at least 23 kB of device memory per slot, so this batch does
+    // not fit.
     o.batch = unsigned(std::min<std::size_t>(free / 8 / 20000, 1u << 24));
     viterbi_decoder decoder(o, h);
     EXPECT_LT(decoder.batch(), o.batch);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the phase search: hypotheses, locks, slips (lost or repeated values), frames
- * and noise. */
+/* Tests of the decoder with phase search: hypotheses, locks, slips (lost or repeated
+ * values), borrowed input, frames, fades and noise. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"
@@ -27,7 +27,7 @@ std::vector<conv_code> dvb_codes()
     return codes;
 }
 
-// Returns a stream that reads as `values` under a hypothesis.
+// Returns a received stream that hypothesis `h` reads as `values`.
 std::vector<std::int8_t> received(const hypothesis& h,
                                   const std::vector<std::int8_t>& values)
 {
@@ -93,8 +93,9 @@ decoded decode(viterbi_options o,
     return d;
 }
 
-// Decodes like decode(), but borrows at most `capacity` items at a time and overwrites
-// them after their release. With `push_later`, the second half is pushed.
+// Decodes like decode(), but the decoder borrows the items, at most `capacity` at a time,
+// and the items are overwritten after their release. If `push_later` is set, the second
+// half is pushed.
 template <class Item>
 decoded decode_borrowed(viterbi_options o,
                         const std::vector<std::int8_t>& values,
@@ -161,7 +162,7 @@ decoded decode_borrowed(viterbi_options o,
     return d;
 }
 
-// Decodes values from number `first` on with a known phase.
+// Decodes `values` from index `first` on, without phase search.
 std::vector<std::uint8_t> decode_without_search(viterbi_options o,
                                                 const std::vector<std::int8_t>& values,
                                                 std::size_t first)
@@ -187,7 +188,8 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
     return bits;
 }
 
-// Returns the first position at which `in` equals `bits` except for up to 7 bits, or −1.
+// Returns the first index from which `in` matches `bits` with at most 7 differences, or
+// −1.
 long find(const std::vector<std::uint8_t>& in,
           const std::uint8_t* bits,
           std::size_t count)
@@ -255,7 +257,7 @@ TEST(viterbi_lock, AnyHypothesis_IsFound)
         // Values received during the search are decoded too.
         EXPECT_LT(lock.first_value, 100u);
         ASSERT_GT(got.bits.size(), 8900u);
-        // The sign of a transparent code is ambiguous.
+        // A transparent code may decode to the inverse, because its sign is ambiguous.
         auto bits = sent.bits;
         auto inverse = bits;
         for (auto& b : inverse) {
@@ -315,8 +317,8 @@ TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
     }
 }
 
-// Returns a noisy stream with a lost value, an inserted value and a section of noise.
-// They are far enough apart for batches to be borrowed between them.
+// Returns a noisy stream with a lost value, an inserted value and a section of noise. The
+// distances are long enough for batches to be borrowed between the three.
 std::vector<std::int8_t> troubled()
 {
     auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
@@ -331,8 +333,8 @@ std::vector<std::int8_t> troubled()
     return values;
 }
 
-// Returns the values as they are (how = 0), with pairs exchanged (1), with every second
-// sign changed (2), or with both changes (3).
+// Returns `values` unchanged (how = 0), with the values of each pair exchanged (1), with
+// every second sign changed (2), or with both changes (3).
 std::vector<std::int8_t> received(unsigned how, std::vector<std::int8_t> values)
 {
     for (std::size_t i = 0; how > 0 && i + 1 < values.size(); i += 2) {
@@ -353,7 +355,8 @@ viterbi_options for_trouble()
     o.batch = 16;
     o.slots = 3;
     o.soft_scale = 1;
-    // A latency limit would give short batches, which are checked at shorter intervals.
+    // With a latency limit, batches would be cut short and have checks at shorter
+    // distances.
     o.max_latency_ms = 1e6;
     return o;
 }
@@ -471,8 +474,8 @@ TEST(viterbi_lock, EndOfALock_IsTheValueBehindItsLastBit)
     EXPECT_GE(ends, 3u);
 }
 
-// Frames are found where they were sent, and are decoded as if their beginning were
-// known.
+// The decoder finds frames where they were sent, and decodes them like a decoder that
+// knows their beginning.
 TEST(viterbi_lock, TerminatedFrames_AreFound)
 {
     struct {
@@ -533,8 +536,8 @@ TEST(viterbi_lock, TerminatedFrames_AreFound)
     }
 }
 
-// A frame surrounded by noise is too short and weak to be found by itself. It is decoded
-// with the phase of the lock before or after it.
+// A frame surrounded by noise is too short and weak to be found by itself, but the
+// decoder decodes the frame with the phase of the lock before or after.
 TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
 {
     const auto code = conv_code::preset("ccsds");
@@ -570,9 +573,11 @@ TEST(viterbi_lock, ShortFrameBetweenLocks_IsDecoded)
                 EXPECT_EQ(where % 2, as_before ? 0u : 1u);
                 EXPECT_GE(find(got.bits, &first.bits[100], 19000), 0);
                 EXPECT_GE(find(got.bits, &second.bits[300], 19000), 0);
-                // Leaves out the first and last 30 bits, which noise beside them affects.
+                // The first and last 30 bits are not compared, because the noise beside
+                // them causes errors.
                 EXPECT_GE(find(got.bits, &frame.bits[30], 340), 0);
-                // Hardly any value is decoded twice: only those that show a lock is lost.
+                // Only values between the end of a lock and the failed check are decoded
+                // twice.
                 EXPECT_LT(got.bits.size(), values.size() / 2 + 4000);
                 for (const std::size_t at_once : { 777u, 30000u }) {
                     EXPECT_EQ(decode(viterbi_options{ code }, values, at_once).bits,
@@ -602,7 +607,7 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
     };
     none([&](std::size_t) { return std::clamp(noise(random), -127.0, 127.0); });
     none([&](std::size_t) { return random() & 1 ? 64 : -64; });
-    // Most values round to 0, which is an erasure.
+    // Most values become 0, which is an erasure.
     none([&](std::size_t) { return noise(random) / 40; });
     none([&](std::size_t i) { return i % 1000 < 100 ? noise(random) : 0.0; });
     none([](std::size_t) { return 0; });
@@ -618,7 +623,7 @@ TEST(viterbi_lock, NoiseConstantsAndOtherCodes_GiveNoLock)
         const auto sent = qa::transmit(other, termination::streaming, 0, 200000, 8, 7);
         none([&](std::size_t i) { return sent.values[i]; });
     }
-    // The search includes neither this rate nor this sign.
+    // The search includes neither these rates nor the inverted output of "ccsds".
     for (const char* rates : { "dvb_1_2", "dvb_7_8" }) {
         o = viterbi_options{ conv_code::preset(rates) };
         for (const char* name : { "dvb_2_3", "dvb_3_4", "dvb_5_6", "ccsds" }) {
@@ -652,7 +657,7 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         EXPECT_EQ(got.changes.size(), 1u);
         EXPECT_EQ(got.bits.size(), 200000u);
     }
-    // The signal fades; bits after the fade keep their position.
+    // The signal fades. Bits after the fade keep their position.
     auto values = sent.values;
     std::mt19937 random(10);
     for (std::size_t i = 150001; i < 156000; ++i) {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the sign error counts of a lock's checks, on the CPU and on a device. */
+/* Tests of the sign error counts for the checks of a lock, on the CPU and on a GPU. A
+ * step is that of class reencoder. */
 
 #include "cuda/devices.h"
 #include "viterbi/phase_lock/sign_error_counts.h"
@@ -15,8 +16,8 @@ using namespace gr::gpufec::viterbi;
 
 namespace {
 
-// A batch of a stream from `first_block` on, with random bits and noisy values of their
-// coded bits. The test counts the wrong signs itself.
+// A batch of a stream from parallel block `first_block` on, with random decoded bits,
+// and noisy soft values of the coded bits, so that some signs are wrong.
 struct counted_batch {
     counted_batch(const conv_code& code, unsigned blocks, std::uint64_t first_block)
         : setup(code, make_block_layout(code, termination::streaming, 0, 0, 0), false)

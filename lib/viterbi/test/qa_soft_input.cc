@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Decodes like run(), but borrows the first `borrow_until` items, overwrites them once
-// they are released, and pushes only the other items.
+// Decodes like run(), but the decoder borrows the first `borrow_until` items, which are
+// overwritten once they are released. The other items are pushed.
 template <class Item>
 std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
                                         const std::vector<Item>& items,
@@ -72,7 +72,8 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
     return out;
 }
 
-// Expects the same bits from borrowed input, in pieces of any size, as from pushed input.
+// Expects the same bits from borrowed input, in pieces of random size, as from pushed
+// input, for several batch sizes, slots and latencies.
 template <class Item>
 void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items)
 {
@@ -100,7 +101,8 @@ void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items
     }
 }
 
-// Returns floats that round to `values` when scaled. Some are NaN, infinite or huge.
+// Returns floats that round to `values` when scaled, except some that are NaN, infinite,
+// huge or half a step.
 std::vector<float> as_floats(const std::vector<std::int8_t>& values, float scale)
 {
     std::mt19937 random(8);
@@ -155,7 +157,7 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
     EXPECT_FALSE(begun.can_borrow());
 }
 
-// Each item is scaled by the scale in force when it was pushed or borrowed.
+// Each item is scaled by the soft_scale at the time when the item was pushed or borrowed.
 TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
 {
     auto o = options(conv_code(7, { 0171, 0133 }));
@@ -278,7 +280,7 @@ TEST(viterbi_decoder, OffsetBinary_DecodesAsInt8)
     }
 }
 
-// −8 counts as −7, at any position of the first and last value.
+// A packed −8 counts as −7, whether the first and last value are in a high or low nibble.
 TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
 {
     std::vector<std::int8_t> nibbles, packed;
@@ -302,7 +304,7 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
         }
     }
     const conv_code code(7, { 0171, 0133 });
-    for (const unsigned frame : { 0, 95 }) { // 202 values
+    for (const unsigned frame : { 0, 95 }) { // frames of 95 bits have 202 values
         auto o = options(code);
         o.format = soft_format::packed4;
         o.batch = 2;

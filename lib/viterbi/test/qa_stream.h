@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Options and a driver for tests of the stream decoder. */
+/* Options of a stream decoder, and a function that decodes a whole input, for tests. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_STREAM_H
 #define INCLUDED_GPUFEC_VITERBI_TEST_QA_STREAM_H
@@ -25,7 +25,8 @@ inline viterbi_options options(const conv_code& code,
     return o;
 }
 
-//! Pushes and pulls in pieces of random size until the decoder is done.
+//! Decodes \p items to the end. Pushes and pulls in pieces of random size, from 1 to
+//! \p most. Returns packed bits if \p packed is set, or else one bit per byte.
 template <class Item>
 std::vector<std::uint8_t> run(viterbi_decoder& decoder,
                               const std::vector<Item>& items,

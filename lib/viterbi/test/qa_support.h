@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test signals of the Viterbi tests: random bits, encoded, with noise, in all formats. */
+/* Test signals of the Viterbi tests: random bits, encoded, with noise, as int8 or
+ * packed4. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_VITERBI_TEST_QA_SUPPORT_H
@@ -16,8 +17,9 @@ namespace gr::gpufec::viterbi {
 namespace qa {
 
 struct transmission {
-    std::vector<std::uint8_t> bits; // sent bits, one per byte
-    // Received values of frames without padding; positive means bit 0.
+    std::vector<std::uint8_t> bits; // information bits, one per byte
+    // Received soft values; positive means bit 0. Frames follow one another without
+    // padding.
     std::vector<std::int8_t> values;
 };
 
@@ -57,8 +59,8 @@ inline transmission transmit(const conv_code& code,
     return t;
 }
 
-//! Quantises values to 4 bits and packs two per byte. Each frame of \p frame_values
-//! values begins with a new byte; 0: a stream.
+//! Quantises values to 4 bits and packs two per byte, the first in the high nibble. Each
+//! frame of \p frame_values values begins with a new byte; 0: a stream.
 inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
                                       std::size_t frame_values)
 {
@@ -75,7 +77,7 @@ inline std::vector<std::int8_t> pack4(const std::vector<std::int8_t>& values,
     return packed;
 }
 
-//! Returns the values that packed4 input from pack4() stands for.
+//! Returns the values that a decoder reads if pack4() has packed \p values.
 inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
 {
     for (auto& v : values) {
@@ -84,8 +86,9 @@ inline std::vector<std::int8_t> quantise4(std::vector<std::int8_t> values)
     return values;
 }
 
-//! Negates values, for the other positive_bit. The largest value, 127 or 7, becomes −127
-//! and −128, or −7 and −8, in turn, because both count as the same.
+//! Negates values, for the other positive_bit. The largest value of int8, 127, becomes
+//! −127 and −128 in turn, because a decoder must read both as −127. In packed4, 7 becomes
+//! −7 and −8 in turn.
 inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool packed4)
 {
     unsigned count = 0;
@@ -104,6 +107,7 @@ inline std::vector<std::int8_t> other_sign(std::vector<std::int8_t> items, bool 
     return items;
 }
 
+//! Returns the first \p bits bits of packed bytes, one per byte.
 inline std::vector<std::uint8_t> unpack(const std::vector<std::uint8_t>& bytes,
                                         std::size_t bits)
 {
