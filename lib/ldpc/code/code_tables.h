@@ -28,7 +28,7 @@ struct code_tuning {
 //! How a code is encoded.
 enum class encoding_form {
     unknown,    //!< cannot be encoded
-    triangular, //!< check c determines bit n − checks + c from lower bits
+    triangular, //!< check c determines bit n − checks + c from the bits before it
     eliminated, //!< each parity bit is a dense sum of message bits
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
@@ -42,13 +42,13 @@ struct ldpc_code::tables {
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
-    //! Index in \c bits at which each check begins, and the end.
+    //! For each check, the index of its first bit in \c bits; then the number of edges.
     std::vector<std::uint32_t> begin;
     std::vector<std::uint32_t> bits;
     unsigned largest_check_degree = 0;
     unsigned largest_bit_degree = 0;
 
-    unsigned lifting = 0; //!< lifting size of the circulants
+    unsigned lifting = 0; //!< lifting size of the circulants; 0 if there are none
     unsigned rows = 0;    //!< rows of circulants
     bool chain = false;
     std::vector<circulant> circulants;
@@ -80,15 +80,17 @@ struct ldpc_code::tables {
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 
-    //! Returns a copy that can be changed and completed again.
+    //! Returns a copy without the members that complete() computes. The copy can be
+    //! changed and then completed.
     std::shared_ptr<tables> copy() const;
-    //! Computes n, checks, begin, bits and addresses from circulants of \p columns
-    //! blocks.
+    //! Computes n, checks, begin, bits and addresses from the circulants of \p columns
+    //! block columns, and adds the parity chain if \c chain is set.
     void expand(unsigned columns);
-    //! Computes everything that follows from n, checks, begin, bits and positions.
+    //! Computes all members that follow from the checks and positions: degrees, sent
+    //! positions, message positions and the form of encoding.
     void complete();
-    //! Returns the solver. \throws std::invalid_argument if the parity bits do not follow
-    //! from the message
+    //! Returns the solver, and makes it on first use. \throws std::invalid_argument if
+    //! the parity bits do not follow from the message
     const ldpc::parity_solver& solver() const;
 
 private:
@@ -96,8 +98,9 @@ private:
     void place_message();
     std::vector<std::uint32_t> wanted_positions() const;
     std::vector<std::uint32_t> gr_fec_positions() const;
-    //! Eliminates, with pivots from columns in this \p order. Columns without a pivot
-    //! become the message, in reverse order.
+    //! Runs Gauss-Jordan elimination on the columns in this \p order. Columns without a
+    //! pivot become the message, in reverse order. The other columns become parity bits
+    //! with dense generators.
     void eliminate(const std::vector<std::uint32_t>& order);
     //! Returns all positions except \p some and the shortened positions, in descending
     //! order.

@@ -5,8 +5,8 @@
  *
  * As in the inactivation decoding of fountain codes, bits are found one after the other
  * from checks in which only one bit is unknown. If there is no such check, all but one of
- * the unknown bits of a check are put off. The few bits that were put off are found in
- * the end from a dense matrix. */
+ * the unknown bits of a check are put off (inactivated). In the end, the few bits that
+ * were put off are found from a dense matrix. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
 #define INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H

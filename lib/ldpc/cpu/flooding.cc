@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Flooding min-sum in plain C++, to the last bit as reference::flooding() computes it. */
+
 #include "flooding.h"
 #include <algorithm>
 #include <limits>

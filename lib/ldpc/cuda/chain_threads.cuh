@@ -79,8 +79,8 @@ public:
     {
         make_barriers();
     }
-    //! Returns whether the thread has a check. A thread without a check runs the same
-    //! code on its own memory.
+    //! Returns whether the thread has a check. Threads without a check fill up the last
+    //! warp of a chain and run the same code on spare words.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
     //! Words of shared memory that threads without a check use in place of posteriors.
@@ -101,9 +101,9 @@ public:
             wait_for_chain();
         }
     }
-    //! Tells the other chain that the posteriors of a layer's message bits are written.
-    //! The layer's parity bits may be written later, because the other chain does not use
-    //! them until some phases later.
+    //! If the layer is the last of a phase, tells the other chain that the posteriors of
+    //! its message bits are written. Its parity bits may be written later, because the
+    //! other chain does not use them until some phases later.
     __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -144,8 +144,8 @@ private:
     }
     __device__ static void make_barriers() {}
 #elif defined(GPUFEC_CHECKED_BARRIERS)
-    // Barrier objects in shared memory. The racecheck of compute-sanitizer supports
-    // these, but not numbered barriers for a part of a block.
+    // Barrier objects in shared memory. The racecheck tool of compute-sanitizer supports
+    // barrier objects, but not numbered barriers for a part of a block.
     template <unsigned>
     __device__ void sync(std::uint32_t barrier) const
     {

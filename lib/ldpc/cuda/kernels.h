@@ -21,7 +21,7 @@ namespace device {
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
-    const std::uint8_t* input; //!< the table's offsets count from here
+    const std::uint8_t* input; //!< the input offsets of the table count from here
     std::uint8_t* output;
     frame_status* status;
 };
@@ -132,8 +132,8 @@ make_layered_plan(const ldpc_code& code, const message_rule& rule, bool soft, in
 std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
                                                 const message_rule& rule);
 
-//! Quantises the borrowed values of \p count codewords at \p caller_format to the
-//! kernels' input at \p input.
+//! Quantises the values of \p count codewords from the caller's format at
+//! \p caller_format to the kernels' input at \p input.
 void launch_quantise(const caller_frame* frames,
                      std::uint32_t count,
                      const std::uint8_t* caller_format,

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Chooses between one and two chains of layers, and finds the cheapest phases of two
+ * chains by dynamic programming. */
+
 #include "chain_order.h"
 #include <algorithm>
 #include <bitset>
@@ -32,7 +35,7 @@ std::vector<layer> layers_of(const ldpc_code& code)
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
         for (const auto x : code.addresses()[g]) {
             auto& l = layers[x % code.q()];
-            // A group that occurs twice needs two barriers in the layer.
+            // Each further use of a group within the layer needs two barriers.
             l.cost += l.used[g] ? 2 * barrier_cost : 0;
             l.used[g] = true;
         }
@@ -42,8 +45,8 @@ std::vector<layer> layers_of(const ldpc_code& code)
 
 // The cost of successive layers of one chain, with the barriers between them.
 struct run {
-    groups used;       // groups of any layer
-    groups since_last; // groups since the last barrier
+    groups used;       // groups used by any of the layers
+    groups since_last; // groups used since the last barrier
     unsigned cost = 0;
 
     void add(const layer& l)

@@ -10,8 +10,8 @@
 namespace gr::gpufec::ldpc {
 namespace {
 
-// Calls action(e) for each edge e of a check. A \p Degree other than 0 replaces \p degree
-// and unrolls the loop.
+// Calls action(e) for the index e of each edge of a check. A \p Degree other than 0
+// replaces \p degree and unrolls the loop.
 template <unsigned Degree, class Action>
 inline __attribute__((always_inline)) void each_edge(unsigned degree, Action&& action)
 {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch of codewords: the tables of their positions, and their results. */
+/* The description of a batch of codewords, the tables at the beginning of its input, and
+ * the results of decoding. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
@@ -32,7 +33,8 @@ struct caller_frame {
     std::uint32_t values;
     float factor, limit;         //!< see input_format
     std::uint32_t constellation; //!< for symbols: index in the setup
-    std::int32_t level;          //!< for symbols: level of Es/N0, or demap::estimated
+    std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
+                                 //!< demap::estimated
 };
 
 /*!
@@ -43,9 +45,9 @@ struct caller_frame {
  * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
  * its LLRs, if any.
  *
- * If a batch is in the caller's format, its channel values, or symbols, are in other
+ * If a batch is in the caller's format, its channel values or symbols are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols
- * are in this format.
+ * are in the caller's format.
  */
 struct job {
     struct run {

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads, rotates and demaps symbols for frame_judge, and removes the parts of PLFRAMEs.
+ * */
+
 #include "demap/demapper.h"
 #include "symbol_readings.h"
 #include <algorithm>
@@ -31,7 +34,7 @@ std::vector<unsigned> scrambling(std::size_t count)
 {
     constexpr unsigned period = (1u << 18) - 1, offset = 131072;
     std::vector<unsigned char> z(period);
-    // The next 18 bits of two sequences, the first bit lowest.
+    // Shift registers with the next 18 bits of two sequences, the first bit lowest.
     std::uint32_t x = 1, y = period;
     for (auto& bit : z) {
         bit = (x ^ y) & 1u;

@@ -76,7 +76,7 @@ dvb_float_variant choose(unsigned edges, unsigned chains)
            : edges <= 16 ? variant<16, Int16, 1>()
            : edges <= 20 ? variant<20, Int16, 1>()
            : edges <= 25 ? variant<25, Int16, 1>()
-           // One group of the largest code is external.
+           // One group of the largest code is in device memory.
            : edges <= 28 ? variant<28, Int16, 1, 1>()
                          : dvb_float_variant{};
 #else

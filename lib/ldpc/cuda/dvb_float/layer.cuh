@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An iteration of layered_float_kernel, layer after layer. */
+/* One iteration of layered_float_kernel, layer after layer. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_LAYER_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_LAYER_CUH
@@ -85,8 +85,9 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
             deferred[e - 1] = r;
         }
     }
-    // The own parity bit of the last layer precedes the first layer of a chain, which has
-    // stored it already.
+    // The parity bit of a chain's last layer has been updated by the layer that follows
+    // it, which is the first layer of this chain or, if there are two, of the other. That
+    // layer has stored the bit.
     const float own_posterior =
         i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
     t[own] = __fsub_rn(own_posterior, old.message(own));

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An iteration of layered_int8x2_kernel, layer after layer. */
+/* One iteration of layered_int8x2_kernel, layer after layer. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
@@ -88,7 +88,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            if constexpr (External > 0) { // a function would take more registers
+            if constexpr (External > 0) { // get_posterior() would take more registers
                 t[e] =
                     value_of(e + External >= MessageEdges
                                  ? placed().get(at[e].address, e, edges_at, now.early[e])

@@ -21,8 +21,8 @@ struct dvb_int8x2_variant {
     unsigned threads = 0;
 };
 
-//! Returns the variant for a code's layers. \p small is set for short frames. The kernel
-//! is null if no variant supports the layers.
+//! Returns the variant for a code's layers. \p small is set for frames of up to 16,200
+//! bits. The kernel is null if no variant supports the layers.
 dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with LLR output; see choose_dvb_int8x2().
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);

@@ -31,7 +31,7 @@ struct quasi_cyclic_table {
     //! The words of a unit are padded to whole vectors, and its leaf is the last edge.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
-    std::uint32_t n;           //!< bits
+    std::uint32_t n;           //!< number of bits of a codeword
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
     std::uint32_t leaves_from; //!< index of the first leaf
     std::uint32_t team;        //!< threads per team
