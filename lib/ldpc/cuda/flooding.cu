@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum for any code, as in Feltrin's thesis, with one kernel for check
- * nodes and one for variable nodes. Codewords are interleaved; a thread updates one
- * node of one codeword. */
+/* Flooding min-sum for any code, as in L. Feltrin's thesis (README.md, Sources), with one
+ * kernel for check nodes and one for variable nodes. Codewords are interleaved; a thread
+ * updates one node of one codeword. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"

@@ -85,9 +85,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // make_layered_plan() and make_flooding_plan() accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
-//! codeword if the batch has at most one codeword per multiprocessor. In larger batches
-//! it holds one check of two codewords, if their posteriors fit in shared memory. In
-//! int16 and float, each block decodes one codeword.
+//! codeword if the batch has at most one codeword per multiprocessor, or if the
+//! posteriors of two codewords do not fit in shared memory. Otherwise a word holds one
+//! check of two codewords. If only one of the two forms supports the code, all batches
+//! use it. In int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 

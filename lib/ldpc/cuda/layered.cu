@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum for any code and precision: a thread block decodes one codeword, with
- * one thread per check of a layer. Posteriors are in shared memory if they fit, messages
- * in device memory. The kernel waits for memory most of the time, so that its speed
- * depends on the number of threads that a multiprocessor holds. Codes with checks of few
- * bits and without deferred edges therefore have kernels that need fewer registers, with
- * the block size that gives the most threads. */
+/* Layered min-sum for any code and precision. A thread block decodes one codeword, and
+ * its threads share the checks of a layer. Posteriors are in shared memory if they fit,
+ * messages in device memory. The kernel waits for memory most of the time, so that its
+ * speed depends on the number of resident threads per multiprocessor. Codes with checks
+ * of up to 16 bits and without deferred edges therefore have kernels that need fewer
+ * registers, and the block size with the most resident threads. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -33,9 +33,10 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. A
- * layer has the first edges of all checks, then the second ones and so on. Where a check
- * has fewer edges than others, the word is \c nothing. Messages have the same order. */
+/* Tables of a code. An edge is a word with its bit and, from bit round_shift on, its
+ * round. A layer has the first edges of all checks, then the second ones and so on. Where
+ * a check has fewer edges than others, the word is \c nothing. Messages have the same
+ * order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;
@@ -44,7 +45,8 @@ struct code_tables {
     std::uint32_t n;
 };
 
-// Returns the number of values in a block's scratch memory for changes by deferred edges.
+// Number of values in a block's scratch memory for the changes by deferred edges: up to
+// 32 edges per thread.
 template <unsigned MostBits>
 constexpr unsigned changes = MostBits == any_check ? any_check_threads * 32 : 0;
 
@@ -138,7 +140,8 @@ private:
         return l.first_edge + e * l.checks + c;
     }
 
-    // Calls action(edge, place) for the edges of check c of a layer.
+    // Calls action(edge, place) for the edges of check c of a layer; \c place is the
+    // index of the edge in the tables.
     template <class Action>
     __device__ void each_edge(const device_layer& l, unsigned c, Action&& action) const
     {
@@ -175,7 +178,7 @@ private:
         }
     }
 
-    // Updates checks that fit in registers, so that loads do not wait for each other.
+    // Updates checks whose edges fit in registers, so that their loads overlap.
     template <unsigned Most>
     __device__ void do_short_checks(const device_layer& l, bool first)
     {
@@ -450,7 +453,7 @@ private:
     using message = typename Values::message;
 
     // Chooses the block size with the most resident threads per multiprocessor. Among
-    // equal sizes, the smallest is chosen.
+    // sizes with equally many, the smallest is chosen.
     void choose_threads(int multiprocessors)
     {
         int most = 0;

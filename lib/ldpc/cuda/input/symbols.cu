@@ -1,10 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demapping of frames on the device. One kernel samples each frame to find its scale, and
- * another sums its moments. Then each pass chooses levels, makes tables and demaps
- * frames; constellations with rings take several passes. The file is compiled without
- * fused multiply-adds, so that doubles are the same as on the CPU. */
+/* Demapping of frames on the device. A level is a quantised Es/N0. A table has the LLRs
+ * of all cells of the I/Q plane for one constellation and level (demap/rule.h). One
+ * kernel samples each frame to find its scale, and another sums its moments. Then each
+ * pass chooses levels, makes tables and demaps frames. Constellations with rings take
+ * several passes. The file is compiled without fused multiply-adds, so that doubles are
+ * the same as on the CPU. */
 
 #include "ldpc/cuda/steps.cuh"
 #include "symbols.h"
@@ -313,7 +315,7 @@ __global__ void make_tables(symbol_arguments a)
     }
 }
 
-// Demaps a frame, four symbols per thread.
+// Demaps a frame. Each thread demaps four symbols at a time, unless the frame is done.
 template <class Part, class To>
 __global__ void look_up(symbol_arguments a)
 {
@@ -442,8 +444,8 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// Returns the number of blocks per frame, so that each thread has four symbols of the
-// longest frame, but at most max_blocks.
+// Returns the number of blocks per frame: at most max_blocks, and so few that each thread
+// has four symbols of the longest frame.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;

@@ -27,14 +27,15 @@ struct quasi_cyclic_table {
     };
     run runs[max_runs];
     std::uint32_t run_count;
-    //! In device memory: two words for each edge of each unit, which place_of() takes.
-    //! The words of a unit are padded to whole vectors, and its leaf is the last edge.
+    //! In device memory: two words for each edge of each unit, the arguments of
+    //! place_of(). The words of a unit are padded to whole vectors, and its leaf is the
+    //! last edge.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
     std::uint32_t n;           //!< number of bits of a codeword
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
-    std::uint32_t leaves_from; //!< index of the first leaf
-    std::uint32_t team;        //!< threads per team
+    std::uint32_t leaves_from; //!< lowest position of a leaf in the codeword
+    std::uint32_t team;        //!< number of threads per team
     std::uint32_t teams;       //!< teams per block
     std::uint32_t team_words;  //!< posteriors in shared memory
     std::uint32_t pitch;       //!< places per unit for messages
@@ -47,7 +48,7 @@ constexpr unsigned flag_words =
     36; // the block's slot, and two for each of up to 16 teams
 constexpr unsigned max_teams = 16;
 
-// Returns the next larger degree that has code; spare edges replace the missing ones.
+// Returns the smallest degree from \p degree on for which kernels have unrolled code.
 GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
@@ -58,7 +59,7 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf as any bit
+constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf like any other bit
 
 // A kind of units that share code: of one padded degree, with a leaf or without.
 template <unsigned Degree, bool Leaf>
@@ -74,8 +75,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// These functions take a kind's number. They return the words of a check's messages,
-// whether there is a leaf, and the words of a unit in the table.
+// These functions return, for the number of a kind, the number of words of a check's
+// messages, whether there is a leaf, and the number of words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;
