@@ -17,17 +17,17 @@ class parity_solver;
 
 //! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
-    double offset;        //!< nats
-    double normalization; //!< factor of normalised min-sum
+    double offset;        //!< of offset min-sum, in nats
+    double normalization; //!< factor of normalised min-sum, 0 to 1
     float int8_scale;     //!< steps per nat
-    float int8_limit;     //!< largest message, steps
+    float int8_limit;     //!< largest magnitude of an int8 message, in steps
 };
 
 } // namespace ldpc
 
 //! How a code is encoded.
 enum class encoding_form {
-    unknown,    //!< cannot be encoded
+    unknown,    //!< the message positions are not known
     triangular, //!< check c determines bit n − checks + c from the bits before it
     eliminated, //!< each parity bit is a dense sum of message bits
     solved      //!< a parity_solver, made on first use, finds the parity bits
@@ -49,15 +49,16 @@ struct ldpc_code::tables {
     unsigned largest_bit_degree = 0;
 
     unsigned lifting = 0; //!< lifting size of the circulants; 0 if there are none
-    unsigned rows = 0;    //!< rows of circulants
+    unsigned rows = 0;    //!< number of block rows of the circulants
     bool chain = false;
     std::vector<circulant> circulants;
     //! See ldpc_code::addresses(); for parity chains of lifting size 360 only.
     std::vector<std::vector<std::uint16_t>> addresses;
 
-    std::vector<std::uint32_t> punctured, shortened; //!< ascending
+    std::vector<std::uint32_t> punctured, shortened; //!< positions in ascending order
     unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
-    std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
+    std::vector<std::uint32_t> sent; //!< positions of sent bits; empty if all bits are
+                                     //!< sent in order
 
     //! The standard puts the message at the beginning of the codeword, and the message
     //! determines the other bits.
@@ -67,7 +68,8 @@ struct ldpc_code::tables {
     std::optional<ldpc::code_tuning> tuning;
 
     message_place placement = message_place::systematic;
-    std::vector<std::uint32_t> listed; //!< positions for the rule \c listed
+    std::vector<std::uint32_t> listed; //!< message positions for the rule
+                                       //!< message_place::listed
 
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
@@ -75,8 +77,10 @@ struct ldpc_code::tables {
     //! Indices of the message bits in ascending order of their positions; empty if
     //! message bits ascend already.
     std::vector<std::uint32_t> by_position;
-    std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
-    std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit
+    std::vector<std::uint32_t> parity;     //!< for the form eliminated: position of each
+                                           //!< parity bit
+    std::vector<std::uint64_t> generators; //!< for the form eliminated: k bits per parity
+                                           //!< bit, which select message bits
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 

@@ -197,7 +197,7 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
     }
     sum[last] &= used_bits;
     row carry;
-    std::uint64_t before = 0; // all ones if the sum of the words before is odd, else 0
+    std::uint64_t before = 0; // all ones if the sum of the preceding words is odd, else 0
     for (unsigned w = 0; w < row_words; ++w) {
         const auto here = sums(sum[w]);
         carry[w] = (here >> 1) ^ before;

@@ -35,7 +35,8 @@ parity_solver::make(unsigned n,
     }
     std::vector<std::vector<std::uint32_t>> checks_of(n);
     std::vector<std::uint32_t> lacks(checks.size(), 0);
-    using entry = std::pair<std::uint32_t, std::uint32_t>; // number of open bits, check
+    using entry = std::pair<std::uint32_t, std::uint32_t>; // number of open bits of a
+                                                           // check, and the check
     std::priority_queue<entry, std::vector<entry>, std::greater<>> next;
     for (std::uint32_t c = 0; c < checks.size(); ++c) {
         for (const auto bit : checks[c]) {
@@ -145,7 +146,8 @@ bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
     for (std::size_t r = 0; r < left; ++r) {
         beside[r * d_left_words + r / 64] |= std::uint64_t(1) << r % 64;
     }
-    std::vector<std::size_t> order(left); // row order; rows are not moved
+    std::vector<std::size_t> order(left); // order of the rows; the rows themselves are
+                                          // not moved
     for (std::size_t r = 0; r < left; ++r) {
         order[r] = r;
     }

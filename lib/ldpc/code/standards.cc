@@ -263,8 +263,10 @@ ldpc_code c2_code()
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {
-        unsigned row, column;      // block row and column in the rate 1/2 part
-        std::vector<int> permuted; // −1: identity; else k − 1
+        unsigned row, column;      // block row and column in the part that is common to
+                                   // all rates
+        std::vector<int> permuted; // −1 for the identity, else the number k of a
+                                   // permutation minus 1
     };
     static const std::vector<block> common = {
         { 0, 2, { -1 } },   { 0, 4, { -1, 0 } },   { 1, 0, { -1 } }, { 1, 1, { -1 } },
@@ -272,7 +274,7 @@ ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
         { 2, 3, { 6, 7 } }, { 2, 4, { -1 } },
     };
     const unsigned pairs = rate == "1/2" ? 0 : rate == "2/3" ? 1 : 3;
-    const unsigned before = 2 * pairs; // block columns before the rate 1/2 part
+    const unsigned before = 2 * pairs; // block columns before the common part
     const unsigned k = std::stoul(size), M = k / (before + 2), z = M / 4;
     unsigned log = 0;
     while (128u << log < M) {
@@ -339,7 +341,7 @@ std::vector<std::string> ldpc_code::frame_sizes(const std::string& name)
     if (standard == "wifi") {
         return { "648", "1296", "1944" };
     }
-    std::vector<std::string> sizes; // NR
+    std::vector<std::string> sizes; // frame sizes of NR
     for (const char* graph : { "bg1 z", "bg2 z" }) {
         for (unsigned z = 2; z <= nr_largest; ++z) {
             if (nr_set(z) < 8) {

@@ -312,7 +312,8 @@ private:
         std::vector<std::int8_t> llr;
     };
     std::vector<own_demapper> d_demappers;
-    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // tables by constellation
+    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // demapper tables of each
+                                                              // constellation
 };
 
 } // namespace

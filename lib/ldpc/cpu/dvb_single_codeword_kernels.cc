@@ -141,11 +141,14 @@ struct simd {
 
 using vec = simd::vec;
 using posterior = std::int16_t;
-constexpr unsigned width = sizeof(vec);                 // checks per vector
+constexpr unsigned width = sizeof(vec);                 // checks, and so messages, per
+                                                        // vector
 constexpr unsigned half = width / 2;                    // posteriors per vector
-constexpr unsigned blocks = (size + width - 1) / width; // vectors per layer
-constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge
-constexpr unsigned stride = size + 64 + 24;             // posteriors per group
+constexpr unsigned blocks = (size + width - 1) / width; // vectors of checks per layer
+constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge for messages, in
+                                                        // whole cache lines
+constexpr unsigned stride = size + 64 + 24;             // posteriors per group, with
+                                                        // repeated ones and padding
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 
@@ -555,9 +558,10 @@ private:
     const vec d_offset, d_limit;
     const int d_sixteenths, d_channel_limit;
     lanes::frames& d_frames;
-    posterior* const d_changes;        // new − old message of each deferred edge
-    std::uint8_t* const d_messages;    // a row per edge
-    std::uint8_t* const d_no_messages; // a row of messages of 0, for iteration 1
+    posterior* const d_changes;     // new − old message for each deferred edge of the
+                                    // layer
+    std::uint8_t* const d_messages; // a row for each edge
+    std::uint8_t* const d_no_messages; // a row of zero messages, for iteration 1
     shifted_group* const d_groups;
 };
 

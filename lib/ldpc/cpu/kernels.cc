@@ -38,7 +38,8 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // for the edge with min1, and for the others
+    struct message_magnitudes { // for the edge with the smallest magnitude (min1) and for
+                                // the others
         vec to_min1, to_all;
     };
 
@@ -156,7 +157,7 @@ struct float_arithmetic {
         return { kept(min1 < min2 ? after_min2 : after_min1), kept(after_min1) };
     }
 
-    static constexpr value largest = 3.4e38f; // no_message
+    static constexpr value largest = 3.4e38f; // equal to no_message of message_rule.h
 
 private:
     vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }

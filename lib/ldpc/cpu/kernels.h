@@ -27,9 +27,9 @@ struct edge {
 };
 
 struct layer {
-    std::uint32_t first, last;             //!< checks
-    std::uint32_t first_copy, last_copy;   //!< range in code_view::copies
-    std::uint32_t first_added, last_added; //!< range in code_view::added
+    std::uint32_t first, last;             //!< range of checks; last is exclusive
+    std::uint32_t first_copy, last_copy;   //!< range in code_view::copies, last exclusive
+    std::uint32_t first_added, last_added; //!< range in code_view::added, last exclusive
 };
 
 //! A posterior to be copied, or a difference to be added to a posterior, by index.
@@ -57,7 +57,7 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic { // see message_rule
+struct arithmetic { // members of message_rule
     float offset;
     struct declining {
         float base, per_edge;
@@ -72,18 +72,20 @@ struct arithmetic { // see message_rule
 };
 
 struct frames {
-    unsigned count;                     //!< 1 to kernel::lanes
-    const void* channel[max_lanes];     //!< n values: int8, int16 or float
-    std::uint8_t* decisions[max_lanes]; //!< out_bits, first bit most significant
+    unsigned count;                     //!< number of codewords, 1 to kernel::lanes
+    const void* channel[max_lanes];     //!< n quantised values each: int8, int16 or float
+    std::uint8_t* decisions[max_lanes]; //!< out_bits bits each, the first bit most
+                                        //!< significant
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
-    std::int8_t* soft[max_lanes]; //!< n LLRs; null: none
+    std::int8_t* soft[max_lanes]; //!< n LLRs each; soft[0] is null if no LLRs are wanted
     float soft_factor[max_lanes];
-    bool extrinsic;                       //!< LLRs of the posterior minus the channel
+    bool extrinsic;                       //!< LLRs are the posterior minus the channel
                                           //!< value
-    std::uint16_t iterations[max_lanes];  //!< result
-    std::uint32_t unsatisfied[max_lanes]; //!< result; must be 0 before decoding
+    std::uint16_t iterations[max_lanes];  //!< result: number of iterations
+    std::uint32_t unsatisfied[max_lanes]; //!< result: violated checks; must be 0 before
+                                          //!< decoding
 };
 
 struct kernel {

@@ -66,7 +66,8 @@ public:
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< the compiler knows that it is equal within a warp
+    const unsigned chain; //!< chain of the thread; the compiler knows that it is equal
+                          //!< within a warp
     const unsigned j;     //!< the thread's check in a layer, if it has one
 
     __device__ chain_threads()
@@ -183,7 +184,7 @@ private:
         __shared__ std::uint64_t objects[barriers];
         return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
     }
-    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo two
+    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo 2
 #else
     template <unsigned Threads>
     __device__ static void sync(std::uint32_t barrier)
@@ -198,7 +199,7 @@ private:
     __device__ static void make_barriers() {}
 #endif
 
-    const std::uint32_t d_barrier; // the chain's barrier
+    const std::uint32_t d_barrier; // number of the chain's own barrier
     // Barriers between phases, where the chain waits and where it arrives.
     std::uint32_t d_phase, d_phase_of_other;
 };

@@ -187,7 +187,7 @@ private:
     }
 
     const setup d_setup;
-    std::unique_ptr<symbol_demapper> d_demapper; // null without symbols
+    std::unique_ptr<symbol_demapper> d_demapper; // null if the input is not symbols
     std::vector<std::unique_ptr<launch_plan>> d_codes;
     const ldpc_slot* d_last = nullptr; // the slot whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;

@@ -34,7 +34,7 @@ struct batch {
     typename Values::posterior* posteriors;
     std::uint32_t* violated; // violated checks of each codeword
     std::uint32_t* done;     // iterations made by a codeword that has stopped, else 0
-    std::uint32_t width;     // codewords
+    std::uint32_t width;     // number of codewords
 };
 
 __device__ inline std::uint32_t node(std::uint32_t width)

@@ -21,13 +21,13 @@ constexpr unsigned max_threads = 512;
 // Threads per block of the kernels for checks of any size. A layer with deferred edges
 // has up to 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
-constexpr unsigned any_check = 32; // bits per check that fit in registers
+constexpr unsigned any_check = 32; // MostBits of the kernel for checks of any size
 constexpr std::uint32_t nothing = ~0u;
 constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 
 struct device_layer {
-    std::uint32_t first_edge; // index in code_tables::edges
+    std::uint32_t first_edge; // index of the layer's first edge in code_tables::edges
     std::uint32_t checks;
     std::uint32_t degree; // largest number of edges of a check
     std::uint32_t rounds;
@@ -341,9 +341,11 @@ private:
     const device_frames& d_frames;
     const device_arithmetic& d_arithmetic;
     const stopping& d_stop;
-    std::uint32_t* d_flags; // index of the frame; the count of violated checks
+    std::uint32_t* d_flags; // words for the index of the frame and the count of violated
+                            // checks
     message* d_message;
-    posterior* d_change; // changes by deferred edges: [edge of the check][check]
+    posterior* d_change; // changes by deferred edges, for each edge of each thread's
+                         // check
     posterior* d_posterior;
 };
 
@@ -485,8 +487,9 @@ private:
     const device_arithmetic d_arithmetic;
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
-    unsigned d_threads = any_check_threads; // per block
-    int d_blocks = 1;                       // resident at the same time on the device
+    unsigned d_threads = any_check_threads; // number of threads per block
+    int d_blocks = 1;                       // number of blocks that are resident on the
+                                            // device at a time
 };
 
 template <class Values>

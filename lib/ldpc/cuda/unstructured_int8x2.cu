@@ -21,7 +21,8 @@ using unstructured_kernel_function = void (*)(unstructured_table, int8x2_argumen
 
 struct unstructured_variant {
     unstructured_kernel_function kernel = nullptr;
-    unstructured_kernel_function external = nullptr; // some posteriors in device memory
+    unstructured_kernel_function external = nullptr; // the kernel with some posteriors in
+                                                     // device memory
     unsigned max_degree = 0;
     unsigned max_warps = 0; // warps per multiprocessor, limited by registers
 };
@@ -50,7 +51,7 @@ unstructured_variant choose(unsigned degree)
 // on stand for spare places.
 struct unit {
     std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
-    unsigned degree = 0;                             // padded
+    unsigned degree = 0;                             // padded degree
 };
 constexpr std::uint32_t spare_bit = 1u << 16;
 
@@ -170,7 +171,7 @@ public:
     unsigned unit_count() const { return unsigned(d_units.size()); }
     unsigned shared() const { return d_shared; }
     unsigned spare_places() const { return d_spare; }
-    unsigned degree() const // largest of all units
+    unsigned degree() const // largest padded degree of all units
     {
         unsigned most = 0;
         for (const auto& u : d_units) {
@@ -178,7 +179,7 @@ public:
         }
         return most;
     }
-    unsigned max_units() const // per layer
+    unsigned max_units() const // largest number of units in a layer
     {
         unsigned most = 0;
         for (std::size_t l = 0; l + 1 < d_layer_begin.size(); ++l) {
@@ -303,7 +304,7 @@ struct unstructured_shape {
     unsigned warps;
     unsigned per_sm; // blocks per multiprocessor
     unsigned first, steps;
-    std::size_t shared; // bytes
+    std::size_t shared; // bytes of shared memory
 };
 
 class unstructured_int8x2_plan : public int8x2_plan
@@ -394,9 +395,10 @@ private:
     }
 
     const unsigned d_multiprocessors;
-    const unsigned d_degree; // largest of all units
+    const unsigned d_degree; // largest padded degree of all units
     const cuda::buffer<std::uint32_t> d_places;
-    const cuda::buffer<unstructured_table::step> d_steps; // steps of all shapes
+    const cuda::buffer<unstructured_table::step> d_steps; // steps of all launch
+                                                          // configurations
     const unstructured_kernel_function d_kernel;
     const std::vector<unstructured_shape> d_shapes;
     const unstructured_table d_table;

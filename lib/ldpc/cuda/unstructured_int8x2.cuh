@@ -58,7 +58,7 @@ using dvb_int8x2::all;
 using dvb_int8x2::bits;
 using dvb_int8x2::value_of;
 
-constexpr unsigned lanes = 32;     // checks of a unit
+constexpr unsigned lanes = 32;     // checks per unit
 constexpr unsigned flag_words = 4; // index of the first codeword, count of violated
                                    // checks, and padding
 constexpr std::uint32_t infinite = 0x7c007c00u;
@@ -373,8 +373,8 @@ private:
 #endif
         }
     }
-    // Returns a pointer to the posteriors from \p bit on. Each group of four bits is in
-    // one kind of memory.
+    // Returns a pointer to the posterior of \p bit and, if \p bit is a multiple of four,
+    // of the next three bits.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {
         return !External || bit < d_table.spare_place
@@ -526,7 +526,7 @@ private:
         return sum & dvb_int8x2::signs;
     }
 
-    // Returns the codewords in \p candidates that satisfy every check.
+    // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
         // The first step is tested alone, because it is enough while many errors are
@@ -588,7 +588,7 @@ private:
     // A number that is below the head of exactly those steps that have a unit for the
     // warp.
     const std::uint32_t d_below;
-    const std::uint32_t d_begin; // address of shared memory
+    const std::uint32_t d_begin; // address at which shared memory begins
     const dvb_int8x2::constants d_constants;
     const unstructured_table::step* d_steps;
     std::uint32_t* d_flags;

@@ -16,13 +16,13 @@ namespace {
 
 // Two chains are faster only where a layer has too few edges to hide the latency of its
 // instructions, and where only one codeword fits on a multiprocessor.
-constexpr unsigned max_edges = 7; // per check
+constexpr unsigned max_edges = 7; // largest number of edges of a check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 
 // Estimated run times of a layer and of a barrier; only their ratio matters.
 constexpr unsigned layer_cost = 10, barrier_cost = 2;
 
-using groups = std::bitset<180>; // set of groups of message bits
+using groups = std::bitset<180>; // a set of groups of message bits
 
 struct layer {
     groups used;
@@ -70,7 +70,7 @@ struct plan {
 // phases if there is none.
 plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
-    constexpr unsigned most = 12; // layers per chain and phase
+    constexpr unsigned most = 12; // largest number of layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
     // The cost of the cheapest phases that decode a given number of layers of each chain,
     // and the numbers of layers in the last of these phases.

@@ -42,7 +42,8 @@ struct chain_table {
         //! minus 4·s. n may be negative.
         std::uint32_t start;
     };
-    static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
+    static constexpr unsigned group = 360;       //!< bits per group, and also checks per
+                                                 //!< layer
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
     static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer has the number of its message edges in the lowest byte, the
@@ -142,12 +143,15 @@ public:
 
     //! The form of a table that a kernel supports.
     struct form {
-        unsigned message_edges = 0;   //!< per layer
-        unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
-        unsigned max_deferred = 0;    //!< deferred edges per layer
+        unsigned message_edges = 0;   //!< largest number of message edges per layer
+        unsigned max_shared = 0;      //!< largest number of edges per layer to bits that
+                                      //!< occur in it repeatedly
+        unsigned max_deferred = 0;    //!< largest number of deferred edges per layer
         unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
-        unsigned max_external = 0;    //!< edges per layer to groups in device memory
-        unsigned max_early = 0; //!< edges per layer that are read early; see early_edges
+        unsigned max_external = 0;    //!< largest number of edges per layer to groups in
+                                      //!< device memory
+        unsigned max_early = 0;       //!< largest number of edges per layer that are read
+                                      //!< early; see early_edges
         //! Layers with fewer edges are padded with edges to the group after those in
         //! shared memory.
         bool filled = false;

@@ -14,16 +14,18 @@ namespace gr::gpufec::ldpc {
 
 //! The place of a codeword in a batch.
 struct frame_place {
-    std::uint32_t input;  //!< bytes from the beginning of the batch's input
-    std::uint32_t output; //!< bytes from the beginning of the batch's output
-    std::uint32_t status; //!< index in the array of frame_status
+    std::uint32_t input;  //!< offset of its channel values in bytes from the beginning of
+                          //!< the input
+    std::uint32_t output; //!< offset of its output in bytes from the beginning of the
+                          //!< batch's output
+    std::uint32_t status; //!< index in the batch's array of frame_status
     float soft_factor;    //!< for LLR output: soft_factor() in message_rule.h
 };
 
 //! The result of decoding a codeword.
 struct frame_status {
     std::uint32_t iterations;
-    std::uint32_t unsatisfied; //!< checks that the decisions violate
+    std::uint32_t unsatisfied; //!< number of checks that the decisions violate
 };
 
 //! A codeword in the caller's format, and how its values are quantised.
@@ -52,7 +54,7 @@ struct caller_frame {
 struct job {
     struct run {
         std::uint32_t code;  //!< index in the setup
-        std::uint32_t first; //!< index in the table
+        std::uint32_t first; //!< index of the first codeword in the tables
         std::uint32_t count;
     };
     std::vector<run> runs;

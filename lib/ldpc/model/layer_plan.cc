@@ -22,7 +22,7 @@ constexpr unsigned max_checks = 360, max_degree = 32;
 // least checks apart.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
-    constexpr unsigned least = 32; // checks per part
+    constexpr unsigned least = 32; // smallest number of checks per part
     const unsigned z = code.lifting();
     std::vector<unsigned> parts(code.checks() / z, 1);
     const auto& all = code.circulants();
@@ -111,7 +111,7 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
     const unsigned z = code.lifting();
     auto parts = parts_of_rows(code);
     std::replace(parts.begin(), parts.end(), 0u, (z + max_checks - 1) / max_checks);
-    std::uint32_t first = 0; // first layer of a row
+    std::uint32_t first = 0; // first layer of the current row
     for (const auto row : order_of_rows(code)) {
         const unsigned size = (z + parts[row] - 1) / parts[row];
         for (unsigned j = 0; j < z; ++j) {

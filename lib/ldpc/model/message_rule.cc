@@ -23,7 +23,7 @@ constexpr declining_offset to_min1{ 76 / 128.0f, 5 / 128.0f };
 constexpr float declines_over = 2;
 
 struct rate_values {
-    double up_to; //!< rate of the code
+    double up_to; //!< largest rate of a code to which the tuning applies
     code_tuning tuning;
 };
 

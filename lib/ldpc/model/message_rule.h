@@ -73,10 +73,10 @@ struct declining_offset {
 struct message_rule {
     ldpc_precision precision;
     float scale; //!< steps per nat; in float 2^-20, because messages are clamped to 1
-    float channel_limit; //!< steps
-    float message_limit; //!< steps; 1 in float
-    float offset;        //!< int8 and int16: steps, a whole number
-    declining_offset offset_x2_others, offset_x2_min; //!< float: steps
+    float channel_limit; //!< largest magnitude of a channel value, in steps
+    float message_limit; //!< largest magnitude of a message, in steps; 1 in float
+    float offset;        //!< int8 and int16: in steps, a whole number
+    declining_offset offset_x2_others, offset_x2_min; //!< float: in steps
     float decline;       //!< float: 0, or a power of two, so that products are exact
     float normalization; //!< float: factor of normalised min-sum, or 1
     int sixteenths;      //!< int8 and int16: the normalization in sixteenths

@@ -19,7 +19,7 @@ namespace reference {
 struct result {
     std::vector<std::uint8_t> bits; //!< n decisions, one per byte
     unsigned iterations = 0;
-    unsigned unsatisfied = 0;       //!< checks that the decisions violate
+    unsigned unsatisfied = 0;       //!< number of checks that the decisions violate
     std::vector<double> posteriors; //!< n posteriors, in the unit of the channel values
 };
 

@@ -16,19 +16,21 @@
 namespace gr::gpufec::ldpc {
 
 struct setup {
-    std::vector<ldpc_code> codes; //!< jobs refer to them by index
+    std::vector<ldpc_code> codes; //!< codes of the frames; jobs refer to them by index
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1;        //!< nats; negative: default, see make_message_rule()
-    double normalization = -1; //!< negative: default
+    double offset = -1;        //!< in nats; negative for the default of
+                               //!< make_message_rule()
+    double normalization = -1; //!< negative for the default of make_message_rule()
     unsigned max_iterations = 25;
     bool early_stop = true;
     llr_format format = llr_format::int8; //!< format of the caller's values
     bool message_only = true; //!< decisions on parity bits are not written if the message
                               //!< is the first k bits
     bool bits = true;         //!< the output contains decisions
-    ldpc_soft_output soft = ldpc_soft_output::none; //!< LLRs written after the decisions
+    ldpc_soft_output soft = ldpc_soft_output::none; //!< which LLRs the output contains,
+                                                    //!< if any
     // The following apply if the input is symbols instead of channel values:
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;

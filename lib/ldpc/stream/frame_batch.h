@@ -125,7 +125,7 @@ private:
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
-    std::size_t d_input, d_output, d_caller_item_bytes; // bytes in use
+    std::size_t d_input, d_output, d_caller_item_bytes; // bytes used so far
 };
 
 } // namespace gr::gpufec::ldpc

@@ -14,8 +14,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t max_tried = 8; // frames
-constexpr double certain_z = 8;      // z from which frames are taken for codewords
+constexpr std::size_t max_tried = 8; // largest number of frames that are tried
+constexpr double certain_z = 8;      // frames with this z or more are taken for codewords
 constexpr double certain = 100;      // LLR of a shortened bit in nats
 
 double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }

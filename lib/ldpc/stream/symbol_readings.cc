@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads, rotates and demaps symbols for frame_judge, and removes the parts of PLFRAMEs.
- * */
+/* Reads, rotates and demaps symbols for frame_judge, and removes parts of PLFRAMEs. */
 
 #include "demap/demapper.h"
 #include "symbol_readings.h"
@@ -14,7 +13,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // symbols
+constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // slot and pilot:
+                                                                   // lengths in symbols
 
 template <class Part>
 symbol_vector read(const std::vector<std::byte>& bytes)

@@ -28,7 +28,8 @@ struct dvb_float_arguments : block_arguments {
 namespace dvb_float {
 
 constexpr unsigned group = chain_table::group;
-constexpr unsigned warps = group / 32; // whole warps of a chain
+constexpr unsigned warps = group / 32; // number of whole warps among the threads of a
+                                       // chain
 constexpr unsigned flag_words = 4;
 constexpr std::uint32_t sign = 0x80000000u;
 constexpr float missing = 1e38f; // magnitude in place of an edge that a layer lacks

@@ -42,8 +42,10 @@ class layered_float_kernel
 {
     using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
-    static constexpr unsigned before = 0;             // edge to the preceding parity bit
-    static constexpr unsigned own = MessageEdges + 1; // edge to the own parity bit
+    static constexpr unsigned before = 0;             // index of the edge to the
+                                                      // preceding parity bit
+    static constexpr unsigned own = MessageEdges + 1; // index of the edge to the check's
+                                                      // own parity bit
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned pitch = block_threads::pitch;
     using check_record = record<edges, Int16, pitch>;
@@ -448,7 +450,8 @@ private:
     // The thread's records, beginning with the chain's first layer: in d_state, and in
     // shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
-    std::uint32_t d_prefetched_layers; // layers in device memory, or 0
+    std::uint32_t d_prefetched_layers; // number of the chain's layers in device memory,
+                                       // or 0
     float* d_external;
     std::uint32_t* d_entries; // the table of edges in shared memory
 };

@@ -43,8 +43,9 @@ struct record<Edges, true, Pitch> {
     static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
-    static constexpr std::uint32_t halves = 0x4b000000u; // the bits of low_bits
-    static constexpr float middle = low_bits + 32768; // stands for 0 in a half of a word
+    static constexpr std::uint32_t halves = 0x4b000000u; // low_bits as an integer
+    static constexpr float middle = low_bits + 32768; // represents 0 in a 16-bit half of
+                                                      // a word
 
     struct unpacked {
         // place: place_unit times the edge with min1, in low bits
@@ -131,7 +132,8 @@ struct record<Edges, false, Pitch> {
     // with min1, and one in each sign bit.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
-    static constexpr unsigned own_words = 1; // words between adjacent threads
+    static constexpr unsigned own_words = 1; // distance in words between the records of
+                                             // adjacent threads
     static constexpr unsigned layer_words = rows * Pitch;
     static constexpr unsigned place_bits = narrow ? 4 : 5;
     static constexpr unsigned below_first = !narrow ? 0 : Edges < 8 ? Edges : 8;

@@ -70,7 +70,8 @@ public:
         const half2 is_min1 = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);
         const half2 sign = value_of((bits(t) & signs) ^ d_product);
         const half2 magnitude = __hfma2(is_min1, d_step, d_first);
-        const unsigned at = 6 - 2 * (e % 4); // the is_min1 bit, below the sign
+        const unsigned at = 6 - 2 * (e % 4); // index of the is_min1 bit; the sign is one
+                                             // bit above
         auto& octet = d_octet[e / 4];
         octet =
             __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);

@@ -43,8 +43,8 @@ template <unsigned MessageEdges, // edges of a check to message bits
           bool Irregular,        // checks of some layers have fewer edges
           unsigned External,     // number of last edges that may lead to device memory
           bool Soft,       // LLRs are written; messages to own parity bits are stored
-          unsigned Blocks, // per multiprocessor
-          unsigned Chains, // chains of layers
+          unsigned Blocks, // resident thread blocks per multiprocessor
+          unsigned Chains, // number of chains of layers
           bool TwoChecksPerWord = false> // a word has two checks of one codeword
 struct kernel_shape {
     static constexpr unsigned message_edges = MessageEdges;
@@ -78,7 +78,7 @@ class layered_int8x2_kernel
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
-    using parity = std::uint16_t; // two bytes, each with 128 added
+    using parity = std::uint16_t; // the values of two halves, a byte each, with 128 added
     // Edge 0 leads to the preceding parity bit. With Soft, the last edge leads to the
     // check's own parity bit.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
@@ -352,8 +352,8 @@ private:
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
         half2 message; // message to the bit before from its own check, minus the bias
-        parity* at;    // place of the bit before
-        parity* own;   // place of this layer's parity bit
+        parity* at;    // where the bit before is stored
+        parity* own;   // where this layer's parity bit is stored
         unsigned layer;
     };
 
@@ -563,7 +563,8 @@ private:
     {
         const auto* const shared = reinterpret_cast<const uint4*>(shared_words());
         if constexpr (TwoChecksPerWord) {
-            const unsigned halves = i / (group_words / 4); // half groups before this one
+            const unsigned halves = i / (group_words / 4); // number of half groups before
+                                                           // this one
             return { shared[i - (halves + 1) / 2 * (group_words / 4)], halves % 2 };
         }
         const auto at = place_of_four(i);

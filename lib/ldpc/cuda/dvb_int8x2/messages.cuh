@@ -35,7 +35,8 @@ struct messages {
                                       : words % 2 == 0 ? 2
                                       : words > 4      ? 4
                                                        : 2;
-    static constexpr unsigned rest = words % width; // one word or none
+    static constexpr unsigned rest = words % width; // remaining words per check, one or
+                                                    // none
     static_assert(rest < 2, "words that fit in no vector");
 
     // A thread's pointers to its first vector, to its last word and, with few edges, to

@@ -24,7 +24,7 @@ constexpr unsigned max_tables = 64;
 struct frame_state {
     demap::integer_rule integers;
     std::uint32_t done;
-    std::int32_t table; // index in the store; −1: none
+    std::int32_t table; // index of the frame's table in the store, or −1
     demap::frame_moments sums;
     double fading;
     demap::cell_rule rule[demap::frame_parts];
@@ -35,12 +35,12 @@ struct frame_state {
 // The store of tables. A key identifies a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
-    std::uint32_t round; // number of assignments of tables to keys
+    std::uint32_t round; // number of times that tables were assigned to keys
     std::uint32_t missing, made;
-    std::uint32_t next; // candidate for the next key
+    std::uint32_t next; // table that is considered next for a new key
     std::int32_t key[max_tables];
     std::uint32_t needed[max_tables]; // last round in which frames needed the table
-    std::int32_t wanted[max_tables];  // keys without a table
+    std::int32_t wanted[max_tables];  // keys that need a table
     std::int32_t to_make[max_tables];
 };
 
@@ -70,13 +70,13 @@ struct symbol_arguments {
     const model* models;
     frame_state* states;
     table_store* store;
-    std::int32_t* table_of_key; // −1: none
+    std::int32_t* table_of_key; // index of the table of each key, or −1
     std::uint32_t* round_of_key;
     // LLRs of the cells of each table, a byte per bit. For constellations on a line, a
     // table has the cells of one axis.
     std::uint64_t* llr;
     std::uint16_t* errors;
-    std::uint32_t words; // per table
+    std::uint32_t words; // words of LLRs per table
     demap::method how;
     const caller_frame* frames;
     std::uint32_t count;
@@ -409,7 +409,7 @@ __global__ void look_up(symbol_arguments a)
             }
         }
     }
-    if (adds) { // the same for all threads
+    if (adds) { // the condition is the same for all threads
         sum = sum_over_warp(sum);
         if (threadIdx.x % 32 == 0) {
             atomicAdd(&state.errors, sum);

@@ -165,8 +165,9 @@ private:
 
     const unsigned d_z;
     host_table& d_made;
-    std::vector<unsigned> d_rows; // circulants in each column
-    unsigned d_shift = 0;         // check of the layer's first thread
+    std::vector<unsigned> d_rows; // number of circulants in each column
+    unsigned d_shift = 0;         // index of the check that the first thread updates in
+                                  // the layer
     // Columns in use since the last barrier, and for each column the bit of the first
     // thread.
     std::map<unsigned, unsigned> d_used;
@@ -251,7 +252,7 @@ public:
         // codewords.
         const unsigned codewords_per_word =
             frames.count <= blocks() * d_table.teams ? 1 : 2;
-        const unsigned block = codewords_per_word * d_table.teams; // codewords
+        const unsigned block = codewords_per_word * d_table.teams; // codewords per block
         const auto kernel = d_variant.kernel;
         kernel<<<(frames.count + block - 1) / block, d_threads, d_shared, stream>>>(
             d_table, arguments(frames, stop, scratch, codewords_per_word, false, stream));

@@ -14,8 +14,9 @@ namespace device {
 
 struct quasi_cyclic_table {
     static constexpr unsigned max_runs = 48;
-    static constexpr unsigned max_units = 31;   // per run
-    static constexpr unsigned max_words = 2048; // words of edges
+    static constexpr unsigned max_units = 31;   // largest number of units per run
+    static constexpr unsigned max_words = 2048; // largest number of words for the edges
+                                                // of all units
     //! Successive units of one kind.
     struct run {
         //! One flag per unit, the first in the lowest bit: set if a barrier precedes
@@ -37,15 +38,16 @@ struct quasi_cyclic_table {
     std::uint32_t leaves_from; //!< lowest position of a leaf in the codeword
     std::uint32_t team;        //!< number of threads per team
     std::uint32_t teams;       //!< teams per block
-    std::uint32_t team_words;  //!< posteriors in shared memory
-    std::uint32_t pitch;       //!< places per unit for messages
-    std::uint32_t state_words; //!< words per team: zeros, then messages
+    std::uint32_t team_words;  //!< words of shared memory for a team's posteriors
+    std::uint32_t pitch;       //!< threads per unit for which memory holds messages; more
+                               //!< than team
+    std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
 };
 
 namespace quasi_cyclic {
 
 constexpr unsigned flag_words =
-    36; // the block's slot, and two for each of up to 16 teams
+    36; // words for the block's slot and two for each of up to 16 teams
 constexpr unsigned max_teams = 16;
 
 // Returns the smallest degree from \p degree on for which kernels have unrolled code.
@@ -67,7 +69,8 @@ struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // edges that receive messages
+    static constexpr unsigned edges = Degree - Leaf; // edges whose posteriors are
+                                                     // updated: all but that to a leaf
     static constexpr unsigned words =
         (2 * Degree + 3) / 4 * 4; // words of a unit in the table
 };
