@@ -251,7 +251,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
                     ", the check degrees to " + std::to_string(check_edges));
     }
 
-    // Bit lists in ascending order give each check its bits in ascending order.
+    // Bits are read in ascending order, so that the bits of each check ascend too.
     std::vector<std::vector<std::uint32_t>> rows(m);
     for (unsigned b = 0; b < n; ++b) {
         const auto list =

@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Encodes messages of all codes, and packed messages of DVB-S2 codes 64 bits at a time.
- * */
+/* Encodes messages of any code, and packed messages of DVB-S2 64 bits at a time. */
 
 #include "code_tables.h"
 #include "common/packed_bits.h"

@@ -259,7 +259,7 @@ ldpc_code c2_code()
 }
 
 // Returns a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits
-// consists of four circulants of size M / 4. They are the circulants of the code.
+// consists of four circulants of size M / 4, which are the circulants of the code.
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {

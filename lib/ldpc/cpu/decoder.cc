@@ -327,8 +327,8 @@ traits::decoder traits::make_cpu(const setup& s,
 }
 
 // Returns the default batch size. The batch fills the lanes of all threads. If the
-// single-codeword kernel decodes all codes, it has eight codewords per thread, so that a
-// thread works for longer than it takes to wake.
+// single-codeword kernel decodes all codes, the batch has eight codewords per thread, so
+// that a thread works for longer than it takes to wake.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

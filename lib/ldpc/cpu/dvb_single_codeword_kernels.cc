@@ -5,7 +5,7 @@
  * holds successive checks of one layer. Posteriors and messages of one codeword take less
  * than 1 MB, so that they can stay in a core's L2 cache.
  *
- * Magnitudes are bytes. They may saturate, because message_limit + offset fits in a byte
+ * Magnitudes are bytes and may saturate, because message_limit + offset fits in a byte
  * and all larger magnitudes result in the same message. Posteriors have 16 bits. Messages
  * and posteriors are stored with \c bias added, so that zero extension widens a message
  * to 16 bits.

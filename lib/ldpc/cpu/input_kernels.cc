@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of channel values, in loops that the compiler vectorises. They call no
- * function of the standard library; kernels.cc explains why. */
+/* Quantisation of channel values, in loops that the compiler vectorises. The loops call
+ * no function of the standard library; kernels.cc explains why. */
 
 #include "input_kernels.h"
 

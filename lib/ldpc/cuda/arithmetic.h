@@ -80,10 +80,7 @@ struct float_values {
         unsigned degree, value min1, value min2, value third, const device_arithmetic& a)
     {
         const auto of = [degree](const declining_offset& o) {
-            return fmaf(
-                o.per_edge, float(min(degree, o.most)), o.base); // without
-                                                                 // rounding, see
-                                                                 // declining_offset
+            return fmaf(o.per_edge, float(min(degree, o.most)), o.base); // exact
         };
         const auto kept = [](float x) {
             return __uint_as_float(__float_as_uint(x) & kept_bits);

@@ -163,8 +163,8 @@ public:
         d_rest = in_registers(places + place_at(MaxDegree, 4 * vectors, lane));
     }
 
-    // Decodes pairs of codewords. The resident blocks take them from a common counter
-    // until none is left.
+    // Decodes pairs of codewords. The resident blocks share a counter, which assigns the
+    // next pair to each block that is free.
     __device__ void run()
     {
         for (;;) {

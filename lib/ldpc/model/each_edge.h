@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A loop over the edges of a check. It is in an unnamed namespace, so that each source
- * that is compiled for several instruction sets has its own copy. */
+/* A loop over the edges of a check. The function is in an unnamed namespace, so that each
+ * source that is compiled for several instruction sets has its own copy. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_EACH_EDGE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_EACH_EDGE_H

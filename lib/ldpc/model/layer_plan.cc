@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Divides the checks of a code into layers and defers edges, as layer_plan.h describes.
- * */
+/* Divides the checks of a code into layers and defers edges, see layer_plan.h. */
 
 #include "chain_order.h"
 #include "layer_plan.h"

@@ -31,9 +31,10 @@
  *
  * The sum-product rule combines two magnitudes into the smaller one minus ln(1 + e^-d),
  * where d is their difference, plus ln(1 + e^-s), where s is their sum. The last term
- * matters only if both are small. Offsets that decline with d approximate it from three
- * magnitudes. They grow with the check's degree to make up for the magnitudes that are
- * left out. With a decline of 0, this is offset min-sum.
+ * matters only if both magnitudes are small. The rule above approximates sum-product from
+ * three magnitudes, by offsets that decline with d. The offsets grow with the check's
+ * degree to make up for the magnitudes that are left out. With a decline of 0, the rule
+ * is offset min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *

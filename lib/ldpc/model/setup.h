@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constants of all batches: codes, arithmetic, and the formats of input and output.
- * */
+/* The constants of all batches: codes, arithmetic, and input and output formats. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H

@@ -103,8 +103,8 @@ private:
     bool whole_codewords() const;
 
     // Returns whether the frames of the batch that is being filled are stored in the
-    // caller's format. Symbols always are. Channel values are if a device can quantise
-    // them and they take no more bytes than quantised values.
+    // caller's format. Symbols always are. Channel values are stored so if a device can
+    // quantise them and they have no more bytes than quantised values.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -154,8 +154,8 @@ private:
 
     void send(slot& to);
 
-    // Returns the rows of a batch's output: one row per frame, or a single row if the
-    // frames have several codes.
+    // Returns the rows of a batch's output: one row per frame, or a single row if frames
+    // have different codes.
     output_rows rows_of(const std::vector<ldpc::frame_batch::frame>& frames) const;
 
     bool can_borrow_output() const override
@@ -219,7 +219,8 @@ private:
 
     std::uint64_t d_frame = 0;        // number of frames whose output has been begun
     std::size_t d_emitted_frames = 0; // frames of the oldest batch that have been pulled
-    std::size_t d_emitted = 0;        // items of the next frame that have been pulled
+    std::size_t d_emitted = 0;        // items of the frame being pulled that have been
+                                      // pulled
     std::vector<std::uint8_t> d_message;
 };
 

@@ -191,9 +191,11 @@ inline std::vector<std::uint8_t> pack(const std::vector<std::uint8_t>& bits,
     return bytes;
 }
 
-/*! \brief Returns a regular code of column weight 3, from a seed, as an alist file.
+/*! \brief Returns a random regular code of column weight 3 as an alist file. \p seed
+ * determines the code.
  *
- * Each bit joins the three checks that have the fewest bits so far, ties at random. */
+ * Each bit joins the three checks that have the fewest bits so far. Ties are broken at
+ * random. */
 inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
 {
     std::mt19937 random(seed);

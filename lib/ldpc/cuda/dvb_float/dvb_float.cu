@@ -233,7 +233,7 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
     if (most == 0) {
         return nullptr;
     }
-    // The free part of shared memory takes the records of some layers, because the L2
+    // The free part of shared memory holds the records of some layers, because the L2
     // cache does not hold all records of long codewords.
     unsigned shared_layers = 0;
     while (shared_layers < table->begins[1] && blocks_with(shared_layers + 1) == most) {

@@ -5,18 +5,20 @@
  * float. A thread block decodes one codeword.
  *
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
- * message bits. The parity bits form a chain that a thread follows from layer to layer:
- * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. From the last layer to the first, the posterior passes to the
- * neighbouring thread. If a code has two chains of layers (chain_order.h), each chain has
- * its own group of threads. The record of a check has its messages in compressed form:
- * two magnitudes, the edge with the smallest variable-to-check magnitude (min1), and the
- * signs. The records of the first layers are in the free part of shared memory, the
- * others in device memory and, as far as possible, in the L2 cache.
+ * message bits. The parity bits form a chain: check c has parity bits c − 1 and c. A
+ * thread follows the chain from layer to layer. After check c, it passes the posterior of
+ * bit c to the next layer in a register, and after check c + 1 it stores the posterior.
+ * From the last layer, the posterior goes to the first layer of the neighbouring thread.
+ * If a code has two chains of layers (chain_order.h), each chain has its own group of
+ * threads. The record of a check has its messages in compressed form: two magnitudes, the
+ * edge with the smallest variable-to-check magnitude (min1), and the signs. The records
+ * of the first layers are in the free part of shared memory, the others in device memory
+ * and, as far as possible, in the L2 cache.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads such a posterior before the preceding
- * layer is written, unless that layer changes it (chain_table.h).
+ * as far as possible (External). If registers suffice, a thread reads such a posterior
+ * before the preceding layer is written, unless the posterior may still change
+ * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
  * Barriers are needed only before a layer that uses a group in use since the last

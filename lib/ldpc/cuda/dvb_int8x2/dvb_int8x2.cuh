@@ -8,17 +8,19 @@
  *
  * In layer i, thread j updates check j·q + i, and with two checks per word also check (j
  * + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity bits
- * form a chain that a thread follows from layer to layer: after check c the posterior of
- * bit c goes on to the next layer in a register, and after check c + 1 it is stored. From
- * the last layer to the first, the posterior passes to the neighbouring thread. If a code
- * has two chains of layers (chain_order.h), each chain has its own group of threads.
- * Messages are compressed, so that the L2 cache can hold them: two magnitudes per check,
- * one for the edge with the smallest variable-to-check magnitude (min1) and one for all
- * others, and per edge its sign and a bit that tells whether it has min1.
+ * form a chain: check c has parity bits c − 1 and c. A thread follows the chain from
+ * layer to layer. After check c, it passes the posterior of bit c to the next layer in a
+ * register, and after check c + 1 it stores the parity bit. From the last layer, the
+ * posterior goes to the first layer of the neighbouring thread. If a code has two chains
+ * of layers (chain_order.h), each chain has its own group of threads. Messages are
+ * compressed, so that the L2 cache can hold them: two magnitudes per check, one for the
+ * edge with the smallest variable-to-check magnitude (min1) and one for all others, and
+ * per edge its sign and a bit that tells whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads such a posterior before the preceding
- * layer is written, unless that layer changes it (chain_table.h).
+ * as far as possible (External). If registers suffice, a thread reads such a posterior
+ * before the preceding layer is written, unless the posterior may still change
+ * (early_edges in chain_table.h).
  *
  * Barriers are needed only before a layer that uses a group in use since the last
  * barrier, within layers that have a bit more than once, and between the phases of two
@@ -73,7 +75,7 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
-    // Edges that a layer lacks lead to an extra group.
+    // Missing edges of a layer lead to an extra group, after the groups in shared memory.
     static constexpr bool Filled = External > 1;
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);

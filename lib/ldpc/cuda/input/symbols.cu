@@ -444,8 +444,8 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// Returns the number of blocks per frame: at most max_blocks, and so few that each thread
-// has four symbols of the longest frame.
+// Returns the number of blocks per frame, 1 to max_blocks. If possible, each thread has
+// at least four symbols of the longest frame.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;

@@ -42,8 +42,8 @@ struct host_table {
 };
 
 // Returns the number of threads per team with which the most threads of a multiprocessor
-// have work. Its shared memory suffices for \p teams teams. Among equally good numbers,
-// the smallest is chosen.
+// have work. The multiprocessor's shared memory suffices for \p teams teams. Among
+// equally good numbers, the smallest is chosen.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum in int8 for quasi-cyclic codes with \em leaves, which are bits of a
- * single check. Such codes are those of 5G NR and AR4JA. Each team of threads decodes two
- * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
+ * single check. Examples are the codes of 5G NR and AR4JA. Each team of threads decodes
+ * two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * Threads work in teams. A unit is a layer or, if a layer has more checks than a team has
  * threads, a part of it; each thread of a team updates one check of the unit. Shared
