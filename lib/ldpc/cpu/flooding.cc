@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum in plain C++, to the last bit as reference::flooding() computes it. */
+/* Flooding min-sum in plain C++, which reproduces reference::flooding() to the last
+ * bit. */
 
 #include "flooding.h"
 #include <algorithm>

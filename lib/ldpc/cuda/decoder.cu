@@ -65,7 +65,7 @@ public:
 
     bool reserve_conversion_buffers() noexcept override
     {
-        return d_demapper || // made in the constructor
+        return d_demapper || // the demapper was made in the constructor
                take(&ldpc_slot::caller_format, d_limits.caller_item_bytes);
     }
 

@@ -118,8 +118,9 @@ std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
                                                     bool soft,
                                                     int device);
 
-//! Returns the layered int8 plan for codes in which no layer has a bit twice, with two
-//! codewords per block. Posteriors that do not fit in shared memory are in device memory.
+//! Returns the layered int8 plan for codes in which no layer has a bit twice, with up to
+//! two codewords per block. Posteriors that do not fit in shared memory are in device
+//! memory.
 std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
                                                            const message_rule& rule,
                                                            bool soft,

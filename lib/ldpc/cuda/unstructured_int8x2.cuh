@@ -117,7 +117,8 @@ class unstructured_kernel
     static constexpr unsigned vectors = place_words(MaxDegree) / 4;
     static_assert(rest != 3, "a lane's words of places in vectors");
 
-    // A lane's data for its check in a step: messages, magnitudes first, and places.
+    // A lane's data for its check in a step: the words of its messages, of which the
+    // magnitudes come first, and the words of its places.
     struct fetched {
         std::uint32_t* state;
         std::uint32_t word[parts + 1];

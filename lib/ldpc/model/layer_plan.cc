@@ -94,7 +94,7 @@ std::vector<unsigned> order_of_rows(const ldpc_code& code)
     return order;
 }
 
-// Returns the layer of each check.
+// Returns the layer of each check for parity chains and circulants.
 std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());

@@ -16,11 +16,11 @@
  *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
  *   is the error rate at which the capacity of a binary symmetric channel is 0.8 times
  *   the code's rate.
- * - Another sign, format, scale or rate, or another reading of symbols (phase, I and Q,
- *   format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it than as
- *   declared. The difference must be at least half of the frames tried. Frames that
- *   decode are strong evidence, because a random word satisfies M independent checks only
- *   with a probability of 2^−M. */
+ * - Another sign, format, scale or rate, or another interpretation of symbols (phase, I
+ *   and Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
+ *   than as declared. The difference must be at least half of the frames tried. Frames
+ *   that decode are strong evidence, because a random word satisfies M independent checks
+ *   only with a probability of 2^−M. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H

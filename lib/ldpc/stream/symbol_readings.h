@@ -22,7 +22,7 @@ symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format);
 
 //! Returns the symbols after an exchange of I and Q, if \p exchanged is set, and a
-//! rotation by \p turn turns.
+//! rotation by \p turn full turns.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
 //! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.

@@ -73,7 +73,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
         t[e + 1] = get_posterior(now.at[e], e, now.edges_at, now.early[e]);
     }
     if constexpr (ahead) {
-        static_assert(shared_table); // has an entry past the last layer
+        static_assert(shared_table); // the table in shared memory has an entry past the
+                                     // last layer
         find(i + 1, next);
     }
     float deferred[max_deferred]; // old messages of deferred edges

@@ -28,7 +28,7 @@ constexpr float missing = 1500 * unit; // magnitude in place of an edge that a c
 // Posterior for an edge that a layer lacks, so large that adding a message does not
 // change it.
 constexpr float unchanged = 32768;
-constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
+constexpr float bias = 0.5f + 128 * unit; // the 16-bit float 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
 
 __device__ inline std::uint32_t bits(half2 x)

@@ -38,7 +38,7 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// Parameters of a kernel.
+// The parameters of a kernel as one type.
 template <unsigned MessageEdges, // edges of a check to message bits
           bool SharedParity,     // parity bits are in shared memory
           bool SharedTable,      // the table of edges is in shared memory
@@ -90,13 +90,13 @@ class layered_int8x2_kernel
     static constexpr unsigned layer_words = check_messages::layer_words;
     using entry = chain_entry<MessageEdges, TwoChecksPerWord>;
 
-    // Layers of few edges are prepared (see prepared) during the preceding layer if
+    // Layers of few edges are prepared (struct prepared) during the preceding layer if
     // enough registers are free.
     static constexpr bool Ahead =
         MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= (External ? 12 : 16));
     // The number of layers that are fetched before they are prepared. The loop over
     // layers is unrolled by this number, which is small for layers of many edges to limit
-    // the code.
+    // the size of the code.
     static constexpr unsigned depth = MessageEdges <= 5 && !External ? 4
                                       : MessageEdges <= 16           ? 2
                                                                      : 1;

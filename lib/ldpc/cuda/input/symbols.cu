@@ -126,7 +126,7 @@ __global__ void find_scale(symbol_arguments a)
     for (unsigned k = 0; k < per_thread; ++k) {
         own += classes[first + k];
     }
-    unsigned before = own; // includes `own` until it is subtracted below
+    unsigned before = own; // the sum includes `own` until it is subtracted below
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         const unsigned lower = __shfl_up_sync(~0u, before, distance);
         before += lane >= distance ? lower : 0;
