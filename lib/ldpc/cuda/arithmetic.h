@@ -96,7 +96,8 @@ struct float_values {
     }
 };
 
-//! The minima and the sign product of a check's variable-to-check messages.
+//! The three smallest magnitudes and the product of the signs of a check's
+//! variable-to-check messages.
 template <class Values>
 struct check_input {
     using value = typename Values::value;

@@ -218,9 +218,10 @@ private:
                                              // be quantised on the host
 
     std::uint64_t d_frame = 0;        // number of frames whose output has been begun
-    std::size_t d_emitted_frames = 0; // frames of the oldest batch that have been pulled
-    std::size_t d_emitted = 0;        // items of the frame being pulled that have been
-                                      // pulled
+    std::size_t d_emitted_frames = 0; // number of frames of the oldest batch that have
+                                      // been pulled
+    std::size_t d_emitted = 0;        // number of items that have been pulled from the
+                                      // current frame
     std::vector<std::uint8_t> d_message;
 };
 

@@ -63,7 +63,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 }
 constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf like any other bit
 
-// A kind of units that share code: of one padded degree, with a leaf or without.
+// A kind of units that share code. The units have one padded degree, and either all or
+// none have a leaf.
 template <unsigned Degree, bool Leaf>
 struct kind {
     static constexpr unsigned degree = Degree;
