@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads a parity-check matrix in MacKay's alist format, and refuses files with errors. */
+/* Reads a parity-check matrix in MacKay's alist format. Refuses files with errors, and
+ * warns of generator matrices. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -63,8 +64,8 @@ public:
         return values;
     }
 
-    //! Reads a list of \p degree distinct entries in 1 … \p limit, and returns them minus
-    //! 1, in ascending order.
+    //! Reads a list of \p degree distinct entries in 1 … \p limit from a line of up to
+    //! \p largest numbers. Returns the entries minus 1 in ascending order.
     std::vector<std::uint32_t>
     list(const std::string& what, unsigned degree, unsigned largest, unsigned limit)
     {
@@ -100,8 +101,8 @@ public:
     }
 
 private:
-    // Limits that no valid file exceeds. They are needed because a device or a pipe may
-    // never end.
+    // Limits in characters and lines that no valid file exceeds. A path may name a device
+    // or a pipe that never ends.
     static constexpr std::size_t longest_line = std::size_t(1) << 24;
     static constexpr unsigned max_blank = 1u << 16;
 
@@ -192,12 +193,13 @@ std::size_t checked_sum(const alist_reader& reader,
     return sum;
 }
 
-// Returns a warning if the matrix looks like a generator matrix [I P], which begins with
-// an identity matrix and is dense behind it. Parity-check matrices have columns of few
-// ones, or end with the identity matrix, as [P' I].
+// Returns a warning if the matrix looks like a generator matrix [I P], else "". A
+// generator matrix begins with an identity matrix, and its other columns are dense.
+// Parity-check matrices have columns of few ones, or end with the identity matrix.
 std::string warning_of(unsigned n, const std::vector<std::vector<std::uint32_t>>& rows)
 {
-    constexpr double dense = 0.25, many = 12; // share and number of ones in a column
+    constexpr double dense = 0.25, many = 12; // least share and least number of ones in a
+                                              // dense column
     const auto checks = unsigned(rows.size());
     double ones = 0;
     for (unsigned c = 0; c < checks; ++c) {
@@ -249,7 +251,7 @@ ldpc_code ldpc_code::from_alist(std::istream& text, const std::string& name)
                     ", the check degrees to " + std::to_string(check_edges));
     }
 
-    // Bit lists in ascending order give each check its bits in ascending order.
+    // Bits are read in ascending order, so that the bits of each check ascend too.
     std::vector<std::vector<std::uint32_t>> rows(m);
     for (unsigned b = 0; b < n; ++b) {
         const auto list =

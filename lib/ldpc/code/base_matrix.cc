@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reads and writes files with base matrices of quasi-cyclic codes, and finds the base
- * matrix of a matrix that is given check by check. */
+ * matrix of a matrix that is given check by check. Also makes copies of a code with other
+ * punctured, shortened or message positions. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -79,8 +80,8 @@ private:
         refuse("code_file", d_name, "line " + std::to_string(d_line) + ": " + reason);
     }
 
-    // Returns the words of the next line that is not empty, or no words at the end of the
-    // file.
+    // Returns the words of the next line that is neither empty nor a comment, or no words
+    // at the end of the file.
     std::vector<std::string> next_words()
     {
         constexpr std::size_t longest = std::size_t(1) << 24;

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Makes the codes of DVB-S2, and derives the tables of any code from its circulants or
+ * checks. */
+
 #include "code_tables.h"
 #include "common/refuse.h"
 #include "ldpc/code/tables/tables.h"
@@ -114,7 +117,8 @@ std::shared_ptr<ldpc_code::tables> ldpc_code::tables::copy() const
 void ldpc_code::tables::expand(unsigned columns)
 {
     const unsigned message_bits = columns * lifting;
-    // The order is that of the standards' tables of addresses.
+    // Within a row and column, circulants have the order of the addresses in the DVB
+    // standards' tables.
     std::sort(circulants.begin(), circulants.end(), [this](const auto& a, const auto& b) {
         const auto place = [this](const auto& c) {
             return std::make_tuple(c.row, c.column, (lifting - c.shift) % lifting);
@@ -230,8 +234,8 @@ void ldpc_code::tables::choose_form(bool triangular)
     } else if (std::uint64_t(n) * checks <= max_elimination) {
         eliminate(all_but({}));
     } else {
-        // The solver is tried now, because a decoder must know whether there is a
-        // message.
+        // The solver is made now, because a decoder must know whether message positions
+        // exist.
         k = prefix - std::min<std::size_t>(prefix, shortened.size());
         if (in_front && k > 0) {
             put_in_front();
@@ -263,8 +267,8 @@ ldpc_code::tables::all_but(const std::vector<std::uint32_t>& some) const
     return others;
 }
 
-// Returns the positions that the rule names. They may be invalid, because the other bits
-// need not follow from them.
+// Returns the message positions of the rule \c placement, without shortened positions.
+// The other bits need not follow from them; place_message() tests this.
 std::vector<std::uint32_t> ldpc_code::tables::wanted_positions() const
 {
     std::vector<std::uint32_t> wanted;

@@ -17,18 +17,18 @@ class parity_solver;
 
 //! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
-    double offset;        //!< nats
-    double normalization; //!< factor of normalised min-sum
+    double offset;        //!< of offset min-sum, in nats
+    double normalization; //!< factor of normalised min-sum, 0 to 1
     float int8_scale;     //!< steps per nat
-    float int8_limit;     //!< largest message, steps
+    float int8_limit;     //!< largest magnitude of an int8 message, in steps
 };
 
 } // namespace ldpc
 
 //! How a code is encoded.
 enum class encoding_form {
-    unknown,    //!< cannot be encoded
-    triangular, //!< check c determines bit n − checks + c from lower bits
+    unknown,    //!< the message positions are not known
+    triangular, //!< check c determines bit n − checks + c from the bits before it
     eliminated, //!< each parity bit is a dense sum of message bits
     solved      //!< a parity_solver, made on first use, finds the parity bits
 };
@@ -42,22 +42,23 @@ struct ldpc_code::tables {
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
-    //! Index in \c bits at which each check begins, and the end.
+    //! For each check, the index of its first bit in \c bits; then the number of edges.
     std::vector<std::uint32_t> begin;
     std::vector<std::uint32_t> bits;
     unsigned largest_check_degree = 0;
     unsigned largest_bit_degree = 0;
 
-    unsigned lifting = 0; //!< lifting size of the circulants
-    unsigned rows = 0;    //!< rows of circulants
+    unsigned lifting = 0; //!< lifting size of the circulants; 0 if there are none
+    unsigned rows = 0;    //!< number of block rows of the circulants
     bool chain = false;
     std::vector<circulant> circulants;
     //! See ldpc_code::addresses(); for parity chains of lifting size 360 only.
     std::vector<std::vector<std::uint16_t>> addresses;
 
-    std::vector<std::uint32_t> punctured, shortened; //!< ascending
+    std::vector<std::uint32_t> punctured, shortened; //!< positions in ascending order
     unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
-    std::vector<std::uint32_t> sent; //!< sent positions; empty: all in order
+    std::vector<std::uint32_t> sent; //!< positions of sent bits; empty if all bits are
+                                     //!< sent in order
 
     //! The standard puts the message at the beginning of the codeword, and the message
     //! determines the other bits.
@@ -67,7 +68,8 @@ struct ldpc_code::tables {
     std::optional<ldpc::code_tuning> tuning;
 
     message_place placement = message_place::systematic;
-    std::vector<std::uint32_t> listed; //!< positions for the rule \c listed
+    std::vector<std::uint32_t> listed; //!< message positions for the rule
+                                       //!< message_place::listed
 
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
@@ -75,20 +77,24 @@ struct ldpc_code::tables {
     //! Indices of the message bits in ascending order of their positions; empty if
     //! message bits ascend already.
     std::vector<std::uint32_t> by_position;
-    std::vector<std::uint32_t> parity;     //!< eliminated: position of each parity bit
-    std::vector<std::uint64_t> generators; //!< eliminated: a row of k bits per parity bit
+    std::vector<std::uint32_t> parity;     //!< for the form eliminated: position of each
+                                           //!< parity bit
+    std::vector<std::uint64_t> generators; //!< for the form eliminated: k bits per parity
+                                           //!< bit, which select message bits
 
     std::size_t generator_words() const { return (k + 63) / 64; }
 
-    //! Returns a copy that can be changed and completed again.
+    //! Returns a copy without the members that complete() computes. The copy can be
+    //! changed and then completed.
     std::shared_ptr<tables> copy() const;
-    //! Computes n, checks, begin, bits and addresses from circulants of \p columns
-    //! blocks.
+    //! Computes n, checks, begin, bits and addresses from the circulants of \p columns
+    //! block columns, and adds the parity chain if \c chain is set.
     void expand(unsigned columns);
-    //! Computes everything that follows from n, checks, begin, bits and positions.
+    //! Computes all members that follow from the checks and positions: degrees, sent
+    //! positions, message positions and the form of encoding.
     void complete();
-    //! Returns the solver. \throws std::invalid_argument if the parity bits do not follow
-    //! from the message
+    //! Returns the solver, and makes it on first use. \throws std::invalid_argument if
+    //! the parity bits do not follow from the message
     const ldpc::parity_solver& solver() const;
 
 private:
@@ -96,8 +102,9 @@ private:
     void place_message();
     std::vector<std::uint32_t> wanted_positions() const;
     std::vector<std::uint32_t> gr_fec_positions() const;
-    //! Eliminates, with pivots from columns in this \p order. Columns without a pivot
-    //! become the message, in reverse order.
+    //! Runs Gauss-Jordan elimination on the columns in this \p order. Columns without a
+    //! pivot become the message, in reverse order. The other columns become parity bits
+    //! with dense generators.
     void eliminate(const std::vector<std::uint32_t>& order);
     //! Returns all positions except \p some and the shortened positions, in descending
     //! order.

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Encodes messages of any code, and packed messages of DVB-S2 64 bits at a time. */
+
 #include "code_tables.h"
 #include "common/packed_bits.h"
 #include "common/refuse.h"
@@ -152,10 +154,9 @@ void ldpc_encoder_kernel::encode_packed(const std::uint8_t* message,
 }
 
 /*
- * Encodes a DVB-S2 code, whose check j·q + i is bit j of row i. A group of 360 message
- * bits is added, rotated, to the row of each of its addresses. Then parity bit j·q + i is
- * the sum of checks 0 … j·q + i: of bit j of rows 0 … i, and of bits 0 … j − 1 of all
- * rows.
+ * Encodes a DVB-S2 code. Check j·q + i is bit j of row i. A group of 360 message bits is
+ * rotated and added to the row of each of its addresses. Parity bit j·q + i is the sum of
+ * checks 0 … j·q + i, which are bit j of rows 0 … i and bits 0 … j − 1 of all rows.
  */
 void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
                                             std::uint8_t* codeword) const
@@ -195,7 +196,7 @@ void ldpc_encoder_kernel::encode_circulants(const std::uint8_t* message,
     }
     sum[last] &= used_bits;
     row carry;
-    std::uint64_t before = 0; // all ones if the sum of the words before is odd, else 0
+    std::uint64_t before = 0; // all ones if the sum of the preceding words is odd, else 0
     for (unsigned w = 0; w < row_words; ++w) {
         const auto here = sums(sum[w]);
         carry[w] = (here >> 1) ^ before;

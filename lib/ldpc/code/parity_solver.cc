@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the order of the steps, inverts the dense matrix of the bits that were put off,
+ * and applies both to a word. */
+
 #include "parity_solver.h"
 #include <algorithm>
 #include <queue>
@@ -32,7 +35,8 @@ parity_solver::make(unsigned n,
     }
     std::vector<std::vector<std::uint32_t>> checks_of(n);
     std::vector<std::uint32_t> lacks(checks.size(), 0);
-    using entry = std::pair<std::uint32_t, std::uint32_t>; // open bits, check
+    using entry = std::pair<std::uint32_t, std::uint32_t>; // number of open bits of a
+                                                           // check, and the check
     std::priority_queue<entry, std::vector<entry>, std::greater<>> next;
     for (std::uint32_t c = 0; c < checks.size(); ++c) {
         for (const auto bit : checks[c]) {
@@ -61,7 +65,8 @@ parity_solver::make(unsigned n,
             continue;
         }
         used[c] = true;
-        // The open bit in the fewest checks is found; the others are put off.
+        // The check determines the open (still unknown) bit that is in the fewest checks.
+        // Its other open bits are put off.
         std::vector<std::uint32_t> bits;
         for (const auto bit : checks[c]) {
             if (state[bit] == open) {
@@ -93,11 +98,12 @@ parity_solver::make(unsigned n,
         return {}; // an unknown bit is in no check
     }
 
-    // Expresses every found bit, and so every remaining check, as a sum of bits put off.
+    // Expresses every found bit as a sum of bits that were put off, and then every
+    // remaining check as such a sum.
     const std::size_t words = (s.d_put_off.size() + 63) / 64;
     std::vector<std::uint32_t> row_of(n, 0);
     std::vector<std::uint64_t> sums((s.d_steps.size() + s.d_put_off.size() + 1) * words);
-    std::uint32_t rows = 1; // row 0 is the empty sum, that of a known bit
+    std::uint32_t rows = 1; // row 0 is the empty sum and stands for known bits
     for (std::size_t i = 0; i < s.d_put_off.size(); ++i) {
         row_of[s.d_put_off[i]] = rows;
         sums[rows++ * words + i / 64] = std::uint64_t(1) << i % 64;
@@ -131,8 +137,9 @@ parity_solver::make(unsigned n,
     return s;
 }
 
-// Inverts by Gauss-Jordan with an identity beside the matrix. Returns false if the checks
-// do not determine a bit that was put off.
+// Inverts the dense matrix of the remaining checks by Gauss-Jordan elimination with an
+// identity beside the matrix. Returns false if the checks do not determine a bit that was
+// put off.
 bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
 {
     const std::size_t left = d_left_begin.size() - 1, size = d_put_off.size();
@@ -140,7 +147,8 @@ bool parity_solver::invert(std::vector<std::uint64_t> dense, std::size_t words)
     for (std::size_t r = 0; r < left; ++r) {
         beside[r * d_left_words + r / 64] |= std::uint64_t(1) << r % 64;
     }
-    std::vector<std::size_t> order(left); // row order; rows are not moved
+    std::vector<std::size_t> order(left); // order of the rows; the rows themselves are
+                                          // not moved
     for (std::size_t r = 0; r < left; ++r) {
         order[r] = r;
     }

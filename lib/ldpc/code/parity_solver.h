@@ -5,8 +5,8 @@
  *
  * As in the inactivation decoding of fountain codes, bits are found one after the other
  * from checks in which only one bit is unknown. If there is no such check, all but one of
- * the unknown bits of a check are put off. The few bits that were put off are found in
- * the end from a dense matrix. */
+ * the unknown bits of a check are put off (inactivated). In the end, the few bits that
+ * were put off are found from a dense matrix. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
 #define INCLUDED_GPUFEC_LDPC_CODE_PARITY_SOLVER_H
@@ -44,7 +44,8 @@ private:
     std::vector<step> d_steps;
     std::vector<std::uint32_t> d_others;
     std::vector<std::uint32_t> d_put_off; //!< bits that are found from the dense matrix
-    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< checks that no step uses
+    std::vector<std::uint32_t> d_left_begin, d_left_bits; //!< bits of the checks that no
+                                                          //!< step uses
     std::size_t d_left_words = 0;
     //! For each bit put off, the remaining checks whose sum is this bit, as one flag
     //! per check.

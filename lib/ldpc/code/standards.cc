@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The codes of standards, by name. */
+/* Makes the codes of standards from the names of standard, frame size and rate. */
 
 #include "code_tables.h"
 #include "common/refuse.h"
@@ -44,9 +44,9 @@ rate_named(const std::string& standard, const std::string& size, const std::stri
                       "ldpc_code.rates(\"" + standard + "\", \"" + size + "\")");
 }
 
-// Tuning found at error rates of 1 to 3 % and 25 iterations (bench/ldpc/ldpc_kernels
-// tune): among offsets from 1/6 to 1 nat and 2 to 4 steps per nat, these values have the
-// fewest frame errors, or at most 15 % more than the fewest.
+// Tuning found at frame error rates of 1 to 3 % with 25 iterations
+// (bench/ldpc/ldpc_kernels tune). Among offsets from 1/6 to 1 nat and 2 to 4 steps per
+// nat, these values have at most 15 % more frame errors than the best.
 constexpr code_tuning circulants_tuning{ 0.5, 0.8, 4, 31 };
 constexpr code_tuning c2_tuning{ 2.0 / 3, 0.8, 3, 31 };
 
@@ -190,8 +190,8 @@ std::optional<nr_size> nr_size_of(const std::string& size)
     return {};
 }
 
-// Returns the number of blocks that are sent if the code has the first \p rows rows of a
-// graph.
+// Returns the number of blocks that are sent if the code has the first \p rows rows of
+// base graph \p g.
 unsigned nr_sent(const nr_table& g, unsigned rows) { return g.message + rows - 2; }
 
 ldpc_code nr_code(const std::string& size, const std::string& rate)
@@ -238,7 +238,8 @@ ldpc_code c2_code()
     }
     t->expand(columns);
     t->known_systematic = true;
-    // The checks do not determine two bits of a codeword. The generator does.
+    // The checks leave two bits of a codeword undetermined. These two further checks,
+    // from the generator matrix, determine them.
     for (unsigned p = 0; p < columns - message; ++p) {
         std::vector<std::uint32_t> sum;
         for (unsigned c = 0; c < columns; ++c) {
@@ -257,13 +258,15 @@ ldpc_code c2_code()
     return ldpc_code_access::make(std::move(t));
 }
 
-// Returns a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits is
-// four circulants of M / 4, which are the circulants of the code.
+// Returns a code of CCSDS 131.0-B, 7.4, with blocks of M bits. A permutation of M bits
+// consists of four circulants of size M / 4, which are the circulants of the code.
 ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
 {
     struct block {
-        unsigned row, column;      // block row and column in the rate 1/2 part
-        std::vector<int> permuted; // −1: identity; else k − 1
+        unsigned row, column;      // block row and column in the part that is common to
+                                   // all rates
+        std::vector<int> permuted; // −1 for the identity, else the number k of a
+                                   // permutation minus 1
     };
     static const std::vector<block> common = {
         { 0, 2, { -1 } },   { 0, 4, { -1, 0 } },   { 1, 0, { -1 } }, { 1, 1, { -1 } },
@@ -271,7 +274,7 @@ ldpc_code ar4ja_code(const std::string& size, const std::string& rate)
         { 2, 3, { 6, 7 } }, { 2, 4, { -1 } },
     };
     const unsigned pairs = rate == "1/2" ? 0 : rate == "2/3" ? 1 : 3;
-    const unsigned before = 2 * pairs; // block columns before the rate 1/2 part
+    const unsigned before = 2 * pairs; // block columns before the common part
     const unsigned k = std::stoul(size), M = k / (before + 2), z = M / 4;
     unsigned log = 0;
     while (128u << log < M) {
@@ -338,7 +341,7 @@ std::vector<std::string> ldpc_code::frame_sizes(const std::string& name)
     if (standard == "wifi") {
         return { "648", "1296", "1944" };
     }
-    std::vector<std::string> sizes; // NR
+    std::vector<std::string> sizes; // frame sizes of NR
     for (const char* graph : { "bg1 z", "bg2 z" }) {
         for (unsigned z = 2; z <= nr_largest; ++z) {
             if (nr_set(z) < 8) {

@@ -14,7 +14,7 @@ namespace {
 
 typedef std::int8_t byte_row __attribute__((vector_size(16), may_alias));
 
-// Interleaves eight bytes each of a and b, beginning at index First.
+// Interleaves eight bytes of a with eight bytes of b, beginning at index First in both.
 template <int First>
 inline byte_row interleaved(byte_row a, byte_row b)
 {

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CPU backend. Each SIMD lane decodes one codeword, and threads take groups of
- * lanes. DVB-S2 codes in int8 are decoded one codeword at a time. */
+/* The CPU backend. In layered decoding, each SIMD lane decodes one codeword, and worker
+ * threads take groups of codewords that fill the lanes. Codes of DVB-S2 in int8 without
+ * soft output, and all codes in flooding, are decoded one codeword at a time. */
 
 #include "common/host_memory.h"
 #include "demap/demapper.h"
@@ -19,8 +20,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Returns an upper bound of the scratch bytes for a code whose layer plan is not made
-// yet: every edge of a layer counts as shared and deferred.
+// Returns an upper bound of the scratch bytes for a code whose layer plan does not exist
+// yet. The bound assumes that every edge of a layer is shared and deferred.
 std::size_t scratch_bound(const lanes::kernel& kernel, const ldpc_code& code)
 {
     const std::size_t in_layer =
@@ -106,7 +107,8 @@ public:
         if (caller_format) {
             make_caller_rows();
         }
-        // Each code's codewords, in groups that fill the lanes of a kernel.
+        // The codewords of each code, in groups that fill the lanes of a kernel or, if
+        // codewords are decoded one at a time, in groups of one.
         std::vector<job::run> groups;
         for (const auto& run : job.runs) {
             prepare(run.code);
@@ -153,8 +155,8 @@ private:
         }
     };
 
-    // Allocates buffers for the quantised input of groups in the caller's format, one per
-    // worker.
+    // Allocates what input in the caller's format needs: one buffer for quantised values
+    // and, for symbols, one demapper per worker.
     void make_caller_rows()
     {
         if (d_caller_rows.size() == d_pool.threads()) {
@@ -171,8 +173,8 @@ private:
         }
     }
 
-    // Makes the workers' demappers for symbols. While demapping, they allocate only
-    // tables, and work without a table if its allocation fails.
+    // Makes one demapper per worker if input is symbols. Later, demapping allocates only
+    // tables, and it continues without a table if that fails.
     void make_demappers()
     {
         std::size_t bits = 0, symbols = 0;
@@ -298,8 +300,7 @@ private:
     std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
-    // One entry per thread: layered decoding needs scratch memory, flooding needs
-    // decoders.
+    // One entry per thread: scratch memory in layered decoding, a decoder in flooding.
     std::vector<host_memory> d_scratch;
     std::vector<flooding_decoder> d_flooding;
     // One buffer per thread for quantised input, with one row per lane.
@@ -311,7 +312,8 @@ private:
         std::vector<std::int8_t> llr;
     };
     std::vector<own_demapper> d_demappers;
-    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // tables by constellation
+    std::vector<std::unique_ptr<demap::cell_tables>> d_cells; // demapper tables of each
+                                                              // constellation
 };
 
 } // namespace
@@ -324,9 +326,9 @@ traits::decoder traits::make_cpu(const setup& s,
     return std::make_unique<cpu_ldpc>(s, codewords, threads, variant);
 }
 
-// Returns the number of codewords of a batch that fills the lanes of all threads. If
-// codewords are decoded one at a time, the batch keeps a thread busy for longer than
-// the thread takes to wake.
+// Returns the default batch size. The batch fills the lanes of all threads. If the
+// single-codeword kernel decodes all codes, the batch has eight codewords per thread, so
+// that a thread works for longer than it takes to wake.
 std::size_t traits::cpu_batch(const setup& s, unsigned threads)
 {
     constexpr unsigned one_at_a_time = 8;

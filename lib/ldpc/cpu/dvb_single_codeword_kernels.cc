@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum of one codeword, as message_rule.h and layer_plan.h define it. A vector
- * holds successive checks of one layer. The posteriors and messages of one codeword fit
- * in a core's private cache.
+ * holds successive checks of one layer. Posteriors and messages of one codeword take less
+ * than 1 MB, so that they can stay in a core's L2 cache.
  *
- * Magnitudes are bytes. They may saturate: message_limit + offset fits in a byte, and all
- * magnitudes from there on give the same message. Posteriors have 16 bits. Messages and
- * posteriors are stored with \c bias added, so that zero extension widens a message to 16
- * bits.
+ * Magnitudes are bytes and may saturate, because message_limit + offset fits in a byte
+ * and all larger magnitudes result in the same message. Posteriors have 16 bits. Messages
+ * and posteriors are stored with \c bias added, so that zero extension widens a message
+ * to 16 bits.
  *
  * A layer reads the 360 posteriors of a group cyclically, beginning at the edge's
  * shift, and stores the results in the order of reading (shifted_group). Writes are
@@ -141,15 +141,18 @@ struct simd {
 
 using vec = simd::vec;
 using posterior = std::int16_t;
-constexpr unsigned width = sizeof(vec);                 // checks per vector
+constexpr unsigned width = sizeof(vec);                 // checks, and so messages, per
+                                                        // vector
 constexpr unsigned half = width / 2;                    // posteriors per vector
-constexpr unsigned blocks = (size + width - 1) / width; // vectors per layer
-constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge
-constexpr unsigned stride = size + 64 + 24;             // posteriors per group
+constexpr unsigned blocks = (size + width - 1) / width; // vectors of checks per layer
+constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge for messages, in
+                                                        // whole cache lines
+constexpr unsigned stride = size + 64 + 24;             // posteriors per group, with
+                                                        // repeated ones and padding
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 
-// The posteriors of a group; index j has bit (j + first_bit) mod 360.
+// The posteriors of a group: values[j] belongs to bit (j + first_bit) mod 360.
 struct shifted_group {
     posterior* values;
     posterior* other; // receives the posteriors after the layer
@@ -261,7 +264,8 @@ private:
     }
 
     // Deinterleaves the parity values in tiles of 16 groups × 16 bits. The last tile
-    // overlaps the one before, so that all tiles are full.
+    // overlaps the one before, so that all tiles are full. If q is less than 16, tiles
+    // have q groups.
     void load_parity(const std::int8_t* in)
     {
         const unsigned q = d_code.q, wide = q < 16 ? q : 16;
@@ -290,9 +294,10 @@ private:
         }
     }
 
-    // Runs action() while `stand_in`, a posterior that does not affect the check,
-    // replaces the last parity bit. The code's first check, which lacks an edge that the
-    // other checks of its layer have, can then be treated like them.
+    // Runs action() while `stand_in` replaces the posterior of the last parity bit. The
+    // code's first check lacks the edge to this bit that the other checks of its layer
+    // have. With a stand-in that does not affect the check, the whole layer can be
+    // processed in the same way.
     template <class Action>
     void without_bit_before_first(posterior stand_in, Action&& action)
     {
@@ -355,9 +360,9 @@ private:
         return simd::add(x, simd::all(bias));
     }
 
-    // Updates a layer. All edges read the posteriors from before the layer. One of the
-    // edges that share a group writes its posteriors. The changes by the other edges are
-    // added afterwards.
+    // Updates a layer. All edges read the posteriors from before the layer. If several
+    // edges share a group, one of them writes the group's posteriors, and the changes by
+    // the others are added afterwards.
     template <unsigned Degree>
     void decode_checks(const layer& l, bool first)
     {
@@ -425,7 +430,8 @@ private:
 
     posterior* change(unsigned e) const { return d_changes + std::size_t(e) * stride; }
 
-    // Adds \p what, the changes by an edge with this shift, to the posteriors.
+    // Adds \p what, the changes by an edge with this shift, to the posteriors of its
+    // group.
     static void add_change(const shifted_group& g, unsigned shift, posterior* what)
     {
         extend(what);
@@ -440,8 +446,8 @@ private:
         extend(g.values);
     }
 
-    // Counts violated checks; with \p any it may stop at the first layer with a
-    // violated check.
+    // Counts violated checks. With \p any, it stops after the first layer with a violated
+    // check.
     unsigned violated(bool any)
     {
         unsigned count = 0;
@@ -552,9 +558,10 @@ private:
     const vec d_offset, d_limit;
     const int d_sixteenths, d_channel_limit;
     lanes::frames& d_frames;
-    posterior* const d_changes;        // new − old message of each deferred edge
-    std::uint8_t* const d_messages;    // a row per edge
-    std::uint8_t* const d_no_messages; // a row of messages of 0, for iteration 1
+    posterior* const d_changes;     // new − old message for each deferred edge of the
+                                    // layer
+    std::uint8_t* const d_messages; // a row for each edge
+    std::uint8_t* const d_no_messages; // a row of zero messages, for iteration 1
     shifted_group* const d_groups;
 };
 

@@ -15,7 +15,7 @@ namespace gr::gpufec::ldpc {
 namespace dvb_single_codeword {
 
 constexpr unsigned size = 360;     // bits per group, and checks per layer
-constexpr unsigned max_edges = 32; // per check
+constexpr unsigned max_edges = 32; // largest number of edges per check
 
 //! An edge of a layer: check j has bit (j + shift) mod 360 of the group.
 struct edge {
@@ -25,17 +25,20 @@ struct edge {
 
 struct layer {
     std::uint32_t first_edge;
-    std::uint32_t degree; //!< the two edges of the parity chain are the last ones
-    std::uint32_t added;  //!< number of leading edges whose groups later edges have too
+    std::uint32_t degree; //!< edges per check; the last two edges are those of the parity
+                          //!< chain
+    std::uint32_t added;  //!< number of leading edges whose group a later edge of the
+                          //!< layer also uses
 };
 
-//! A code. The groups of the message are followed by q groups of parity bits: bit j of
-//! group i is parity bit q·j + i. The layer of checks q·j + i has parity groups i and
-//! i − 1. In the layer of i = 0, the last group, shifted by one place, replaces group
-//! i − 1. The code's first check has no bit in it. Layers are in the order of decoding.
+//! A code as groups of 360 bits. The groups of message bits come first, then q groups of
+//! parity bits. Bit j of parity group i is parity bit q·j + i. The layer of checks q·j +
+//! i uses parity groups i and i − 1. Layer 0 uses the last parity group, shifted by one
+//! bit, in place of group −1, except that the code's first check has no bit of this
+//! group. Layers are in the order of decoding.
 struct code_view {
     std::uint32_t message_groups;
-    std::uint32_t q; //!< layers; at least 2
+    std::uint32_t q; //!< number of layers; at least 2
     std::uint32_t edges;
     std::uint32_t with_first; //!< index of the layer with the code's first check
     const layer* layers;
@@ -43,10 +46,12 @@ struct code_view {
 };
 
 struct kernel {
-    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
+    //! Returns the size of the scratch memory in bytes. The memory must be aligned to 64
+    //! bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     //! Decodes the first codeword of \p frames, without soft output. can_follow() in
-    //! ../model/circulant_code.h tells whether it supports an arithmetic.
+    //! ../model/circulant_code.h tells whether the kernel supports a rule. Both pointers
+    //! are null in builds without SSE2, for other processors than x86.
     void (*decode)(const code_view&,
                    const lanes::arithmetic&,
                    lanes::frames&,

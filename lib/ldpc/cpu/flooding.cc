@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Flooding min-sum in plain C++, which reproduces reference::flooding() to the last
+ * bit. */
+
 #include "flooding.h"
 #include <algorithm>
 #include <limits>

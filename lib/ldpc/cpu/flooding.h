@@ -20,8 +20,9 @@ public:
     //! Makes a decoder for all codes of the setup, which must outlive it.
     explicit flooding_decoder(const setup& s);
 
-    //! Decodes a codeword to \p output from \p channel, values in steps and in the
-    //! precision of the setup. Allocates nothing.
+    //! Decodes one codeword without allocating memory. \p channel has its n values in
+    //! steps of the rule, in the precision of the setup. \p output receives decisions and
+    //! LLRs as job.h describes.
     frame_status decode(const ldpc_code& code,
                         const message_rule& rule,
                         const std::byte* channel,
@@ -38,8 +39,8 @@ private:
                      float soft_factor) const;
 
     const setup& d_setup;
-    // Messages, posteriors and next posteriors of a codeword. The precision decides which
-    // of the two is used.
+    // Memory for the messages, posteriors and next posteriors of a codeword: d_floats in
+    // float precision, else d_integers.
     std::vector<std::int32_t> d_integers;
     std::vector<float> d_floats;
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of channel values, in loops that the compiler vectorises. They call no
- * function of the standard library; kernels.cc explains why. */
+/* Quantisation of channel values, in loops that the compiler vectorises. The loops call
+ * no function of the standard library; kernels.cc explains why. */
 
 #include "input_kernels.h"
 
@@ -46,7 +46,8 @@ void convert(const From* __restrict from,
 }
 
 #ifdef __AVX512BW__
-// Looks up \p count bytes in a table, in whole vectors of 64.
+// Looks up bytes in a table, 64 at a time. The last count mod 64 bytes are left to the
+// caller.
 __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
                                                    std::size_t count,
                                                    const std::int8_t* table,
@@ -66,8 +67,8 @@ __attribute__((target("avx512vbmi"))) void look_up(const std::int8_t* from,
 }
 #endif
 
-// Multiplies by factor / 256 in 16-bit arithmetic and rounds, ties to even. \p sign is −1
-// to negate the product, else 0.
+// Multiplies by factor / 256 in 16-bit arithmetic, rounds, ties to even, and clamps to
+// ±limit. \p sign is −1 to negate the product, else 0.
 void multiply(const std::int8_t* __restrict from,
               std::size_t count,
               std::int16_t factor,
@@ -87,8 +88,10 @@ void multiply(const std::int8_t* __restrict from,
     }
 }
 
-// Converts bytes to bytes. Long input is looked up in a table with all bytes if the
-// processor can look up a whole vector at once.
+// Converts bytes to bytes. With AVX-512 VBMI, input of 1024 bytes and more is looked up
+// in a table with the results for all 256 bytes. Other input is converted in 16-bit
+// arithmetic if 256 · factor and the limit are whole numbers and the product cannot
+// overflow.
 void convert_bytes(const std::int8_t* from,
                    std::size_t count,
                    float factor,

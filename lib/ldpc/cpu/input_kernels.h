@@ -15,7 +15,8 @@ namespace gr::gpufec::ldpc {
 namespace input {
 
 //! Multiplies values by a factor and clamps them to ±limit. Integer results are rounded,
-//! ties to even. NaN and −0 become 0, and the byte −128 counts as −127.
+//! ties to even. NaN and −0 become 0. The lowest byte (−128, or 0 in offset binary)
+//! counts as −127.
 template <class From, class To>
 using converter =
     void (*)(const From* from, std::size_t count, float factor, float limit, To* to);

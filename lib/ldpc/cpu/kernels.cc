@@ -4,9 +4,9 @@
 /* Layered min-sum with one codeword per lane, as message_rule.h and layer_plan.h define
  * it.
  *
- * The loops use the compiler's vector types and call no function of the standard library:
- * a function of that library, compiled here for one instruction set, could replace the
- * function that other sources use when the program is linked. */
+ * The loops use the compiler's vector types and call no function of the standard library.
+ * Otherwise the linker could replace that function in the whole program by the copy that
+ * was compiled here for one instruction set. */
 
 #include "byte_tiles.h"
 #include "kernels.h"
@@ -38,7 +38,8 @@ struct integer_arithmetic {
     using vec = typename vector_of<value, lanes>::type;
     using stored = typename vector_of<message, lanes>::type;
     using flags = vec;
-    struct message_magnitudes { // for the edge with min1, and for the others
+    struct message_magnitudes { // for the edge with the smallest magnitude (min1) and for
+                                // the others
         vec to_min1, to_all;
     };
 
@@ -62,7 +63,7 @@ struct integer_arithmetic {
     static vec with_sign(vec magnitude, vec sign) { return (magnitude ^ sign) - sign; }
     static vec exclusive_or(vec a, vec b) { return a ^ b; }
 #ifdef __AVX512BW__
-    // GCC's code for __builtin_convertvector takes twice the time.
+    // GCC's code for __builtin_convertvector takes twice the time of these intrinsics.
     static vec widen(typename vector_of<std::int8_t, lanes>::type m)
     {
         return vec(_mm512_cvtepi8_epi16(__m256i(m)));
@@ -125,7 +126,7 @@ struct float_arithmetic {
 
     static vec smaller(vec a, vec b) { return a < b ? a : b; }
     static vec larger(vec a, vec b) { return a > b ? a : b; }
-    // Compares the bits of magnitudes as integers, which is faster and gives the same
+    // With AVX2, magnitudes are compared as integers, which is faster and has the same
     // result.
 #ifdef __AVX2__
     static vec lesser(vec a, vec b) { return vec(bits(a) < bits(b) ? bits(a) : bits(b)); }
@@ -156,7 +157,7 @@ struct float_arithmetic {
         return { kept(min1 < min2 ? after_min2 : after_min1), kept(after_min1) };
     }
 
-    static constexpr value largest = 3.4e38f; // no_message
+    static constexpr value largest = 3.4e38f; // equal to no_message of message_rule.h
 
 private:
     vec kept(vec x) const { return vec(bits(x) & d_kept_bits); }
@@ -167,8 +168,9 @@ private:
     }
     vec after(vec m, vec next, vec twice) const
     {
-        // \c near needs no upper clamp: \c next is below m by at most the offset, unless
-        // m > 1. In that case x > 1, and the result is 1 anyway.
+        // \c near exceeds 1 only if m does, because \c next is otherwise below m by at
+        // most the offset. In that case x exceeds 1, and the result is 1 whether or not
+        // \c near is clamped.
         const vec near = larger(0.5f - (next - m) * d_decline, vec{});
         const vec x = m * d_normalization - twice * near;
         return larger(smaller(x, vec{} + 1.0f), vec{});
@@ -402,7 +404,8 @@ private:
         return Arithmetic::negative(sum);
     }
 
-    // Returns the lanes that violate a check. Stops early if all live lanes do.
+    // Returns the lanes whose codeword violates a check. Stops early once this holds for
+    // all lanes that are still decoding (d_live).
     flags violating() const
     {
         flags seen{};
@@ -429,7 +432,8 @@ private:
         return any;
     }
 
-    // Counts the checks that each lane violates.
+    // Adds the number of violated checks to the result of each lane that is still
+    // decoding.
     void count_violated()
     {
         for (std::uint32_t c = 0; c < d_code.check_count;) {
@@ -549,8 +553,8 @@ private:
         }
     }
 
-    // Computes soft_value() of message_rule.h. To round y, 1.5 · 2^23 is added: the sum
-    // has no fraction, and its lowest bits are those of the integer.
+    // Computes soft_value() of message_rule.h for each lane. To round y, 1.5 · 2^23 is
+    // added: the sum has no fraction, and its lowest bits are those of the integer.
     void llrs_of(vec x, std::int8_t* row) const
     {
         for (unsigned l = 0; l < lanes; ++l) {
@@ -568,7 +572,8 @@ private:
     frames& d_frames;
     vec* const d_posterior;
     stored* const d_message;
-    std::uint8_t* const d_bytes; // decisions: eight bits per byte, a row of lanes
+    std::uint8_t* const d_bytes; // packed decisions: the first byte of all lanes, then
+                                 // the second …
     bool d_live[lanes] = {};
 };
 

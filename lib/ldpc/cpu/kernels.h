@@ -18,21 +18,21 @@ constexpr unsigned max_degree = 4096;
 
 /*! \brief An edge of a check in its layer.
  *
- * The array of posteriors has more than n places. Behind the n posteriors are copies
- * of the posteriors of shared bits, made before a layer, and the differences that
- * deferred edges add after the layer. */
+ * The array of posteriors has more than n entries. After the n posteriors come copies of
+ * the posteriors of shared bits (bits that occur in the layer more than once), made
+ * before the layer, and differences, which deferred edges add after the layer. */
 struct edge {
-    std::uint32_t from; //!< place of the posterior
-    std::uint32_t to;   //!< place for the new posterior or difference
+    std::uint32_t from; //!< index of the posterior or its copy
+    std::uint32_t to;   //!< index for the new posterior or difference
 };
 
 struct layer {
-    std::uint32_t first, last;             //!< checks
-    std::uint32_t first_copy, last_copy;   //!< range in code_view::copies
-    std::uint32_t first_added, last_added; //!< range in code_view::added
+    std::uint32_t first, last;             //!< range of checks; last is exclusive
+    std::uint32_t first_copy, last_copy;   //!< range in code_view::copies, last exclusive
+    std::uint32_t first_added, last_added; //!< range in code_view::added, last exclusive
 };
 
-//! The copy of a shared bit's posterior, or the addition of a difference to a posterior.
+//! A posterior to be copied, or a difference to be added to a posterior, by index.
 struct transfer {
     std::uint32_t from, to;
 };
@@ -40,12 +40,12 @@ struct transfer {
 struct check {
     std::uint32_t first_edge;
     std::uint32_t degree;
-    std::uint32_t deferred; //!< bit mask of deferred edges, among the first 32
+    std::uint32_t deferred; //!< bit e is set if edge e is deferred; e is below 32
 };
 
 struct code_view {
     std::uint32_t n;
-    std::uint32_t places; //!< number of posteriors, copies and differences
+    std::uint32_t places; //!< number of entries: posteriors, copies and differences
     std::uint32_t edges;
     const layer* layers;
     std::uint32_t layer_count;
@@ -57,7 +57,7 @@ struct code_view {
     const transfer* added;
 };
 
-struct arithmetic { // see message_rule
+struct arithmetic { // members of message_rule
     float offset;
     struct declining {
         float base, per_edge;
@@ -72,22 +72,26 @@ struct arithmetic { // see message_rule
 };
 
 struct frames {
-    unsigned count;                     //!< 1 to kernel::lanes
-    const void* channel[max_lanes];     //!< n values: int8, int16 or float
-    std::uint8_t* decisions[max_lanes]; //!< out_bits, first bit most significant
+    unsigned count;                     //!< number of codewords, 1 to kernel::lanes
+    const void* channel[max_lanes];     //!< n quantised values each: int8, int16 or float
+    std::uint8_t* decisions[max_lanes]; //!< out_bits bits each, the first bit most
+                                        //!< significant
     std::uint32_t out_bits;
     unsigned max_iterations;
     bool early_stop;
-    std::int8_t* soft[max_lanes]; //!< n LLRs; null: none
+    std::int8_t* soft[max_lanes]; //!< n LLRs each; soft[0] is null if no LLRs are wanted
     float soft_factor[max_lanes];
-    bool extrinsic;                       //!< LLRs minus the channel values
-    std::uint16_t iterations[max_lanes];  //!< result
-    std::uint32_t unsatisfied[max_lanes]; //!< result; must be 0 before decoding
+    bool extrinsic;                       //!< LLRs are the posterior minus the channel
+                                          //!< value
+    std::uint16_t iterations[max_lanes];  //!< result: number of iterations
+    std::uint32_t unsatisfied[max_lanes]; //!< result: violated checks; must be 0 before
+                                          //!< decoding
 };
 
 struct kernel {
     unsigned lanes;
-    //! Returns the size of the scratch memory in bytes. It must be aligned to 64 bytes.
+    //! Returns the size of the scratch memory in bytes. The memory must be aligned to 64
+    //! bytes.
     std::size_t (*scratch_bytes)(const code_view&);
     void (*decode)(const code_view&, const arithmetic&, frames&, void* scratch);
 };

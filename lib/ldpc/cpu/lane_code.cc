@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Makes the tables of the lane decoder from a layer plan, and selects its kernel by
+ * precision. */
+
 #include "lane_code.h"
 #include <algorithm>
 #include <tuple>
@@ -29,7 +32,8 @@ lane_code::lane_code(const ldpc_code& code, const layer_plan& plan)
 
 void lane_code::add_layer(const layer_plan& plan, std::size_t l)
 {
-    // Every layer uses the places of copies and differences again.
+    // Copies and differences are needed within one layer only, so all layers use the same
+    // entries for them.
     auto place = std::uint32_t(d_copy_of.size());
     lanes::layer layer{ plan.layer_begin[l],
                         plan.layer_begin[l + 1],

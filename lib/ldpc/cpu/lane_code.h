@@ -33,8 +33,9 @@ private:
     std::vector<lanes::edge> d_edges;
     std::vector<lanes::transfer> d_copies;
     std::vector<lanes::transfer> d_added;
-    std::uint32_t d_places;               // posteriors, copies and differences
-    std::vector<std::uint32_t> d_copy_of; // place of a bit's copy in the layer, or 0
+    std::uint32_t d_places;               // number of posteriors, copies and differences
+    std::vector<std::uint32_t> d_copy_of; // index of a bit's copy in the layer, or 0 if
+                                          // there is none
     lanes::code_view d_view;
 };
 

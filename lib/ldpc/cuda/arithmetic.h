@@ -13,7 +13,8 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-// Magnitudes of a check's messages, for the edge with min1 and for all others.
+// Magnitudes of a check's messages: for the edge with the smallest variable-to-check
+// magnitude (min1), and for all other edges.
 template <class Value>
 struct message_magnitudes {
     Value to_min1, to_all;
@@ -30,8 +31,8 @@ check_to_variable_without_stored_floats(float min1,
                                         float decline,
                                         float normalization)
 {
-    // Fused multiply-adds give the CPU's results, because their products are exact or
-    // have nothing subtracted from them.
+    // Fused multiply-adds have the CPU's results, because the product with \c decline is
+    // exact, and the product with \c normalization is exact or 0 is subtracted from it.
     const auto after = [decline, normalization](float m, float next, float twice) {
         const float near = __saturatef(fmaf(__fsub_rn(next, m), -decline, 0.5f));
         return __saturatef(fmaf(m, normalization, -__fmul_rn(twice, near)));
@@ -95,7 +96,8 @@ struct float_values {
     }
 };
 
-//! The minima and the sign product of a check's variable-to-check messages.
+//! The three smallest magnitudes and the product of the signs of a check's
+//! variable-to-check messages.
 template <class Values>
 struct check_input {
     using value = typename Values::value;

@@ -12,8 +12,7 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 // Returns x in a form that the compiler cannot recompute and so keeps in a register.
-// Without it, the compiler may read x again in a loop, which waits for all loads in
-// flight.
+// Otherwise the compiler may read x again in a loop, which waits for all loads in flight.
 __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__
@@ -24,8 +23,8 @@ __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 }
 
 // Does the same as kept_in_register() for a value that is equal in all threads, and hides
-// from the compiler that it is equal. Otherwise the value is a uniform operand, and an
-// instruction with a uniform operand cannot encode a constant.
+// from the compiler that it is equal. Otherwise the value would be a uniform operand, and
+// an instruction with a uniform operand cannot encode a constant.
 __device__ inline std::uint32_t kept_in_each(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__

@@ -20,9 +20,9 @@ __device__ inline std::uint32_t* shared_words()
     extern __shared__ uint4 shared_memory[];
     return reinterpret_cast<std::uint32_t*>(shared_memory);
 }
-// Reads and writes words of shared memory by the address that instructions take; a
-// pointer would need an addition. Without a cluster, addresses are below 2^23, so that
-// they can be denormal floats (chain_table).
+// These functions read and write words of shared memory at the addresses that load and
+// store instructions use. A pointer would need an addition. Without a cluster, addresses
+// are below 2^23, so that they can be denormal floats (chain_table).
 __device__ inline std::uint32_t get_shared(std::uint32_t address)
 {
 #ifdef __CUDA_ARCH__
@@ -213,7 +213,7 @@ public:
                            __float_as_uint(thread.address))
     {
     }
-    // Returns the posterior of edge e, which is \p early if the edge was read early.
+    // Returns the posterior of edge e. \p early is its value if it was read early.
     __device__ std::uint32_t get(std::uint32_t address,
                                  unsigned e,
                                  const edge_places& at,

@@ -66,7 +66,8 @@ public:
     static constexpr unsigned count = pitch * Chains;
 
     const unsigned number;
-    const unsigned chain; //!< the compiler knows that it is equal within a warp
+    const unsigned chain; //!< chain of the thread; the compiler knows that it is equal
+                          //!< within a warp
     const unsigned j;     //!< the thread's check in a layer, if it has one
 
     __device__ chain_threads()
@@ -79,8 +80,8 @@ public:
     {
         make_barriers();
     }
-    //! Returns whether the thread has a check. A thread without a check runs the same
-    //! code on its own memory.
+    //! Returns whether the thread has a check. Threads without a check fill up the last
+    //! warp of a chain and run the same code on spare words.
     __device__ bool has_check() const { return Chains == 1 || j < PerChain; }
 
     //! Words of shared memory that threads without a check use in place of posteriors.
@@ -101,9 +102,9 @@ public:
             wait_for_chain();
         }
     }
-    //! Tells the other chain that the posteriors of a layer's message bits are written.
-    //! The layer's parity bits may be written later, because the other chain does not use
-    //! them until some phases later.
+    //! If the layer is the last of a phase, tells the other chain that the posteriors of
+    //! its message bits are written. Its parity bits may be written later, because the
+    //! other chain does not use them until some phases later.
     __device__ void written(const layer_flags& layer, bool device_memory = false)
     {
         if (Chains > 1 && layer.last_of_phase) {
@@ -144,8 +145,8 @@ private:
     }
     __device__ static void make_barriers() {}
 #elif defined(GPUFEC_CHECKED_BARRIERS)
-    // Barrier objects in shared memory. The racecheck of compute-sanitizer supports
-    // these, but not numbered barriers for a part of a block.
+    // Barrier objects in shared memory. The racecheck tool of compute-sanitizer supports
+    // barrier objects, but not numbered barriers for a part of a block.
     template <unsigned>
     __device__ void sync(std::uint32_t barrier) const
     {
@@ -183,7 +184,7 @@ private:
         __shared__ std::uint64_t objects[barriers];
         return std::uint32_t(__cvta_generic_to_shared(objects + barrier));
     }
-    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo two
+    mutable std::uint32_t d_waited = 0; // bit b: number of waits at barrier b, modulo 2
 #else
     template <unsigned Threads>
     __device__ static void sync(std::uint32_t barrier)
@@ -198,7 +199,7 @@ private:
     __device__ static void make_barriers() {}
 #endif
 
-    const std::uint32_t d_barrier; // the chain's barrier
+    const std::uint32_t d_barrier; // number of the chain's own barrier
     // Barriers between phases, where the chain waits and where it arrives.
     std::uint32_t d_phase, d_phase_of_other;
 };

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The CUDA backend: slots in flight on a device, each on its own stream. Kernels of
- * all slots run one after the other, so that they share scratch memory and the L2 cache;
- * copies of one slot run beside the kernels of another. */
+/* The CUDA backend: slots in flight on a device, each on its own stream. The decoding
+ * kernels of different slots run one after the other, so that they share scratch memory
+ * and the L2 cache. Copies of one slot overlap with kernels of another. */
 
 #include "cuda/device_decoder.h"
 #include "kernels.h"
@@ -65,7 +65,7 @@ public:
 
     bool reserve_conversion_buffers() noexcept override
     {
-        return d_demapper || // made in the constructor
+        return d_demapper || // the demapper was made in the constructor
                take(&ldpc_slot::caller_format, d_limits.caller_item_bytes);
     }
 
@@ -141,7 +141,7 @@ private:
     }
 
     // Makes the launch plan of a code when it is first used, and larger scratch memory if
-    // the plan needs it. It must be called before a batch's first kernel is launched.
+    // the plan needs it. This must happen before the first kernel of a batch is launched.
     void prepare(std::uint32_t index)
     {
         if (d_codes[index]) {
@@ -155,10 +155,10 @@ private:
                                        d_device);
         const auto bytes = launch->scratch_bytes(d_limits.work_items);
         if (!d_scratch || d_scratch->bytes() < bytes) {
-            // The old memory stays until the new one exists, so that prepared codes have
-            // scratch memory if the allocation fails. It stays longer if kernels in
-            // flight may use it. Nothing waits for these kernels, because they might
-            // never end.
+            // The old scratch memory stays until the new one exists, so that prepared
+            // codes still have memory if the allocation fails. If kernels in flight may
+            // use the old memory, it stays longer. Waiting for these kernels is no
+            // option, because they might never end.
             const bool unused = !d_scratch || idle();
             if (unused) {
                 d_outgrown.clear();
@@ -187,7 +187,7 @@ private:
     }
 
     const setup d_setup;
-    std::unique_ptr<symbol_demapper> d_demapper; // null without symbols
+    std::unique_ptr<symbol_demapper> d_demapper; // null if the input is not symbols
     std::vector<std::unique_ptr<launch_plan>> d_codes;
     const ldpc_slot* d_last = nullptr; // the slot whose kernels were submitted last
     std::unique_ptr<cuda::buffer<std::uint8_t>> d_scratch;
@@ -197,8 +197,8 @@ private:
 
 } // namespace
 
-// Returns the number of codewords of a batch. The host memory of all slots should not
-// exceed page_locked_bytes, and the number is a multiple of a wave if possible. In a
+// Returns the default number of codewords per batch. The host memory of all slots should
+// not exceed page_locked_bytes, and the number is a multiple of a wave if possible. In a
 // wave, each multiprocessor has one block with two codewords.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
@@ -217,8 +217,8 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     }
     // A batch of half a wave or more takes as long as a whole wave. The batch is
     // therefore a whole wave, which may take up to twice page_locked_bytes. Symbols take
-    // more memory than LLRs. They may take up to 224 MiB, because a ring of borrowed
-    // input may have up to 256 MB.
+    // more memory than LLRs. With symbols, all slots may take up to 224 MiB, because an
+    // input buffer that is read in place may have up to 256 MB.
     if (2 * capacity >= wave ||
         (s.symbols && fit(7 * cuda::page_locked_bytes / 2) >= wave)) {
         return wave;

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Flooding min-sum for any code, as in Feltrin's thesis, with one kernel for check
- * nodes and one for variable nodes. Codewords are interleaved; a thread updates one
- * node of one codeword. */
+/* Flooding min-sum for any code, as in L. Feltrin's thesis (README.md, Sources), with one
+ * kernel for check nodes and one for variable nodes. Codewords are interleaved; a thread
+ * updates one node of one codeword. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -34,7 +34,7 @@ struct batch {
     typename Values::posterior* posteriors;
     std::uint32_t* violated; // violated checks of each codeword
     std::uint32_t* done;     // iterations made by a codeword that has stopped, else 0
-    std::uint32_t width;     // codewords
+    std::uint32_t width;     // number of codewords
 };
 
 __device__ inline std::uint32_t node(std::uint32_t width)

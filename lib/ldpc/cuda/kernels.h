@@ -21,7 +21,7 @@ namespace device {
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
-    const std::uint8_t* input; //!< the table's offsets count from here
+    const std::uint8_t* input; //!< the input offsets of the table count from here
     std::uint8_t* output;
     frame_status* status;
 };
@@ -85,9 +85,10 @@ std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
 // make_layered_plan() and make_flooding_plan() accept every code.
 
 //! Returns a layered plan for DVB-S2 codes. In int8, each word holds two checks of one
-//! codeword if the batch has at most one codeword per multiprocessor. In larger batches
-//! it holds one check of two codewords, if their posteriors fit in shared memory. In
-//! int16 and float, each block decodes one codeword.
+//! codeword if the batch has at most one codeword per multiprocessor, or if the
+//! posteriors of two codewords do not fit in shared memory. Otherwise a word holds one
+//! check of two codewords. If only one of the two forms supports the code, all batches
+//! use it. In int16 and float, each block decodes one codeword.
 std::unique_ptr<launch_plan>
 make_dvbs2_plan(const ldpc_code& code, const message_rule& rule, bool soft, int device);
 
@@ -117,8 +118,9 @@ std::unique_ptr<launch_plan> make_quasi_cyclic_plan(const ldpc_code& code,
                                                     bool soft,
                                                     int device);
 
-//! Returns the layered int8 plan for codes in which no layer has a bit twice, with two
-//! codewords per block. Posteriors that do not fit in shared memory are in device memory.
+//! Returns the layered int8 plan for codes in which no layer has a bit twice, with up to
+//! two codewords per block. Posteriors that do not fit in shared memory are in device
+//! memory.
 std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code,
                                                            const message_rule& rule,
                                                            bool soft,
@@ -132,8 +134,8 @@ make_layered_plan(const ldpc_code& code, const message_rule& rule, bool soft, in
 std::unique_ptr<launch_plan> make_flooding_plan(const ldpc_code& code,
                                                 const message_rule& rule);
 
-//! Quantises the borrowed values of \p count codewords at \p caller_format to the
-//! kernels' input at \p input.
+//! Quantises the values of \p count codewords from the caller's format at
+//! \p caller_format to the kernels' input at \p input.
 void launch_quantise(const caller_frame* frames,
                      std::uint32_t count,
                      const std::uint8_t* caller_format,

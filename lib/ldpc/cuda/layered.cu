@@ -1,12 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum for any code and precision: a thread block decodes one codeword, with
- * one thread per check of a layer. Posteriors are in shared memory if they fit, messages
- * in device memory. The kernel waits for memory most of the time, so that its speed
- * depends on the number of threads that a multiprocessor holds. Codes with checks of few
- * bits and without deferred edges therefore have kernels that need fewer registers, with
- * the block size that gives the most threads. */
+/* Layered min-sum for any code and precision. A thread block decodes one codeword, and
+ * its threads share the checks of a layer. Posteriors are in shared memory if they fit,
+ * messages in device memory. The kernel waits for memory most of the time, so that its
+ * speed depends on the number of resident threads per multiprocessor. Codes with checks
+ * of up to 16 bits and without deferred edges therefore have kernels that need fewer
+ * registers, and the block size with the most resident threads. */
 
 #include "arithmetic.h"
 #include "soft_output.cuh"
@@ -21,21 +21,22 @@ constexpr unsigned max_threads = 512;
 // Threads per block of the kernels for checks of any size. A layer with deferred edges
 // has up to 360 checks, one per thread.
 constexpr unsigned any_check_threads = 384;
-constexpr unsigned any_check = 32; // bits per check that fit in registers
+constexpr unsigned any_check = 32; // MostBits of the kernel for checks of any size
 constexpr std::uint32_t nothing = ~0u;
 constexpr unsigned round_shift = 24;
 constexpr std::uint32_t bit_mask = (1u << round_shift) - 1;
 
 struct device_layer {
-    std::uint32_t first_edge; // index in code_tables::edges
+    std::uint32_t first_edge; // index of the layer's first edge in code_tables::edges
     std::uint32_t checks;
     std::uint32_t degree; // largest number of edges of a check
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is a word with its bit and, at round_shift, its round. A
- * layer has the first edges of all checks, then the second ones and so on. Where a check
- * has fewer edges than others, the word is \c nothing. Messages have the same order. */
+/* Tables of a code. An edge is a word with its bit and, from bit round_shift on, its
+ * round. A layer has the first edges of all checks, then the second ones and so on. Where
+ * a check has fewer edges than others, the word is \c nothing. Messages have the same
+ * order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;
@@ -44,7 +45,8 @@ struct code_tables {
     std::uint32_t n;
 };
 
-// Returns the number of values in a block's scratch memory for changes by deferred edges.
+// Number of values in a block's scratch memory for the changes by deferred edges: up to
+// 32 edges per thread.
 template <unsigned MostBits>
 constexpr unsigned changes = MostBits == any_check ? any_check_threads * 32 : 0;
 
@@ -138,7 +140,8 @@ private:
         return l.first_edge + e * l.checks + c;
     }
 
-    // Calls action(edge, place) for the edges of check c of a layer.
+    // Calls action(edge, place) for the edges of check c of a layer; \c place is the
+    // index of the edge in the tables.
     template <class Action>
     __device__ void each_edge(const device_layer& l, unsigned c, Action&& action) const
     {
@@ -175,7 +178,7 @@ private:
         }
     }
 
-    // Updates checks that fit in registers, so that loads do not wait for each other.
+    // Updates checks whose edges fit in registers, so that their loads overlap.
     template <unsigned Most>
     __device__ void do_short_checks(const device_layer& l, bool first)
     {
@@ -338,9 +341,11 @@ private:
     const device_frames& d_frames;
     const device_arithmetic& d_arithmetic;
     const stopping& d_stop;
-    std::uint32_t* d_flags; // index of the frame; the count of violated checks
+    std::uint32_t* d_flags; // words for the index of the frame and the count of violated
+                            // checks
     message* d_message;
-    posterior* d_change; // changes by deferred edges: [edge of the check][check]
+    posterior* d_change; // changes by deferred edges, for each edge of each thread's
+                         // check
     posterior* d_posterior;
 };
 
@@ -450,7 +455,7 @@ private:
     using message = typename Values::message;
 
     // Chooses the block size with the most resident threads per multiprocessor. Among
-    // equal sizes, the smallest is chosen.
+    // sizes with equally many, the smallest is chosen.
     void choose_threads(int multiprocessors)
     {
         int most = 0;
@@ -482,8 +487,9 @@ private:
     const device_arithmetic d_arithmetic;
     bool d_in_shared;
     std::size_t d_shared_bytes, d_bytes_a_block;
-    unsigned d_threads = any_check_threads; // per block
-    int d_blocks = 1;                       // resident at the same time on the device
+    unsigned d_threads = any_check_threads; // number of threads per block
+    int d_blocks = 1;                       // number of blocks that are resident on the
+                                            // device at a time
 };
 
 template <class Values>

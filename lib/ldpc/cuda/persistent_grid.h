@@ -17,9 +17,10 @@ struct block_arguments {
     device_frames frames;
     stopping stop;
     std::uint32_t* state; // memory of the slots
-    std::uint32_t* taken; // a flag per slot, 1 while a block uses it
+    std::uint32_t* taken; // a flag per slot, 1 while a block uses it; unstructured_int8x2
+                          // counts codewords here
     std::uint32_t slots;
-    std::uint32_t slots_per_sm; // per multiprocessor
+    std::uint32_t slots_per_sm; // slots per multiprocessor, one for each resident block
 };
 
 /*!

@@ -59,7 +59,8 @@ public:
         reinterpret_cast<std::uint32_t*>(d_to)[first / 4] = word;
     }
 
-    //! Writes successive positions, in whole words where possible.
+    //! Writes successive positions, in whole words where possible. The caller must call
+    //! end() after the last add().
     template <class T>
     class run
     {

@@ -21,7 +21,8 @@ using unstructured_kernel_function = void (*)(unstructured_table, int8x2_argumen
 
 struct unstructured_variant {
     unstructured_kernel_function kernel = nullptr;
-    unstructured_kernel_function external = nullptr; // some posteriors in device memory
+    unstructured_kernel_function external = nullptr; // the kernel with some posteriors in
+                                                     // device memory
     unsigned max_degree = 0;
     unsigned max_warps = 0; // warps per multiprocessor, limited by registers
 };
@@ -46,10 +47,11 @@ unstructured_variant choose(unsigned degree)
                           : unstructured_variant{};
 }
 
-// A unit of a layer. Bits from spare_bit on are spare places.
+// A unit (see unstructured_int8x2.cuh) of up to 32 checks of a layer. Bits from spare_bit
+// on stand for spare places.
 struct unit {
-    std::vector<std::array<std::uint32_t, 32>> bits; // bits of each check
-    unsigned degree = 0;                             // padded
+    std::vector<std::array<std::uint32_t, 32>> bits; // bits of each lane's check
+    unsigned degree = 0;                             // padded degree
 };
 constexpr std::uint32_t spare_bit = 1u << 16;
 
@@ -101,8 +103,8 @@ void arrange(unit& u, unsigned shared)
 }
 
 // Orders the checks of a layer, so that few bits of a unit are in one bank. Checks of one
-// degree stay together. A small layer is not reordered, because its last units would
-// get the worst checks.
+// degree stay together. A layer of fewer checks than \c window is not reordered, because
+// its last units would get the worst checks.
 void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
 {
     constexpr unsigned window = 256; // remaining checks that are tried
@@ -117,8 +119,8 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
         if (at % lanes == 0) {
             count.fill(0);
         }
-        // The cost of a bank is the fourth power of the number of its bits. This is the
-        // increase by one more bit in a bank of v bits.
+        // The cost of a bank is the fourth power of the number of its bits. One more bit
+        // in a bank of v bits increases it by this sum, except for a constant.
         const auto added = [&](std::uint32_t check) {
             long long sum = 0;
             for (auto e = plan.edge_begin[check]; e < plan.edge_begin[check + 1]; ++e) {
@@ -169,7 +171,7 @@ public:
     unsigned unit_count() const { return unsigned(d_units.size()); }
     unsigned shared() const { return d_shared; }
     unsigned spare_places() const { return d_spare; }
-    unsigned degree() const // largest of all units
+    unsigned degree() const // largest padded degree of all units
     {
         unsigned most = 0;
         for (const auto& u : d_units) {
@@ -177,7 +179,7 @@ public:
         }
         return most;
     }
-    unsigned max_units() const // per layer
+    unsigned max_units() const // largest number of units in a layer
     {
         unsigned most = 0;
         for (std::size_t l = 0; l + 1 < d_layer_begin.size(); ++l) {
@@ -186,7 +188,8 @@ public:
         return most;
     }
 
-    //! Appends the steps for blocks of \p warps warps, and returns their number.
+    //! Appends the steps for blocks of \p warps warps and two empty steps. Returns the
+    //! number of steps that are not empty.
     unsigned add_steps(unsigned warps, std::vector<unstructured_table::step>& all) const
     {
         const auto before = all.size();
@@ -210,8 +213,8 @@ public:
         return unsigned(all.size() - before - 2);
     }
 
-    //! Returns the words of places: the places of bits in shared memory, then spare
-    //! places, then places in device memory.
+    //! Returns the table of places. Bits in shared memory have the lowest places; spare
+    //! places and then bits in device memory follow.
     std::vector<std::uint32_t> places() const
     {
         const auto place_of = [&](std::uint32_t bit) {
@@ -254,7 +257,7 @@ private:
         std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) {
             return kind_of(a) > kind_of(b);
         });
-        // Bits that are adjacent in device memory should stay adjacent.
+        // Without reordering, bits that are adjacent in device memory are read together.
         if (!d_external) {
             gather(plan, order);
         }
@@ -301,7 +304,7 @@ struct unstructured_shape {
     unsigned warps;
     unsigned per_sm; // blocks per multiprocessor
     unsigned first, steps;
-    std::size_t shared; // bytes
+    std::size_t shared; // bytes of shared memory
 };
 
 class unstructured_int8x2_plan : public int8x2_plan
@@ -373,8 +376,9 @@ public:
     }
 
 private:
-    // Estimates the clock cycles of an iteration of \p blocks blocks. With many warps the
-    // number of instructions determines them; with few warps it is the latency of a step.
+    // Estimates the clock cycles of an iteration of \p blocks blocks. With many warps,
+    // the number of instructions is the limit; with few warps, the latency of the steps
+    // is.
     double clocks(const unstructured_shape& s, unsigned blocks) const
     {
         const double per_clock = 3;
@@ -391,9 +395,10 @@ private:
     }
 
     const unsigned d_multiprocessors;
-    const unsigned d_degree; // largest of all units
+    const unsigned d_degree; // largest padded degree of all units
     const cuda::buffer<std::uint32_t> d_places;
-    const cuda::buffer<unstructured_table::step> d_steps; // steps of all shapes
+    const cuda::buffer<unstructured_table::step> d_steps; // steps of all launch
+                                                          // configurations
     const unstructured_kernel_function d_kernel;
     const std::vector<unstructured_shape> d_shapes;
     const unstructured_table d_table;
@@ -406,8 +411,8 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                                                            bool,
                                                            int device)
 {
-    // Magnitudes plus 1 must be at most 2048, up to which a 16-bit float holds integers
-    // exactly. Violated checks are counted in 16 bits.
+    // A 16-bit float holds integers exactly up to 2048, and kernels add 1 to magnitudes.
+    // Numbers of violated checks and places have 16 bits.
     if (rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) > 2047 ||
         code.checks() > 0xffff || code.n() > 0xffff) {
@@ -429,7 +434,7 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                sizeof(std::uint32_t) * (made.shared() + made.spare_places() +
                                         unstructured_int8x2::flag_words);
     };
-    // From four warps on, the four schedulers of a multiprocessor get equal numbers.
+    // From four warps on, the four schedulers of a multiprocessor get equally many warps.
     const auto warps = std::min(v.max_warps, made.max_units());
     const auto max_warps = warps < 4 ? std::min(warps, 2u) : warps / 4 * 4;
     std::vector<unstructured_table::step> steps;

@@ -4,13 +4,16 @@
 /* Layered min-sum in int8 for codes without structure. A thread block decodes two
  * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * A layer is divided into units of 32 checks, one for each lane of a warp; a step has one
- * unit for each warp of the block. Shared memory holds the posteriors of as many bits as
- * fit. Spare places of infinite magnitude follow, which stand for the edges that a check
- * lacks: no sum changes them, so that no edge needs a test. The posteriors of the other
- * bits, the last ones, are in device memory. Each check reads the places of its bits from
- * a table, whose entries serve both codewords. The table is in the L1 and L2 caches, as
- * are the compressed messages; both are fetched a step ahead. */
+ * A layer is divided into units of up to 32 checks, one for each lane of a warp. In a
+ * step, each warp of the block processes at most one unit.
+ *
+ * The place of a bit is the index of its posterior. The first places are in shared
+ * memory, as many as fit there. Spare places with infinite posteriors follow; they
+ * replace the edges that a check lacks. No sum changes an infinite value, so that edges
+ * need no test. The places of the last bits are in device memory. Each check reads the
+ * places of its bits from a table that serves both codewords. The table and the
+ * compressed messages are in device memory and its caches, and are fetched a step
+ * ahead. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_UNSTRUCTURED_INT8X2_CUH
@@ -23,11 +26,12 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct unstructured_table {
-    //! A step. Two steps without units follow the last one, because kernels read ahead.
+    //! A step of all warps. Two steps without units follow the last one, because kernels
+    //! read ahead.
     struct alignas(8) step {
-        // Fields of \c head, from the highest bit: the number of units, which the first
-        // warps take; whether a layer begins; whether the step before has the same
-        // degree; the padded degree.
+        // Fields of \c head from the highest bit: the number of units, which the first
+        // warps process; whether a layer begins; whether the preceding step has the same
+        // degree; and the padded degree.
         static constexpr unsigned units_at = 24, barrier_at = 9, same_at = 8;
         std::uint32_t first; //!< index of the first unit
         std::uint32_t head;
@@ -40,11 +44,12 @@ struct unstructured_table {
     const std::uint32_t* places; //!< places of edges, two per word
     const step* steps;
     std::uint32_t step_count;
-    std::uint32_t n;           //!< bits
-    std::uint32_t spare_place; //!< first spare place, behind the bits in shared memory
+    std::uint32_t n;           //!< number of bits of a codeword
+    std::uint32_t spare_place; //!< first spare place, after the bits in shared memory
     std::uint32_t words;       //!< number of places in shared memory
     std::uint32_t unit_count;
-    std::uint32_t block_words; //!< device memory of a block: messages, then posteriors
+    std::uint32_t block_words; //!< words of device memory of a block: messages, then
+                               //!< posteriors
 };
 
 namespace unstructured_int8x2 {
@@ -53,8 +58,9 @@ using dvb_int8x2::all;
 using dvb_int8x2::bits;
 using dvb_int8x2::value_of;
 
-constexpr unsigned lanes = 32;     // checks of a unit
-constexpr unsigned flag_words = 4; // the first codeword; the count of violated checks
+constexpr unsigned lanes = 32;     // checks per unit
+constexpr unsigned flag_words = 4; // index of the first codeword, count of violated
+                                   // checks, and padding
 constexpr std::uint32_t infinite = 0x7c007c00u;
 
 // These functions return the number of words of a check's messages, and of the places of
@@ -77,8 +83,8 @@ place_at(unsigned most, unsigned word, unsigned lane)
                           : vectors * lanes + rest * lane + word - vectors;
 }
 
-// Returns the next larger degree that has code in a kernel; spare edges replace the
-// missing ones.
+// Returns the smallest degree from \p degree on for which a kernel has unrolled code.
+// Edges to spare places fill up the checks.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned most)
 {
     return most == 8    ? degree < 3 ? 3 : degree
@@ -111,7 +117,8 @@ class unstructured_kernel
     static constexpr unsigned vectors = place_words(MaxDegree) / 4;
     static_assert(rest != 3, "a lane's words of places in vectors");
 
-    // A lane's data for its check in a step: messages, magnitudes first, and places.
+    // A lane's data for its check in a step: the words of its messages, of which the
+    // magnitudes come first, and the words of its places.
     struct fetched {
         std::uint32_t* state;
         std::uint32_t word[parts + 1];
@@ -146,8 +153,8 @@ public:
         d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
                                                       table.unit_count * unit_words) -
                      shared_begin() - 4 * table.words;
-        // A single copy for loads and stores would make the compiler keep all addresses
-        // in between and spill registers.
+        // Stores have a copy of their own. With a common copy, the compiler would keep
+        // all addresses from the loads until the stores and spill registers.
         d_external_store = reinterpret_cast<std::uintptr_t>(
             in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
         d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);
@@ -157,8 +164,8 @@ public:
         d_rest = in_registers(places + place_at(MaxDegree, 4 * vectors, lane));
     }
 
-    // Decodes pairs of codewords. The resident blocks take them from a common counter
-    // until none is left.
+    // Decodes pairs of codewords. The resident blocks share a counter, which assigns the
+    // next pair to each block that is free.
     __device__ void run()
     {
         for (;;) {
@@ -233,12 +240,13 @@ private:
                 llrs.write_four<std::int8_t>(i, four);
             }
         }
-        // Waits until all threads have read the posteriors of this codeword. They change
-        // again if the other codeword is not finished.
+        // Waits until all threads have read the posteriors of this codeword. These
+        // posteriors change again if the other codeword is not finished.
         __syncthreads();
     }
 
-    // Loads four bits at a time; input is padded to whole vectors.
+    // Loads the channel values of both codewords, four bits at a time, and clears all
+    // messages. Input is padded to whole vectors.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const std::uint32_t*>(a);
@@ -297,8 +305,8 @@ private:
             place[4 * vectors] = __ldg(after);
         }
     }
-    // Returns the address of an edge's bit, from its word in the table. Addresses behind
-    // shared memory continue in device memory.
+    // Returns the address of an edge's bit, from its word in the table. Addresses past
+    // the end of shared memory stand for words in device memory.
     __device__ std::uint32_t address(std::uint32_t two, unsigned which) const
     {
         return __dp2a_lo(two, which ? 0x0400u : 0x0004u, d_begin);
@@ -366,8 +374,8 @@ private:
 #endif
         }
     }
-    // Returns a pointer to the posteriors from \p bit on. Each group of four bits is in
-    // one kind of memory.
+    // Returns a pointer to the posterior of \p bit and, if \p bit is a multiple of four,
+    // of the next three bits.
     __device__ std::uint32_t* posteriors_from(unsigned bit) const
     {
         return !External || bit < d_table.spare_place
@@ -431,7 +439,7 @@ private:
         __syncthreads();
     }
 
-    // The current step and the one after it, which is read ahead too.
+    // The current step and the next one, which is read ahead.
     struct upcoming {
         const unstructured_table::step* at;
         unstructured_table::step step, next;
@@ -519,7 +527,7 @@ private:
         return sum & dvb_int8x2::signs;
     }
 
-    // Returns the codewords in \p candidates that satisfy every check.
+    // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const
     {
         // The first step is tested alone, because it is enough while many errors are
@@ -578,14 +586,15 @@ private:
     const unstructured_table& d_table;
     const int8x2_arguments& d_args;
     const unsigned d_j;
-    // A number below the head of each step that has a unit for the warp.
+    // A number that is below the head of exactly those steps that have a unit for the
+    // warp.
     const std::uint32_t d_below;
-    const std::uint32_t d_begin; // address of shared memory
+    const std::uint32_t d_begin; // address at which shared memory begins
     const dvb_int8x2::constants d_constants;
     const unstructured_table::step* d_steps;
     std::uint32_t* d_flags;
     std::uint32_t* d_block_state;
-    // Distance from an address behind the end of shared memory to its word in device
+    // Distance from an address past the end of shared memory to its word in device
     // memory.
     std::uintptr_t d_external, d_external_store;
     // The lane's data in a step that begins with unit 0: d_state points to its messages,

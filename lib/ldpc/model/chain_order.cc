@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Chooses between one and two chains of layers, and finds the cheapest phases of two
+ * chains by dynamic programming. */
+
 #include "chain_order.h"
 #include <algorithm>
 #include <bitset>
@@ -13,13 +16,13 @@ namespace {
 
 // Two chains are faster only where a layer has too few edges to hide the latency of its
 // instructions, and where only one codeword fits on a multiprocessor.
-constexpr unsigned max_edges = 7; // per check
+constexpr unsigned max_edges = 7; // largest number of edges of a check
 constexpr unsigned min_bits = 32401, min_layers = 40;
 
 // Estimated run times of a layer and of a barrier; only their ratio matters.
 constexpr unsigned layer_cost = 10, barrier_cost = 2;
 
-using groups = std::bitset<180>; // set of groups of message bits
+using groups = std::bitset<180>; // a set of groups of message bits
 
 struct layer {
     groups used;
@@ -32,7 +35,7 @@ std::vector<layer> layers_of(const ldpc_code& code)
     for (unsigned g = 0; g < code.addresses().size(); ++g) {
         for (const auto x : code.addresses()[g]) {
             auto& l = layers[x % code.q()];
-            // A group that occurs twice needs two barriers in the layer.
+            // Each further use of a group within the layer needs two barriers.
             l.cost += l.used[g] ? 2 * barrier_cost : 0;
             l.used[g] = true;
         }
@@ -42,8 +45,8 @@ std::vector<layer> layers_of(const ldpc_code& code)
 
 // The cost of successive layers of one chain, with the barriers between them.
 struct run {
-    groups used;       // groups of any layer
-    groups since_last; // groups since the last barrier
+    groups used;       // groups used by any of the layers
+    groups since_last; // groups used since the last barrier
     unsigned cost = 0;
 
     void add(const layer& l)
@@ -67,7 +70,7 @@ struct plan {
 // phases if there is none.
 plan cheapest(const std::vector<layer>& layers, unsigned first)
 {
-    constexpr unsigned most = 12; // layers per chain and phase
+    constexpr unsigned most = 12; // largest number of layers per chain and phase
     const unsigned second = unsigned(layers.size()) - first;
     // The cost of the cheapest phases that decode a given number of layers of each chain,
     // and the numbers of layers in the last of these phases.

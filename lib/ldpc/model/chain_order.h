@@ -1,15 +1,15 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The order of the layers of a code with a parity chain, such as those of DVB-S2. Layer i
- * has the checks j·q + i. Its bits are groups of message bits and the parity bits of
- * layers i and i − 1.
+/* The order of the layers of a code with a parity chain, such as the codes of DVB-S2. The
+ * code has q layers, and layer i has the checks j·q + i. A layer uses whole groups of
+ * message bits (a group has 360) and the parity bits of layers i and i − 1.
  *
- * Long codes with checks of few edges are divided into two chains of layers. The
- * second chain begins at about the middle layer, and the two chains share parity bits
- * only at their ends. Layers are decoded in phases: in a phase, the layers of one
- * chain share no group with those of the other, so that decoders can work on both
- * chains at the same time. */
+ * Layers of long codes with checks of few edges are divided into two chains. The second
+ * chain begins near the middle layer, and the two chains share parity bits only at their
+ * ends. The chains are decoded in phases. Within a phase, the layers of one chain use no
+ * group that the other chain uses, so that decoders can work on both chains at the same
+ * time. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_ORDER_H

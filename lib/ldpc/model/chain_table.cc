@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Makes the tables of message edges: sorts the edges of each layer, places the groups in
+ * memory and finds the barriers. */
+
 #include "chain_table.h"
 #include <algorithm>
 #include <cstring>
@@ -165,9 +168,10 @@ std::vector<std::vector<bool>> chain_layers::set_barriers(chain_table& table,
                                                           bool two_checks_per_word) const
 {
     // The first layer of a chain stores the last parity bits of the other chain, or of
-    // the same chain if there is only one. These bits are loaded \c ahead layers before
-    // the last layer of the chain they belong to. A single chain needs a barrier between
-    // the store and the load. With two chains, the barriers of the phases do this.
+    // the same chain if there is only one. Kernels load these bits less than \c ahead
+    // layers before the last layer of the chain that has them. A single chain needs a
+    // barrier between the store and the load. With two chains, the barriers between
+    // phases order them.
     constexpr unsigned ahead = 4;
     const unsigned passed = two_checks_per_word ? chain_table::passed_after : 1;
     std::copy(d_order.begins.begin(), d_order.begins.end(), table.begins);

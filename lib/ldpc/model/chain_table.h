@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The message edges of the layers of a DVB-S2 code, for kernels in which thread j
- * updates check j·q + i in layer i. The table is small enough to be a parameter of the
- * kernel. */
+/* The edges to message bits (message edges) of the layers of a DVB-S2 code, for kernels
+ * in which thread j updates check j·q + i in layer i. The table is small enough to be a
+ * parameter of the kernel. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CHAIN_TABLE_H
@@ -20,12 +20,12 @@ namespace device {
 /*!
  * \brief The message edges of a code's layers.
  *
- * Thread j uses bit (j − s) mod 360 of its group in a circulant of shift s. The byte
- * offset of its posterior is that of the group plus 4·(j − s), plus 1440 if j is less
- * than s. Kernels compute these sums in floats, because integer units are busier: an
- * offset n is stored as the denormal float n · 2^-149, which has the same bits as the
- * integer n. Kernels must therefore not flush denormals to 0 (--ftz). The host might
- * flush them, so it does not compute with such floats.
+ * In a circulant of shift s, thread j uses bit (j − s) mod 360 of a group of 360 message
+ * bits. The byte offset of its posterior is that of the group plus 4·(j − s), plus 1440
+ * if j is less than s. Kernels compute these sums in floats, because integer units are
+ * busier. An offset n ≥ 0 is stored as the denormal float n · 2^-149, which has the same
+ * bits as the integer n. Kernels must therefore not flush denormals to 0 (--ftz). The
+ * host might flush them, so it does not compute with such floats.
  *
  * With two checks per word, the bits m and m + 180 of a group share a word, and thread
  * j < 180 updates checks j and j + 180. With s' = s mod 180 it uses word (j − s') mod
@@ -42,20 +42,22 @@ struct chain_table {
         //! minus 4·s. n may be negative.
         std::uint32_t start;
     };
-    static constexpr unsigned group = 360;       //!< bits per group, and checks per layer
+    static constexpr unsigned group = 360;       //!< bits per group, and also checks per
+                                                 //!< layer
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
     static constexpr unsigned max_layers = 144, max_groups = 180;
-    // The head of a layer: the number of its message edges in the lowest byte, the number
-    // of its deferred edges, and flags. Kernels may compare its 16-bit halves as floats
-    // (layer_flags in ../cuda/chain_threads.cuh), so neither half may be 0 or NaN. Bit
-    // round_at + e is set if deferred edge e begins round 2 or a later one.
+    // The head of a layer has the number of its message edges in the lowest byte, the
+    // number of its deferred edges from bit deferred_at on, and flags. Bit round_at + e
+    // is set if deferred edge e begins round 2 or a later one. Kernels may test flags by
+    // comparing the 16-bit halves of a head as floats (layer_flags in
+    // ../cuda/chain_threads.cuh), so neither half may be ±0 or NaN.
     static constexpr unsigned deferred_at = 8, round_at = 16;
     //! The layer has deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
     //! The layer has deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
-    //! The chain needs a barrier before the layer: bits of the layer were in use since
-    //! the last barrier.
+    //! The chain needs a barrier before the layer, because bits of the layer have been in
+    //! use since the last barrier.
     static constexpr std::uint32_t barrier = 1u << 15;
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;
@@ -64,8 +66,9 @@ struct chain_table {
     //! The first layer of a phase, before which all chains need a barrier; not set in
     //! the first phase.
     static constexpr std::uint32_t phase = 1u << 31;
-    //! With two checks per word: layer 0 updates the parity bits of the last layer, and
-    //! after this many layers the new values reach the threads that hold these bits.
+    //! With two checks per word, layer 0 updates the parity bits of the last layer. After
+    //! at most this many layers, the new values have reached the threads that hold these
+    //! bits.
     static constexpr unsigned passed_after = 4;
 
     //! Returns the chain_entry of each layer (../cuda/chain_entries.cuh) as words, and
@@ -85,8 +88,8 @@ struct chain_table {
     //! may be read before the preceding layer is complete, because its posteriors have
     //! not changed since the barrier before that layer.
     std::uint8_t shared_edges[max_layers], early_edges[max_layers];
-    //! The place of each group. Places below shared_groups are in shared memory, others
-    //! in device memory.
+    //! The position of each group in memory. Positions below shared_groups are in shared
+    //! memory, the others in device memory.
     std::uint8_t place[max_groups];
 };
 
@@ -105,8 +108,9 @@ constexpr unsigned chain_entry_words(unsigned message_edges,
     return (chain_edge_words(two_checks_per_word) * message_edges + 1 + 3) / 4 * 4;
 }
 
-//! Returns how many edges per layer the kernels support to bits that occur in the layer
-//! more than once. No code of a standard needs more.
+//! Returns the largest number of shared edges per layer that the kernels support. An edge
+//! is shared if its bit occurs in the layer more than once. No code of a standard needs
+//! more.
 constexpr unsigned chain_max_shared(unsigned message_edges)
 {
     return message_edges <= 5    ? 2
@@ -139,12 +143,15 @@ public:
 
     //! The form of a table that a kernel supports.
     struct form {
-        unsigned message_edges = 0;   //!< per layer
-        unsigned max_shared = 0;      //!< edges per layer to bits that occur repeatedly
-        unsigned max_deferred = 0;    //!< deferred edges per layer
+        unsigned message_edges = 0;   //!< largest number of message edges per layer
+        unsigned max_shared = 0;      //!< largest number of edges per layer to bits that
+                                      //!< occur in it repeatedly
+        unsigned max_deferred = 0;    //!< largest number of deferred edges per layer
         unsigned shared_groups = ~0u; //!< largest number of groups in shared memory
-        unsigned max_external = 0;    //!< edges per layer to groups in device memory
-        unsigned max_early = 0; //!< edges per layer that are read early; see early_edges
+        unsigned max_external = 0;    //!< largest number of edges per layer to groups in
+                                      //!< device memory
+        unsigned max_early = 0;       //!< largest number of edges per layer that are read
+                                      //!< early; see early_edges
         //! Layers with fewer edges are padded with edges to the group after those in
         //! shared memory.
         bool filled = false;
@@ -155,8 +162,8 @@ public:
 
     unsigned chains() const { return d_order.chains(); }
     unsigned message_bits() const { return d_message_bits; } //!< including shortened bits
-    //! Returns the largest number of message edges of a layer, or 0 if no kernel supports
-    //! the code.
+    //! Returns the largest number of message edges of a layer. Returns 0 if no kernel
+    //! supports the code, because it has no addresses or a layer has no message edges.
     unsigned largest() const { return d_largest; }
     bool irregular() const { return d_irregular; } //!< layers differ in their degree
 
@@ -175,8 +182,8 @@ private:
     //! layer has twice would be in device memory, or if there are too many groups.
     bool place_groups(chain_table& table, unsigned shared_groups) const;
 
-    // Edges of each layer: the deferred ones by round, then those that write the same
-    // bits, then all others.
+    // Edges of each layer: the deferred edges by round, then the edges that write the
+    // same bits, then all others.
     std::vector<std::vector<edge>> d_layers;
     chain_order d_order;
     unsigned d_message_bits, d_largest = 0;

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Converts a code's addresses to the layers and edges of the CPU decoder of single
+ * codewords. */
+
 #include "chain_order.h"
 #include "circulant_code.h"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The tables of a DVB-S2 code for the CPU decoder of single codewords. */
+/* The tables of a DVB-S2 code for the CPU decoder of single codewords, and the test
+ * whether that decoder can follow a rule. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_CIRCULANT_CODE_H
@@ -40,7 +41,8 @@ namespace dvb_single_codeword {
 
 compiled_variants<kernel> variants();
 
-//! Returns whether the rule's values fit in the kernels' bytes and 16-bit words.
+//! Returns whether the rule is one for int8 whose messages and posteriors fit in the
+//! kernels' bytes and 16-bit words.
 inline bool can_follow(const message_rule& rule, const ldpc_code& code)
 {
     return rule.precision == ldpc_precision::int8 &&

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch of codewords: the tables of their positions, and their results. */
+/* The description of a batch of codewords, the tables at the beginning of its input, and
+ * the results of decoding. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_JOB_H
@@ -13,16 +14,18 @@ namespace gr::gpufec::ldpc {
 
 //! The place of a codeword in a batch.
 struct frame_place {
-    std::uint32_t input;  //!< bytes from the beginning of the batch's input
-    std::uint32_t output; //!< bytes from the beginning of the batch's output
-    std::uint32_t status; //!< index in the array of frame_status
+    std::uint32_t input;  //!< offset of its channel values in bytes from the beginning of
+                          //!< the input
+    std::uint32_t output; //!< offset of its output in bytes from the beginning of the
+                          //!< batch's output
+    std::uint32_t status; //!< index in the batch's array of frame_status
     float soft_factor;    //!< for LLR output: soft_factor() in message_rule.h
 };
 
 //! The result of decoding a codeword.
 struct frame_status {
     std::uint32_t iterations;
-    std::uint32_t unsatisfied; //!< checks that the decisions violate
+    std::uint32_t unsatisfied; //!< number of checks that the decisions violate
 };
 
 //! A codeword in the caller's format, and how its values are quantised.
@@ -32,7 +35,8 @@ struct caller_frame {
     std::uint32_t values;
     float factor, limit;         //!< see input_format
     std::uint32_t constellation; //!< for symbols: index in the setup
-    std::int32_t level;          //!< for symbols: level of Es/N0, or demap::estimated
+    std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
+                                 //!< demap::estimated
 };
 
 /*!
@@ -43,14 +47,14 @@ struct caller_frame {
  * decisions, packed with the first bit most significant, and, at setup::soft_offset(),
  * its LLRs, if any.
  *
- * If a batch is in the caller's format, its channel values, or symbols, are in other
+ * If a batch is in the caller's format, its channel values or symbols are in other
  * memory, and a second table, of caller_frame, follows the first. All batches of symbols
- * are in this format.
+ * are in the caller's format.
  */
 struct job {
     struct run {
         std::uint32_t code;  //!< index in the setup
-        std::uint32_t first; //!< index in the table
+        std::uint32_t first; //!< index of the first codeword in the tables
         std::uint32_t count;
     };
     std::vector<run> runs;

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Divides the checks of a code into layers and defers edges, see layer_plan.h. */
+
 #include "chain_order.h"
 #include "layer_plan.h"
 #include <algorithm>
@@ -10,15 +12,16 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Limits of the decoders for layers with deferred edges: checks per layer, bits per
-// check.
+// Limits of the decoders for layers with deferred edges: number of checks per layer and
+// number of bits per check.
 constexpr unsigned max_checks = 360, max_degree = 32;
 
 // Returns the number of parts into which each row of circulants is divided, so that no
-// part has a bit twice. The number is 0 if the parts would be too small.
+// part has a bit twice. The number is 0 if two circulants of a block are less than \c
+// least checks apart.
 std::vector<unsigned> parts_of_rows(const ldpc_code& code)
 {
-    constexpr unsigned least = 32; // checks per part
+    constexpr unsigned least = 32; // smallest number of checks per part
     const unsigned z = code.lifting();
     std::vector<unsigned> parts(code.checks() / z, 1);
     const auto& all = code.circulants();
@@ -35,8 +38,8 @@ std::vector<unsigned> parts_of_rows(const ldpc_code& code)
     return parts;
 }
 
-// Returns whether layers are made of rows of circulants. Otherwise first_fit_layers()
-// finds them.
+// Returns whether circulant_layers() chooses the layers. Otherwise first_fit_layers()
+// does.
 bool by_circulants(const ldpc_code& code)
 {
     const auto z = code.lifting();
@@ -91,7 +94,7 @@ std::vector<unsigned> order_of_rows(const ldpc_code& code)
     return order;
 }
 
-// Returns the layer of each check.
+// Returns the layer of each check for parity chains and circulants.
 std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
@@ -107,7 +110,7 @@ std::vector<std::uint32_t> circulant_layers(const ldpc_code& code)
     const unsigned z = code.lifting();
     auto parts = parts_of_rows(code);
     std::replace(parts.begin(), parts.end(), 0u, (z + max_checks - 1) / max_checks);
-    std::uint32_t first = 0; // first layer of a row
+    std::uint32_t first = 0; // first layer of the current row
     for (const auto row : order_of_rows(code)) {
         const unsigned size = (z + parts[row] - 1) / parts[row];
         for (unsigned j = 0; j < z; ++j) {
@@ -122,7 +125,7 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
 {
     std::vector<std::uint32_t> layer(code.checks());
     std::vector<std::vector<std::uint32_t>> layers_of_bit(code.n());
-    // For each layer, 1 + the last check that shares one of its bits.
+    // For each layer, 1 + the number of the last check that has a bit in common with it.
     std::vector<std::uint32_t> taken_by;
     for (unsigned c = 0; c < code.checks(); ++c) {
         for (const auto bit : code.check(c)) {
@@ -143,8 +146,9 @@ std::vector<std::uint32_t> first_fit_layers(const ldpc_code& code)
     return layer;
 }
 
-// Sets the rounds of the edges of the layer whose first check has index \p first in the
-// order. Returns the number of rounds.
+// Marks the shared edges of the plan's last layer, which begins at index \p first of the
+// order, and sets their rounds. Returns the number of rounds of deferred edges. \p seen
+// must be all 0 and is so again on return.
 std::uint8_t
 mark_shared(layer_plan& plan, std::uint32_t first, std::vector<std::uint32_t>& seen)
 {

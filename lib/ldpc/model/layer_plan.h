@@ -5,30 +5,34 @@
  * to bits that occur in a layer more than once. The reference and both backends follow
  * it.
  *
- * Checks of one layer are decoded at the same time: all of them read the posteriors as
- * they were before the layer. A bit that occurs in a layer more than once (a double
- * circulant of DVB-S2) is written by the edge whose index within its check is lowest, as
- * variable-to-check message + new message. Its other edges are \em deferred: after the
- * layer's other edges have written their bits, the deferred edges add new − old message
- * one after the other, in the order of their indices: the first edge of each bit in
- * round 1, the second in round 2 …
+ * Checks of one layer are decoded at the same time, so that all of them read the
+ * posteriors as they were before the layer. A bit that occurs in a layer more than once
+ * (a double circulant of DVB-S2) is written by the edge whose index within its check is
+ * lowest, as variable-to-check message + new message. Its other edges are \em deferred:
+ * after the layer's other edges have written their bits, the deferred edges add new − old
+ * message one after the other, in the order of their indices: the first edge of each bit
+ * in round 1, the second in round 2 …
  *
  * Codes with a parity chain, such as those of DVB-S2, have q layers of the checks
  * j·q + i, in the order of chain_order.h.
  *
- * Other codes of circulants have one layer per row of the base matrix. Rows of more edges
- * come first, so that rows of equal degree are adjacent. A column of the base matrix is
- * in use if a row has had a circulant in it since the decoders last waited. The next row
- * is the first, of up to 64 remaining rows of one degree, that has no column in use. If
- * there is no such row, decoders wait, and the first remaining row is next. If blocks of
- * a row have several circulants, the row is divided into the smallest number of layers of
- * successive checks in which no bit occurs twice. All of these layers but the last have
- * one size. If they had fewer than 32 checks, the row is divided into layers of up to 360
- * checks instead, and edges are deferred.
+ * Other codes of circulants have one layer per row of the base matrix. Rows with more
+ * circulants come first, so that rows of equal degree are adjacent. Within one degree,
+ * the order avoids barriers. A column of the base matrix is in use if a row since the
+ * last barrier has a circulant in it. Among the first 64 remaining rows of one degree,
+ * the first row without a column in use is next. If there is no such row, there is a
+ * barrier, and the first remaining row is next.
+ *
+ * A row whose blocks have several circulants is divided into the smallest number of
+ * layers of successive checks in which no bit occurs twice. All of these layers except
+ * the last have one size. If two shifts of a block differ by less than 32 (modulo the
+ * lifting size), the layers would be too small. The row is then divided into layers of up
+ * to 360 checks, and edges are deferred.
  *
  * In all other codes, each check in turn goes to the first layer that has none of its
- * bits, so that nothing is deferred. The same holds for codes that would defer edges in
- * checks of more than 32 bits, or in a parity chain's layers of more than 360 checks. */
+ * bits, so that no edge is deferred. The same holds for codes that would defer edges but
+ * have checks of more than 32 bits, or have a parity chain with layers of more than 360
+ * checks. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_LAYER_PLAN_H
@@ -48,9 +52,11 @@ struct layer_plan {
 
     //! Checks in the order of decoding, layer after layer.
     std::vector<std::uint32_t> order;
-    //! The index in the order where each layer begins, and the end.
+    //! For each layer, the index of its first check in \c order; then the number of
+    //! checks.
     std::vector<std::uint32_t> layer_begin;
-    //! The index where the edges of each check in the order begin, and the end.
+    //! For each check in \c order, the index of its first edge in \c edges; then the
+    //! number of edges.
     std::vector<std::uint32_t> edge_begin;
     std::vector<edge> edges;
     //! The number of rounds of deferred edges in each layer.

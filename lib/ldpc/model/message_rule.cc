@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Chooses the scale, limits and offsets of the arithmetic for a code, algorithm and
+ * precision. */
+
 #include "common/refuse.h"
 #include "ldpc/code/code_tables.h"
 #include "message_rule.h"
@@ -11,22 +14,22 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-// Float offsets in nats, which decline to 0 where two magnitudes differ by 2 nats. They
-// were found by simulation of 16 codes of all rates and standards, 0.05 to 0.2 dB above
-// the thresholds of sum-product. With them, decoding needs 1.02 to 1.17 times the
-// iterations of sum-product.
+// Offsets of the float rule in nats. An offset declines to 0 where two magnitudes differ
+// by 2 nats. The values are from simulations of 16 codes of several rates and standards,
+// 0.05 to 0.2 dB above the decoding thresholds of sum-product. With these offsets,
+// decoding needs 1.02 to 1.17 times the iterations of sum-product.
 constexpr declining_offset to_all{ 44 / 128.0f, 3 / 128.0f };
 constexpr declining_offset to_min1{ 76 / 128.0f, 5 / 128.0f };
 constexpr float declines_over = 2;
 
 struct rate_values {
-    double up_to; //!< rate of the code
+    double up_to; //!< largest rate of a code to which the tuning applies
     code_tuning tuning;
 };
 
-// Returns the tuning of a code. The table has the values with the fewest frame errors,
-// then the fewest iterations, for the codes of DVB-S2 at 0.1 dB above their thresholds in
-// EN 302 307-1.
+// Returns the code's own tuning, or that of its rate. The table has the values with the
+// fewest frame errors and, among those, the fewest iterations. The values were measured
+// with the codes of DVB-S2 at 0.1 dB above the thresholds in EN 302 307-1.
 code_tuning tuning_of(const ldpc_code& code)
 {
     if (const auto& own = ldpc_code_access::of(code).tuning) {

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The arithmetic of the fast decoders: steps, clamps, rounding. The reference and both
- * backends follow it to the last bit.
+/* The arithmetic of the fast decoders: the steps in which values are quantised, limits
+ * and rounding. The reference and both backends follow it to the last bit.
  *
  * A decoder holds channel values, clamped to ±channel_limit, one unclamped posterior per
  * bit and one message per edge, whose magnitude never exceeds message_limit. All are in
@@ -14,34 +14,37 @@
  *     x = max(0, min(m − offset, message_limit))
  *     magnitude = (x · sixteenths + 8) >> 4
  *
- * In float it follows from the three smallest |t| of the check, a ≤ b ≤ c; in checks of
- * fewer edges, no_message stands for those that are missing. Each operation is rounded,
- * and sat(x) clamps x to 0 … 1:
+ * In float the magnitude follows from the three smallest |t| of the check, a ≤ b ≤ c. If
+ * a check has fewer than three edges, no_message replaces the missing values. The result
+ * of each operation is rounded to a float, and sat(x) clamps x to 0 … 1:
  *
  *     after(m, next, offset) =
  *         sat(m · normalization − 2 · offset · sat(1/2 − (next − m) · decline))
  *     second = after(b, c, offset_min)
  *     first = after(a, second, offset_others)
- *     magnitude = kept(second)     to an edge that alone has a
- *     magnitude = kept(first)      to all others
+ *     magnitude = kept(second)     to the edge with |t| = a, if a < b
+ *     magnitude = kept(first)      to all other edges
  *
  * where offset_min and offset_others are half of offset_x2_min and offset_x2_others for
- * the check's degree, and kept(x) is x with its sixteen most significant bits, rounded
- * towards zero, so that kernels can store signs in the words of the two magnitudes.
+ * the check's degree, and kept(x) is x rounded towards zero to 16 significant bits, so
+ * that kernels can store signs in the words of the two magnitudes.
  *
  * The sum-product rule combines two magnitudes into the smaller one minus ln(1 + e^-d),
- * where d is their difference, plus a term that matters only if both are small. Offsets
- * that decline with d approximate it from three magnitudes. They grow with the check's
- * degree to make up for the magnitudes that are left out. With a decline of 0, this is
- * offset min-sum.
+ * where d is their difference, plus ln(1 + e^-s), where s is their sum. The last term
+ * matters only if both magnitudes are small. The rule above approximates sum-product from
+ * three magnitudes, by offsets that decline with d. The offsets grow with the check's
+ * degree to make up for the magnitudes that are left out. With a decline of 0, the rule
+ * is offset min-sum.
  *
  * The posterior becomes t + new message. In int8 and int16 all values are integers.
  *
- * With early stop, a codeword stops after the first iteration in which the signs of its
- * posteriors (negative means bit 1) satisfy every check; its decisions are those signs.
+ * The decisions are the signs of the posteriors; negative means bit 1. With early stop,
+ * decoding of a codeword ends after the first iteration in which the decisions satisfy
+ * every check.
  *
- * Soft output is the posterior of each bit, or the posterior minus the channel value
- * (rounded in float), times a factor (rounded to a float), clamped to ±soft_limit,
+ * Soft output is computed from the posterior of each bit (posterior LLRs) or from the
+ * posterior minus the channel value (extrinsic LLRs; in float precision the difference is
+ * rounded). The value is multiplied by a factor in float, clamped to ±soft_limit and
  * rounded to an integer, ties to even. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_MESSAGE_RULE_H
@@ -56,8 +59,8 @@
 namespace gr::gpufec::ldpc {
 
 //! Float: an offset that grows with a check's degree, up to degree \c most. The sum is
-//! exact, because both numbers are small multiples of one power of two or the second is
-//! 0.
+//! exact, because either both numbers are small multiples of one power of two, or \c
+//! per_edge is 0.
 struct declining_offset {
     static constexpr unsigned most = 8;
     float base, per_edge;
@@ -70,11 +73,11 @@ struct declining_offset {
 
 struct message_rule {
     ldpc_precision precision;
-    float scale; //!< steps per nat; in float 2^-20, so that magnitudes stay below 1
-    float channel_limit; //!< steps
-    float message_limit; //!< steps; 1 in float
-    float offset;        //!< int8 and int16: steps, a whole number
-    declining_offset offset_x2_others, offset_x2_min; //!< float: steps
+    float scale; //!< steps per nat; in float 2^-20, because messages are clamped to 1
+    float channel_limit; //!< largest magnitude of a channel value, in steps
+    float message_limit; //!< largest magnitude of a message, in steps; 1 in float
+    float offset;        //!< int8 and int16: in steps, a whole number
+    declining_offset offset_x2_others, offset_x2_min; //!< float: in steps
     float decline;       //!< float: 0, or a power of two, so that products are exact
     float normalization; //!< float: factor of normalised min-sum, or 1
     int sixteenths;      //!< int8 and int16: the normalization in sixteenths
@@ -89,8 +92,13 @@ struct message_rule {
 /*!
  * \brief Returns the rule for a code.
  *
- * A negative \p offset (nats) or \p normalization selects the code's own tuning, or else
- * that of its rate. In float, a negative \p offset selects offsets that decline.
+ * A negative \p offset or \p normalization selects the code's own tuning or, if it has
+ * none, that of its rate. In float offset min-sum, a negative \p offset selects declining
+ * offsets instead.
+ * \param offset up to 15 nats; offset min-sum uses it
+ *
+ * \param normalization up to 1; normalised min-sum uses it
+ *
  * \throws std::invalid_argument if \p offset or \p normalization is out of range
  */
 message_rule make_message_rule(const ldpc_code& code,
@@ -142,7 +150,8 @@ soft_factor(const message_rule& rule, float soft_scale, unsigned positive_bit)
     return (positive_bit ? -1 : 1) * soft_scale / rule.scale;
 }
 
-//! Returns \p x, in steps of the rule, as a clamped and rounded LLR.
+//! Returns the LLR of \p x, a value in steps of the rule, as defined above. \p factor is
+//! the result of soft_factor().
 inline std::int8_t soft_value(float x, float factor)
 {
     return std::int8_t(std::nearbyint(std::clamp(x * factor, -soft_limit, soft_limit)));

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The reference decoders. The schedules are templates over the value type and the check
+ * node update. */
+
 #include "reference.h"
 #include <algorithm>
 #include <cmath>
@@ -42,8 +45,9 @@ result repeat(const ldpc_code& code,
     return result;
 }
 
-// Updates all check nodes, then all variable nodes. check() returns the new messages of a
-// check node from its variable-to-check messages.
+// Decodes with the flooding schedule: an iteration updates all check nodes, then all
+// variable nodes. check() returns the new messages of a check node from its
+// variable-to-check messages.
 template <class Value, class Check>
 result flood(const ldpc_code& code,
              const std::vector<Value>& channel,
@@ -122,8 +126,8 @@ result layer_by_layer(const ldpc_code& code,
 
 std::vector<double> sum_product_check(const std::vector<double>& inputs)
 {
-    // The product of all factors except one, without division: the product of the
-    // factors before it multiplied by the product of those after it.
+    // Computes the product of all factors except one without division: the product of the
+    // preceding factors is multiplied by that of the following factors.
     const auto n = inputs.size();
     std::vector<double> below(n + 1, 1.0), above(n + 1, 1.0), messages(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -133,7 +137,8 @@ std::vector<double> sum_product_check(const std::vector<double>& inputs)
         above[i] = above[i + 1] * std::tanh(inputs[i] / 2);
     }
     for (std::size_t i = 0; i < n; ++i) {
-        // atanh(1) is infinite; below it, 2·atanh() is at most 37.4 in double.
+        // atanh(1) is infinite. For smaller arguments, 2·atanh() is at most 37.4 in
+        // double.
         messages[i] = std::clamp(2 * std::atanh(below[i] * above[i + 1]), -40.0, 40.0);
     }
     return messages;

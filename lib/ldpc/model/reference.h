@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference LDPC decoders, against which the fast ones are tested: sum-product and the
- * min-sum of Feltrin's thesis in double precision, and the bit-true model of both
- * backends. */
+/* Reference LDPC decoders, against which the fast decoders are tested. Sum-product and
+ * the min-sum of L. Feltrin's thesis (README.md, Sources) compute in double precision;
+ * layered() and flooding() are the bit-exact models of both backends. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_REFERENCE_H
@@ -19,13 +19,13 @@ namespace reference {
 struct result {
     std::vector<std::uint8_t> bits; //!< n decisions, one per byte
     unsigned iterations = 0;
-    unsigned unsatisfied = 0;       //!< checks that the decisions violate
+    unsigned unsatisfied = 0;       //!< number of checks that the decisions violate
     std::vector<double> posteriors; //!< n posteriors, in the unit of the channel values
 };
 
 /*!
  * \brief Returns the soft output of a decoded codeword, as message_rule.h defines it.
- * \param channel values from which it was decoded; extrinsic LLRs need them
+ * \param channel the n channel values of the codeword
  * \param factor result of soft_factor()
  */
 std::vector<std::int8_t> soft_output(const result& decoded,
@@ -36,7 +36,8 @@ std::vector<std::int8_t> soft_output(const result& decoded,
 /*!
  * \brief Decodes by belief propagation in double precision.
  *
- * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager).
+ * Check nodes compute 2·atanh(Π tanh(t/2)) (Gallager) and clamp the messages to ±40 nats.
+ * The layered schedule is that of layer_plan.h.
  *
  * \param llr n channel values in nats, positive means bit 0
  * \param early_stop stop after the first iteration whose decisions satisfy every check
@@ -57,11 +58,10 @@ result min_sum(const ldpc_code& code,
                bool early_stop);
 
 /*!
- * \brief Decodes as the layered decoders of both backends, to the last bit.
- * message_rule.h and layer_plan.h define the arithmetic and the order.
+ * \brief Reproduces the layered decoders of both backends to the last bit. message_rule.h
+ * and layer_plan.h define the arithmetic and the order.
  *
- * \param channel n channel values, in steps; in float precision each operation is
- *        rounded to a float
+ * \param channel n channel values in steps of the rule
  */
 result layered(const ldpc_code& code,
                const layer_plan& plan,
@@ -71,7 +71,7 @@ result layered(const ldpc_code& code,
                bool early_stop);
 
 /*!
- * \brief Decodes as the flooding decoders of both backends, to the last bit.
+ * \brief Reproduces the flooding decoders of both backends to the last bit.
  *
  * In each iteration all check nodes update their messages from the posteriors, by the
  * rule; then the posterior of each bit becomes its channel value plus its messages, added
@@ -83,7 +83,7 @@ result flooding(const ldpc_code& code,
                 unsigned max_iterations,
                 bool early_stop);
 
-//! Returns the number of checks that bits (one per byte) violate.
+//! Returns the number of checks that \p bits, one per byte, violate.
 unsigned violated_checks(const ldpc_code& code, const std::vector<std::uint8_t>& bits);
 
 } // namespace reference

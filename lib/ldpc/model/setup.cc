@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Checks the options of a stream decoder, and makes the setup and the sizes of its
+ * batches. */
+
 #include "common/refuse.h"
 #include "ldpc/stream/traits.h"
 #include "setup.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The setup that is constant over all batches: the codes and the arithmetic. */
+/* The constants of all batches: codes, arithmetic, and input and output formats. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_LDPC_MODEL_SETUP_H
@@ -15,24 +15,27 @@
 namespace gr::gpufec::ldpc {
 
 struct setup {
-    std::vector<ldpc_code> codes; //!< jobs refer to them by index
+    std::vector<ldpc_code> codes; //!< codes of the frames; jobs refer to them by index
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1;        //!< nats; negative: default, see make_message_rule()
-    double normalization = -1; //!< negative: default
+    double offset = -1;        //!< in nats; negative for the default of
+                               //!< make_message_rule()
+    double normalization = -1; //!< negative for the default of make_message_rule()
     unsigned max_iterations = 25;
     bool early_stop = true;
     llr_format format = llr_format::int8; //!< format of the caller's values
-    bool message_only = true; //!< decisions on parity bits are left out if possible
-    bool bits = true;         //!< decisions are written
-    ldpc_soft_output soft = ldpc_soft_output::none; //!< LLRs written after the decisions
+    bool message_only = true; //!< decisions on parity bits are not written if the message
+                              //!< is the first k bits
+    bool bits = true;         //!< the output contains decisions
+    ldpc_soft_output soft = ldpc_soft_output::none; //!< which LLRs the output contains,
+                                                    //!< if any
     // The following apply if the input is symbols instead of channel values:
     std::optional<demap::symbol_format> symbols;
     demap::method demapper = demap::method::max_log;
     std::vector<demap::constellation> constellations; //!< jobs refer to them by index
-    //! For each constellation of the options, its index in \c constellations. Equal
-    //! points and columns share an entry.
+    //! For each constellation of the options, its index in \c constellations.
+    //! Constellations with equal points and columns share an entry.
     std::vector<unsigned> constellation_of;
 
     message_rule rule(const ldpc_code& code) const
@@ -88,11 +91,12 @@ struct setup {
         return (decision_bytes(code) + 15) / 16 * 16;
     }
 
-    //! Returns the host memory needed for \p codewords codewords of any of the codes.
+    //! Returns the host memory needed for a batch of \p codewords codewords of any of the
+    //! codes.
     batch_limits limits(std::size_t codewords) const;
 };
 
-//! Returns the format of symbols, or nothing if the input is channel values.
+//! Returns the format of symbols, or no value if the input is channel values.
 std::optional<demap::symbol_format> make_symbol_format(ldpc_symbols symbols);
 demap::method make_method(ldpc_demapper demapper);
 

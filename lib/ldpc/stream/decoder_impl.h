@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder: its input is in decoder.cc, its output in decoder_output.cc. */
+/* The implementation class of the stream decoder. decoder.cc has its input and public
+ * functions, decoder_output.cc its output. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_DECODER_IMPL_H
@@ -85,7 +86,8 @@ public:
 
     ldpc_options d_options;
     std::optional<report> d_report;
-    // The codeword and the LLRs of the frame whose output is being pulled.
+    // The codeword and the LLRs of the frame whose output is being pulled, if the options
+    // keep them.
     std::vector<std::uint8_t> d_codeword;
     std::vector<std::int8_t> d_llrs;
 
@@ -100,8 +102,9 @@ private:
     // place, because the host fills in the values of punctured and shortened positions.
     bool whole_codewords() const;
 
-    // Returns whether frames of the open batch stay in the caller's format. Symbols do,
-    // and so do channel values that a device quantises.
+    // Returns whether the frames of the batch that is being filled are stored in the
+    // caller's format. Symbols always are. Channel values are stored so if a device can
+    // quantise them and they have no more bytes than quantised values.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -122,7 +125,7 @@ private:
     }
 
     // Adds up to \p count frames of n values to the batch, and returns the number of
-    // values that fit.
+    // values added. For symbols, values are symbols.
     std::size_t
     add_frames(const void* values, std::size_t first, std::size_t n, std::size_t count);
 
@@ -151,8 +154,8 @@ private:
 
     void send(slot& to);
 
-    // Returns the rows of a batch's output: one row per frame, or a single row if the
-    // frames have several codes.
+    // Returns the rows of a batch's output: one row per frame, or a single row if frames
+    // have different codes.
     output_rows rows_of(const std::vector<ldpc::frame_batch::frame>& frames) const;
 
     bool can_borrow_output() const override
@@ -170,11 +173,11 @@ private:
     std::size_t take_borrowed(std::size_t count) override;
 
     // Returns the number of further borrowed items, including skipped items between
-    // frames, for which the open batch has space.
+    // frames, for which the batch being filled has space.
     std::size_t borrowed_capacity() const;
 
-    // Skips all borrowed input so far if it contains no frame, complete or not, that
-    // still has to be decoded.
+    // Releases all borrowed input so far if neither the batch being filled nor the frame
+    // being pushed has any of it.
     void forget_unneeded();
 
     void store_borrowed() override;
@@ -209,13 +212,16 @@ private:
     frame_kind d_kind;                // kind of the frame that is being pushed
     std::size_t d_have = 0;           // number of items of this frame so far
     std::vector<std::byte> d_partial; // items of this frame, in the caller's format
-    // Quantised sent values of a frame, if some bits are not sent.
+    // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
-    bool d_may_stay_in_caller_format = true; // false once it has turned out impossible
+    bool d_may_stay_in_caller_format = true; // becomes false for good when a batch must
+                                             // be quantised on the host
 
-    std::uint64_t d_frame = 0;        // frames of which output has been pulled
-    std::size_t d_emitted_frames = 0; // frames of the oldest batch already pulled
-    std::size_t d_emitted = 0;        // items of the next frame already pulled
+    std::uint64_t d_frame = 0;        // number of frames whose output has been begun
+    std::size_t d_emitted_frames = 0; // number of frames of the oldest batch that have
+                                      // been pulled
+    std::size_t d_emitted = 0;        // number of items that have been pulled from the
+                                      // current frame
     std::vector<std::uint8_t> d_message;
 };
 

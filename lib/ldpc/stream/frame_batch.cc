@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Makes the job of a batch: groups its frames by code, and writes the tables of their
+ * positions. */
+
 #include "frame_batch.h"
 #include <algorithm>
 #include <numeric>

@@ -80,8 +80,8 @@ public:
 
     //! Ends in-place input after the frames have been quantised to the slot.
     void copy_borrowed() { d_caller_item_bytes = 0; }
-    //! Ends in-place input. Calls copy(from, to, bytes) to copy each frame, in the
-    //! caller's format, to the slot.
+    //! Ends in-place input. Calls copy(from, to, bytes), with offsets in bytes, to copy
+    //! each frame in the caller's format to the slot.
     template <class Copy>
     void copy_borrowed(Copy&& copy)
     {
@@ -125,7 +125,7 @@ private:
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
-    std::size_t d_input, d_output, d_caller_item_bytes; // bytes in use
+    std::size_t d_input, d_output, d_caller_item_bytes; // bytes used so far
 };
 
 } // namespace gr::gpufec::ldpc

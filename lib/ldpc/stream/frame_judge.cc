@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tests a sample of the input as declared and in other formats, signs, scales, rates,
+ * constellations and phases, and words the advice. */
+
 #include "frame_judge.h"
 #include "ldpc/model/setup.h"
 #include <algorithm>
@@ -11,13 +14,14 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t max_tried = 8; // frames
-constexpr double certain_z = 8;      // smallest z of words that surely belong to a code
+constexpr std::size_t max_tried = 8; // largest number of frames that are tried
+constexpr double certain_z = 8;      // frames with this z or more are taken for codewords
 constexpr double certain = 100;      // LLR of a shortened bit in nats
 
 double entropy(double p) { return -p * std::log2(p) - (1 - p) * std::log2(1 - p); }
 
-// Returns the error rate of the worst channel that a code could correct.
+// Returns the bit error rate p of the worst binary symmetric channel that a code could
+// correct (see frame_judge.h).
 double highest_error_rate(const ldpc_code& code)
 {
     const double rate = double(code.k()) / code.sent();
@@ -199,7 +203,8 @@ void frame_judge::judge_format()
     const auto facts = facts_of(declared.data(), declared.size());
     const auto steps = nats(format, 1);
     const bool only_bits = facts_of(steps.data(), steps.size()).only_bits();
-    // If all values round to 0, the all-zero word is decoded, which is no evidence.
+    // If values are so small that most round to 0, the decoded all-zero word is no
+    // evidence.
     const double step = d_options.precision == ldpc_precision::float32
                             ? 0
                             : 1 / make_setup(d_options).rule(code).scale;
@@ -259,16 +264,17 @@ void frame_judge::judge_format()
     }
 }
 
-// Gives the advice \p mend, and returns true, if enough more frames decode with these
-// values than as declared (see frame_judge.h).
+// Decodes the sample with these values in nats. If the number of valid frames exceeds
+// that of the declared input by at least half of the frames, says \p mend and returns
+// true.
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,
                          const std::string& mend)
 {
     const auto frames = std::min(d_tried, nats.size() / code.sent());
-    // Values of one sign are the all-zero or the all-one word, which belongs to many
-    // codes.
+    // If nearly all values have one sign, the word is nearly all-zero or all-one. Such
+    // words satisfy the checks of many codes.
     const auto positive =
         std::count_if(nats.begin(), nats.end(), [](float x) { return x > 0; });
     const auto negative =
@@ -286,8 +292,8 @@ bool frame_judge::better(const ldpc_code& code,
     return true;
 }
 
-// Recommends another scale: values ±a in noise of variance s² become LLRs in nats by a
-// factor of 2a/s².
+// Tries another scale. A factor of 2a/s² converts values ±a in noise of variance s² to
+// LLRs in nats. Factors between 0.5 and 2 are not tried.
 void frame_judge::judge_scale(std::vector<float> nats)
 {
     const auto& code = d_options.codes[d_code];
@@ -380,7 +386,8 @@ void frame_judge::judge_symbols()
 bool frame_judge::judge_phase(const symbol_vector& symbols)
 {
     const auto& points = d_constellations[d_points];
-    const int turns = points.name == "8psk" ? 8 : 4; // rotations onto the same points
+    const int turns = points.name == "8psk" ? 8 : 4; // number of rotations that map the
+                                                     // points onto themselves
     for (const bool exchanged : { false, true }) {
         for (int turn = !exchanged; turn < turns; ++turn) {
             const auto by =
@@ -455,8 +462,8 @@ bool frame_judge::judge_modcods(const symbol_vector& symbols)
     return false;
 }
 
-// Gives the advice \p mend, and returns true, if enough more frames decode with these
-// symbols than as declared.
+// Does the same as better() for symbols. For speed, it decodes only if the hard decisions
+// of the first frame look like a codeword.
 bool frame_judge::better_symbols(const ldpc_code& code,
                                  const demap::constellation& points,
                                  const symbol_vector& symbols,
@@ -534,7 +541,8 @@ std::size_t frame_judge::decoded(const ldpc_code& code,
         const auto n = d.pull_packed(bits.data(), bits.size());
         ldpc_decoder::report r;
         if (d.take_report(r) && r.unsatisfied == 0) {
-            // The all-zero and the all-one word belong to many codes.
+            // Words that are nearly all-zero or all-one satisfy the checks of many codes
+            // and are not counted.
             std::size_t ones = 0;
             for (const auto byte : bits) {
                 ones += __builtin_popcount(byte);

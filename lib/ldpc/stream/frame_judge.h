@@ -1,26 +1,26 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The judge of input finds out whether frames are codewords of an LDPC code in the
- * declared format.
+/* The judge of input tests whether frames are codewords of the declared LDPC code in the
+ * declared format. If they are not, the judge logs a verdict with advice.
  *
- * If the first frames fail, the number of checks that their hard decisions violate tells
- * a weak signal from no signal. A word that does not belong to the code violates half of
- * S checks without erased bits, with a standard deviation of √S / 2. z is the number of
- * standard deviations by which the count is below S / 2.
+ * If no more than half of the first frames decode, the number of checks that their hard
+ * decisions violate tells a weak signal from no signal. S is the number of checks without
+ * erased bits (value 0). A random word violates S / 2 of them on average, with a standard
+ * deviation of √S / 2. z is the number of standard deviations by which the number of
+ * violated checks is below S / 2.
  *
- * - The frames are said not to belong to the code if z is less than half of its expected
- *   value on the worst channel that the code could correct, and this value is 10 or more:
- *   a codeword in such noise is misjudged with a probability below 3e-7. Checks of
- *   degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p is the
- *   error rate at which the capacity of a binary symmetric channel is 0.8 times the
- *   code's rate.
- * - Another sign, format, scale or rate, or another reading of symbols (phase, I and
- *   Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
- *   than as declared. The difference must be at least half of the frames tried. A word
- *   that does not belong to a code with M independent checks satisfies all of them
- *   with a probability of 2^−M. Correct input, which decodes as declared or not at
- *   all, therefore never leads to such advice. */
+ * - If all frames fail, they are said not to belong to the code if z is less than half of
+ *   its expected value on the worst channel that the code could correct, and this value
+ *   is 10 or more: a codeword in such noise is misjudged with a probability below 3e-7.
+ *   Checks of degree d are violated with a probability of (1 − (1 − 2p)^d) / 2, where p
+ *   is the error rate at which the capacity of a binary symmetric channel is 0.8 times
+ *   the code's rate.
+ * - Another sign, format, scale or rate, or another interpretation of symbols (phase, I
+ *   and Q, format, MODCOD, PLFRAMEs) is recommended only if more frames decode with it
+ *   than as declared. The difference must be at least half of the frames tried. Frames
+ *   that decode are strong evidence, because a random word satisfies M independent checks
+ *   only with a probability of 2^−M. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_FRAME_JUDGE_H
@@ -37,7 +37,7 @@ namespace gr::gpufec::ldpc {
 class frame_judge : public input_judge
 {
 public:
-    //! For symbols, select() refers to \p constellations by index.
+    //! For symbols, select() takes an index into \p constellations.
     frame_judge(const ldpc_options& options,
                 const decoder_hooks& hooks,
                 const std::vector<demap::constellation>& constellations = {});
@@ -47,14 +47,14 @@ public:
     void look_at(const void* items, std::size_t first, std::size_t count) override;
     //! Forgets the items of a frame that is not complete.
     void drop_incomplete();
-    //! Counts a decoded frame, and judges the input once all frames of the sample are
-    //! decoded.
+    //! Counts a decoded frame, judges the input once all frames of the sample are
+    //! decoded, and logs a verdict if all of the first max_undecided frames failed.
     void count(bool valid);
     void conclude() override;
     void reset() override;
     void set_llr_scale(float scale) { d_options.llr_scale = scale; }
 
-    //! The number of failed frames after which a verdict is logged within a stream.
+    //! If this many first frames all fail, a verdict is logged before the stream ends.
     static constexpr std::uint64_t max_undecided = 100;
 
 private:
@@ -97,10 +97,11 @@ private:
     std::vector<demap::constellation> d_constellations;
     unsigned d_code = 0, d_points = 0;
     bool d_one_code = true;   // all frames of the sample have one code and constellation
-    std::size_t d_wanted = 0; // items of the sample
+    std::size_t d_wanted = 0; // size of the sample in items
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;
-    std::size_t d_tried = 0, d_valid = 0; // frames of the sample: decoded, and valid
+    std::size_t d_tried = 0, d_valid = 0; // numbers of frames of the sample that are
+                                          // decoded, and of valid ones
     bool d_judged = false, d_concluded = false;
     syndrome d_syndrome;
 };

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Selects the conversion kernel for a caller's format and a precision. */
+
 #include "common/cpu_variant.h"
 #include "input_format.h"
 

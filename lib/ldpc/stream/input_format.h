@@ -15,8 +15,9 @@ namespace gr::gpufec::ldpc {
 /*!
  * \brief The quantisation for one code.
  *
- * Values are scaled, rounded to the nearest step (ties to even; not in float) and
- * clamped. NaN and −0 become 0; −128 counts as −127.
+ * Values are scaled, clamped and, except in float precision, rounded to the nearest step,
+ * ties to even. NaN and −0 become 0. The lowest byte (−128, or 0 in offset binary) counts
+ * as −127.
  */
 class input_format
 {
@@ -28,8 +29,8 @@ public:
                  float factor,
                  float limit,
                  const input::kernels& kernels = input::variants().of(""));
-    //! Makes a format for a rule. Positive values mean \p positive_bit; positive steps
-    //! mean 0.
+    //! Makes a format for a rule. Positive values mean bit \p positive_bit; positive
+    //! quantised values mean bit 0.
     input_format(const message_rule& rule,
                  llr_format format,
                  float llr_scale,

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Fills the positions of a codeword from its sent values, in each precision. */
+
 #include "sent_values.h"
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The placement of the values of sent bits in a codeword. */
+/* Copies the values of sent bits to their positions in a codeword. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_SENT_VALUES_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_SENT_VALUES_H
@@ -14,7 +14,8 @@ namespace gr::gpufec::ldpc {
 /*!
  * \brief Copies the quantised values of sent bits to their positions in a codeword.
  *
- * Punctured positions get 0, shortened positions the rule's channel limit.
+ * Values of punctured positions become 0, and those of shortened positions become the
+ * rule's channel limit, which means a certain 0.
  */
 void spread_sent(const ldpc_code& code,
                  const setup& setup,

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Reads, rotates and demaps symbols for frame_judge, and removes parts of PLFRAMEs. */
+
 #include "demap/demapper.h"
 #include "symbol_readings.h"
 #include <algorithm>
@@ -11,7 +13,8 @@ namespace gr::gpufec::ldpc {
 
 namespace {
 
-constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // symbols
+constexpr std::size_t slot = 90, slots_per_pilot = 16, pilot = 36; // slot and pilot:
+                                                                   // lengths in symbols
 
 template <class Part>
 symbol_vector read(const std::vector<std::byte>& bytes)
@@ -25,13 +28,13 @@ symbol_vector read(const std::vector<std::byte>& bytes)
     return symbols;
 }
 
-// Returns the number of quarter turns by which scrambling rotates each symbol behind
-// the PLHEADER.
+// Returns the number of quarter turns by which scrambling rotates each symbol after the
+// PLHEADER.
 std::vector<unsigned> scrambling(std::size_t count)
 {
     constexpr unsigned period = (1u << 18) - 1, offset = 131072;
     std::vector<unsigned char> z(period);
-    // The next 18 bits of two sequences, the first bit lowest.
+    // Shift registers with the next 18 bits of two sequences, the first bit lowest.
     std::uint32_t x = 1, y = period;
     for (auto& bit : z) {
         bit = (x ^ y) & 1u;

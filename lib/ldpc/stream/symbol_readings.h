@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Alternative readings of DVB-S2 symbols, which frame_judge tries if frames fail. */
+/* Other interpretations of DVB-S2 symbols: formats, phases and PLFRAMEs. frame_judge
+ * tries them if frames fail. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_SYMBOL_READINGS_H
@@ -21,7 +22,7 @@ symbol_vector read_symbols(const std::vector<std::byte>& bytes,
                            demap::symbol_format format);
 
 //! Returns the symbols after an exchange of I and Q, if \p exchanged is set, and a
-//! rotation by \p turn turns.
+//! rotation by \p turn full turns.
 symbol_vector turned(const symbol_vector& symbols, bool exchanged, double turn);
 
 //! Parts of PLFRAMEs that a receiver removes: EN 302 307-1, 5.5.
@@ -33,12 +34,14 @@ struct plframe_parts {
 };
 
 //! Removes \p parts of PLFRAMEs and returns their XFECFRAMEs, of \p frame_symbols symbols
-//! each. Scrambling is undone for sequence 0. The input begins with a PLFRAME.
+//! each. Scrambling is undone for sequence 0. The input must begin with a PLFRAME; an
+//! incomplete PLFRAME at its end is dropped.
 symbol_vector without(const plframe_parts& parts,
                       const symbol_vector& symbols,
                       std::size_t frame_symbols);
 
-//! Demaps up to \p most whole frames at an estimated Es/N0. Returns LLRs in nats.
+//! Demaps up to \p most whole frames of \p frame_bits bits at an estimated Es/N0. Returns
+//! LLRs in nats.
 std::vector<float> llrs_of(const demap::constellation& points,
                            demap::method how,
                            const symbol_vector& symbols,

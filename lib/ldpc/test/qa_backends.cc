@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares the fast decoders with the bit-true model, to the last bit: all instruction
- * sets of the CPU, and CUDA if there is a device. */
+/* Compares backends to the last bit: the CPU with the reference decoders, for all
+ * instruction sets, and CUDA, if there is a device, with the CPU or the reference
+ * decoders. */
 
 #include "cuda/devices.h"
 #include "ldpc/cpu/input_kernels.h"
@@ -109,8 +110,8 @@ const ldpc_precision precisions[] = { ldpc_precision::int8,
                                       ldpc_precision::int16,
                                       ldpc_precision::float32 };
 
-// Returns whether runs should be short, for tools that slow programs down a thousand
-// times.
+// Returns whether runs should be short, because a tool slows the program down about a
+// thousand times.
 bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -145,9 +146,9 @@ std::vector<ldpc_code> short_codes()
     return codes;
 }
 
-// Returns codes of each structure: circulants of many sizes, blocks with several
-// circulants, parity chains, punctured and shortened positions, rows of differing
-// degrees.
+// Returns codes of each structure that kernels distinguish: circulants of many sizes,
+// blocks with several circulants, parity chains, punctured and shortened positions, rows
+// of differing degrees.
 std::vector<ldpc_code> structured_codes()
 {
     const auto hole = ldpc_code::standard("wifi", "648", "3/4");
@@ -405,7 +406,8 @@ TEST(ldpc_cpu, CheckWithoutBits_IsSatisfied)
         for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
             auto setup = setup_of({ qa::code_with_empty_checks() }, precision);
             setup.schedule = schedule;
-            // A codeword whose first bit is 1, so that a check of that bit would fail.
+            // The first bit of this codeword is 1. An empty check that wrongly read this
+            // bit would fail.
             const std::vector<float> sent{ -9, -9, -9, 9, 9, 9, 9 };
             const std::vector<qa::frame> frames(3, { 0, sent });
             for (const auto& set : cpu_variants()) {
@@ -463,8 +465,8 @@ TEST(ldpc_cpu, ExtremeValues_EqualModel)
 
 TEST(ldpc_cpu, EveryCode_DecodesNearItsThreshold)
 {
-    // Es/N0 of EN 302 307-1 table 13 for quasi-error-free reception, plus 0.35 dB, or
-    // 0.65 dB for short frames.
+    // Es/N0 in dB of EN 302 307-1 table 13 for quasi-error-free reception. A margin of
+    // 0.35 dB, or of 0.65 dB for short frames, is added.
     const std::map<std::string, double> thresholds{
         { "1/4", -2.35 }, { "1/3", -1.24 }, { "2/5", -0.30 }, { "1/2", 1.00 },
         { "3/5", 2.23 },  { "2/3", 3.10 },  { "3/4", 4.03 },  { "4/5", 4.68 },

@@ -25,7 +25,8 @@ struct known_code {
     const char* size;
     const char* rate;
     unsigned k, q;
-    //! FNV-1a of the packed codeword for message() from gr-dtv's dvb_ldpc_bb.
+    //! FNV-1a hash of the packed codeword to which gr-dtv's dvb_ldpc_bb encodes
+    //! message().
     std::uint64_t hash;
 };
 
@@ -138,7 +139,8 @@ TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
     }
 }
 
-// Also checks that the two chains halve the number of successive steps.
+// Also tests that two chains reduce the number of successive steps to less than 0.6 of
+// the number of layers.
 TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
 {
     unsigned with_two = 0;
@@ -191,8 +193,6 @@ TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
                 }
                 EXPECT_EQ(next[0], order.begins[1]);
                 EXPECT_EQ(next[1], order.begins[2]);
-                // The number of successive steps is hardly more than half of the number
-                // of layers.
                 unsigned steps = 0;
                 for (const auto& p : order.phases) {
                     steps += std::max(p[0], p[1]);
@@ -331,7 +331,8 @@ TEST(ldpc_code, UnprintableFile_GivesPrintableError)
     const auto text = error_of("7 \xff\x1b[31m\xc3\n");
     EXPECT_NE(text.find("\"\\xff\\x1b[31m\\xc3\""), std::string::npos) << text;
     EXPECT_NE(error_of("7 h\u00e9\n").find("h\u00e9"), std::string::npos);
-    // The quoted text would be cut within a UTF-8 character.
+    // The error quotes only the start of the text, which here ends within a UTF-8
+    // character.
     const auto cut = error_of("7 1234567890123456789\u00e9\n");
     EXPECT_NE(cut.find("\\xc3"), std::string::npos) << cut;
 }
@@ -349,8 +350,8 @@ TEST(ldpc_code, EmptyList_MayBeBlankOrZeroLine)
     }
 }
 
-// Layers of more edges come first, and layers without a common column follow one
-// another, so that decoders rarely wait.
+// Layers of more edges come first. Layers without a common column follow one another, so
+// that decoders wait less often.
 TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
 {
     struct {
@@ -368,7 +369,7 @@ TEST(ldpc_code, RowsOfBaseMatrix_FollowDegreeAndColumns)
         const auto plan = make_layer_plan(code);
         ASSERT_EQ(plan.layers(), e.layers);
         unsigned waits = 0;
-        std::set<unsigned> used; // columns in use since the last wait
+        std::set<unsigned> used; // columns of the base matrix in use since the last wait
         std::size_t before = plan.edges.size();
         for (unsigned l = 0; l < e.layers; ++l) {
             const auto first = plan.edge_begin[plan.layer_begin[l]];
@@ -412,7 +413,7 @@ TEST(ldpc_code, RandomCode_Encodes)
     std::mt19937 random(3);
     const auto sent = qa::transmit(code, 10, random);
     EXPECT_EQ(reference::violated_checks(code, sent.codeword), 0u);
-    // The layers of this code share no bits.
+    // No layer of this code has a bit twice.
     const auto plan = make_layer_plan(code);
     EXPECT_EQ(std::count(plan.rounds.begin(), plan.rounds.end(), 0), long(plan.layers()));
     EXPECT_EQ(plan.edges.size(), code.edges());

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares each layered CUDA kernel with the CPU, to the last bit. Kernels for DVB-S2
- * codes run on all DVB-S2 codes, the others on samples of their codes. */
+/* Compares the layered CUDA kernels, except the general one of layered.cu, with the CPU
+ * to the last bit. Kernels for DVB-S2 codes run on all DVB-S2 codes, the others on
+ * samples of their codes. At small scale, fewer codes are tested. */
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
@@ -43,7 +44,7 @@ std::vector<qa::decoded> decode(const device::launch_plan& kernel,
     };
     copy(table.get(), places.data(), table.bytes());
     copy(input.get(), values.data(), input.bytes());
-    // Bytes that no kernel writes must differ from the expected ones.
+    // These values make bytes that no kernel writes differ from the expected ones.
     cudaMemsetAsync(output.get(), 0xa5, output.bytes(), stream.get());
     cudaMemsetAsync(status.get(), 0xff, status.bytes(), stream.get());
     cudaMemsetAsync(scratch.get(), 0x7f, scratch.bytes(), stream.get());
@@ -168,14 +169,15 @@ private:
                 qa::transmit(code, limit + 0.4 + 0.4 * i, random).llr, s.rule(code));
             frames.push_back({ 0, i % 2 ? qa::in_halves(values, s.rule(code)) : values });
         }
-        // With early stop, there are more codewords than resident thread blocks.
+        // At full scale and with early stop, there are more codewords than resident
+        // thread blocks.
         const std::size_t many = small_scale() ? 3 : early_stop ? 541 : 1;
         std::vector<qa::frame> all;
         for (std::size_t i = 0; i < many; ++i) {
             all.push_back(frames[i * 3 % frames.size()]);
         }
-        // Frames repeat with a period of 7 and soft factors with a period of 5, so that
-        // both repeat with a period of 35.
+        // At full scale, frames repeat with a period of 7 and soft factors with a period
+        // of 5, so that both repeat with a period of 35.
         std::vector<qa::frame> period;
         for (std::size_t i = 0; i < (soft == ldpc_soft_output::none ? frames.size() : 35);
              ++i) {
@@ -211,8 +213,9 @@ std::vector<kernel_case> dvbs2_cases(maker make)
     std::vector<kernel_case> cases;
     for (const std::string size : { "normal", "short" }) {
         for (const auto& rate : ldpc_code::dvbs2_rates(size)) {
-            // At small scale, these rates have irregular layers, many bits that a layer
-            // has twice, and a group that does not fit in shared memory.
+            // The three rates for small scale include codes with irregular layers, with
+            // many bits that a layer has twice, and with a group that does not fit in
+            // shared memory.
             cases.push_back({ size + ' ' + rate,
                               make,
                               [=] { return ldpc_code::dvbs2(size, rate); },

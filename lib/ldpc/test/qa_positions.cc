@@ -255,7 +255,8 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_TakesListsToo)
     expect_encodes(code.with_message_positions(list));
     EXPECT_EQ(code.with_message_positions("first").message_positions(),
               code.message_positions());
-    list[7] = 16199; // a parity bit of the chain, from which not all others follow
+    list[7] = 16199; // with parity bits of the chain, the list does not determine all
+                     // bits
     list[8] = 16198;
     EXPECT_NE(refusal(code, list).find("message_positions is a list of 3240"),
               std::string::npos)
@@ -265,7 +266,7 @@ TEST(ldpc_positions, MatrixTooLargeToEliminate_TakesListsToo)
 TEST(ldpc_positions, BitsThatAreNotFree_AreRefusedByName)
 {
     const auto code = from_alist(hamming);
-    // Bits 0, 2, 4 and 6 are one check: the last of them follows from the others.
+    // Bits 0, 2, 4 and 6 form a check, so that the last of them follows from the others.
     EXPECT_EQ(
         refusal(code, positions{ 0, 2, 4, 6 }),
         "message_positions is a list of 4: entry 3, position 6, is no message bit of "
@@ -379,7 +380,7 @@ TEST(ldpc_positions, ParityCheckMatrix_IsNeverSuspected)
                 alist_of(with_identity(m, 5 * m, in_front, std::min(0.5, 4.0 / m))));
         }
     }
-    // Repeat-accumulate: a chain, with and without its first column of a single 1.
+    // Repeat-accumulate codes, whose parity bits form a closed or an open chain.
     for (const unsigned m : { 16u, 100u, 400u }) {
         for (const bool closed : { true, false }) {
             auto h = with_identity(m, 2 * m, false, 4.0 / m);

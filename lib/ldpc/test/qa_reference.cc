@@ -46,7 +46,7 @@ unsigned frame_errors(double eb_n0_db, unsigned frames, unsigned seed)
     std::mt19937 random(seed);
     unsigned errors = 0;
     for (unsigned f = 0; f < frames; ++f) {
-        // QPSK carries two such BPSK values per symbol.
+        // A QPSK symbol carries two such BPSK values.
         const double es = eb_n0_db + 10 * std::log10(2.0 * code.k() / code.n());
         const auto t = qa::transmit(code, es, random);
         const std::vector<double> llr(t.llr.begin(), t.llr.end());
@@ -118,9 +118,9 @@ TEST(ldpc_reference, FloatCheck_EqualsHandComputation)
     };
     // In a check of five edges, the offset is 101/128 nat for the edge with the smallest
     // magnitude and 59/128 nat for the others, if the next magnitude is equal. If the
-    // next magnitude is larger, offsets fall: to half at 1 nat, and to 0 at 2 nats. If it
-    // is smaller, they grow. The result has 17 significant bits, and the last one is not
-    // stored.
+    // next magnitude is larger, offsets fall: to half at 1 nat, and to 0 at 2 nats. If
+    // the next magnitude is smaller, offsets grow. The exact result has 17 significant
+    // bits; the last of them is not stored.
     const double first = 59 / 128.0, second = 101 / 128.0;
     const double to_all = 2 - first * (1 - (1 - second / 2) / 2) - 1 / 65536.0;
     expect_near(messages({ 3, -2, 6, 4, 7 }, -1),

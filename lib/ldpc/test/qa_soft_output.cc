@@ -14,7 +14,7 @@ using namespace gr::gpufec::ldpc::qa;
 
 namespace {
 
-// Returns the LLRs that the model gives for the pushed values of frames.
+// Returns the LLRs of the reference decoder for frames in the options' input format.
 std::vector<std::int8_t> llrs_by_model(const ldpc_options& o,
                                        const std::vector<sent_frame>& frames,
                                        bool extrinsic)
@@ -97,7 +97,7 @@ TEST(ldpc_decoder, SoftOutput_EqualsModel)
         { llr_format::float32, ldpc_precision::float32, 4, 0, 0 },
         { llr_format::int8, ldpc_precision::float32, 2, 12.3f, 1 },
     };
-    // Uses CUDA if there is a device.
+    // The automatic backend is CUDA if there is a device.
     const auto decode = [&](backend where, bool packed, unsigned seed) {
         options.where = where;
         return run(options, frames, packed, seed);

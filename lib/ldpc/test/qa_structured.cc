@@ -137,8 +137,8 @@ TEST(ldpc_standards, EveryCode_Encodes)
     }
 }
 
-// Encodes messages that have a single 1. Their parity bits are the first rows of
-// circulants of the generator in CCSDS 131.0-B, whose digits begin with a padding zero.
+// Encodes messages that have a single 1. Their parity bits are rows of the generator
+// matrix in CCSDS 131.0-B, which lists them as hexadecimal digits after one padding bit.
 TEST(ldpc_standards, C2_EncodesByItsGenerator)
 {
     struct {
@@ -359,7 +359,7 @@ TEST(ldpc_positions, PuncturedAndShortenedCode_Encodes)
     }
 }
 
-// Frames have only the sent positions, and are pushed whole or in parts.
+// Frames consist of the sent bits only, and are pushed whole or in parts.
 TEST(ldpc_positions, FramesWithUnsentBits_Decode)
 {
     const ldpc_code codes[] = {

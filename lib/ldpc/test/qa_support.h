@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Helpers of the LDPC tests: random codewords with noise, and batches of them. */
+/* Helpers of the LDPC tests: random codewords with noise, batches of them, and codes from
+ * alist files. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_LDPC_TEST_QA_SUPPORT_H
@@ -29,7 +30,7 @@ struct transmission {
 };
 
 //! Returns a random codeword and the LLRs of its n positions as received over QPSK at an
-//! Es/N0. Punctured positions have an LLR of 0, shortened positions a large LLR.
+//! Es/N0 in dB. Punctured positions have an LLR of 0, shortened positions a large LLR.
 inline transmission transmit(const ldpc_code& code, double es_n0_db, std::mt19937& random)
 {
     transmission t;
@@ -67,7 +68,8 @@ inline std::vector<float> in_quantised(const std::vector<float>& llr,
     return values;
 }
 
-//! Rounds float values to half nats, so that many checks have equal magnitudes.
+//! Rounds the values to half nats if the precision is float, so that many checks have
+//! equal magnitudes. Returns integer values unchanged.
 inline std::vector<float> in_halves(std::vector<float> values, const message_rule& rule)
 {
     if (rule.precision == ldpc_precision::float32) {
@@ -91,7 +93,7 @@ inline float soft_factor_of(std::uint32_t i)
     return factors[i % 5];
 }
 
-//! Returns the LLRs in a codeword's output.
+//! Returns the LLRs in a codeword's output, or none if the setup has no soft output.
 inline std::vector<std::int8_t>
 llrs_at(const std::uint8_t* output, const setup& s, const ldpc_code& code)
 {
@@ -108,7 +110,7 @@ struct frame {
     std::vector<float> values;
 };
 
-//! Writes a frame's values in the format of the setup's decoders.
+//! Writes a frame's values in the setup's precision.
 inline void put_values(const frame& f, const setup& setup, void* to)
 {
     const auto put = [&f, to](auto type) {
@@ -189,9 +191,11 @@ inline std::vector<std::uint8_t> pack(const std::vector<std::uint8_t>& bits,
     return bytes;
 }
 
-/*! \brief Returns a regular code of column weight 3, from a seed, as an alist file.
+/*! \brief Returns a random regular code of column weight 3 as an alist file. \p seed
+ * determines the code.
  *
- * Each bit joins the three checks that have the fewest bits so far, ties at random. */
+ * Each bit joins the three checks that have the fewest bits so far. Ties are broken at
+ * random. */
 inline std::string regular_alist(unsigned n, unsigned m, unsigned seed)
 {
     std::mt19937 random(seed);

@@ -104,8 +104,8 @@ setup setup_of(const std::vector<std::pair<std::string, std::string>>& constella
     return s;
 }
 
-// Compares the quantised LLRs from the device with those of the reference demapper.
-// Frames begin at any whole symbol.
+// Compares the device's output with that of the reference demapper: levels, passes,
+// quantised LLRs, and the memory between the frames, which must not change.
 void compare(const setup& s,
              const std::vector<sent_frame>& frames,
              device::symbol_demapper& demapper)
@@ -275,7 +275,8 @@ TEST(Symbols, ImpairedFrames_EqualReference)
         for (unsigned i = 0; i < s.constellations.size(); ++i) {
             const auto& c = s.constellations[i];
             // The first length is a whole number of vectors, and all its symbols set the
-            // scale. The second length is not, and every second symbol sets the scale.
+            // scale. The second length is no whole number of vectors, and every second
+            // symbol sets the scale.
             for (const unsigned count : { 1600u, 2503u }) {
                 if (count == 2503 && format != symbol_format::float32) {
                     continue; // for integers, only the conversion differs
@@ -331,7 +332,7 @@ TEST(Symbols, EveryPrecision_EqualsReference)
     }
 }
 
-// Each batch has more levels of Es/N0 than the demapper has tables.
+// Each batch needs more tables than the demapper has.
 TEST(Symbols, MoreLevelsThanTables_EqualReference)
 {
     SKIP_WITHOUT_CUDA();

@@ -111,8 +111,8 @@ inline outcome run(const ldpc_options& options,
 }
 
 // Decodes frames from borrowed input, which is overwritten once it is released. Items
-// between frames are skipped, and some frames are broken off. From frame \p until on,
-// input is pushed.
+// between frames are skipped, and some incomplete frames are dropped. Borrowing ends
+// within frame \p until; later input is pushed.
 template <class Item>
 outcome run_borrowing(ldpc_options options,
                       const std::vector<sent_frame>& frames,

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tables of the standards' LDPC codes: addresses of DVB codes, shifts of others. */
+/* Tables of the standards' LDPC codes: addresses for DVB codes, shifts of circulants for
+ * the others. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CODE_TABLES_TABLES_H
 #define INCLUDED_GPUFEC_LDPC_CODE_TABLES_TABLES_H
@@ -45,17 +46,16 @@ struct nr_table {
 };
 nr_table nr_graph(unsigned graph);
 
-//! These functions return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is the
-//! permutation, counted from 0, \p quarter is 0 to 3, \p size is 0 (M = 128) to 6
+//! These two functions return entries of AR4JA's tables (CCSDS 131.0-B, 7.4.2). \p k is
+//! the permutation, counted from 0, \p quarter is 0 to 3, and \p size is 0 (M = 128) to 6
 //! (M = 8192).
 unsigned ar4ja_theta(unsigned k);
 unsigned ar4ja_phi(unsigned quarter, unsigned k, unsigned size);
 
 //! Returns shift i (0 or 1) of a block of the CCSDS C2 code.
 unsigned c2_shift(unsigned row, unsigned column, unsigned i);
-//! Returns whether the generator matrix of C2 adds each message bit of a column block to
-//! an odd
-//! number of parity bits in a parity block.
+//! Returns whether, in C2's generator matrix, each message bit of a block column is added
+//! to an odd number of bits of parity block \p parity.
 bool c2_is_odd(unsigned column, unsigned parity);
 
 } // namespace gr::gpufec::ldpc

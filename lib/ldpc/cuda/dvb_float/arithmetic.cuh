@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arguments of the float and int16 kernels, bits of floats, and minima. */
+/* Arguments of the float and int16 kernels, access to the bits of floats, and minima. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_ARITHMETIC_CUH
@@ -16,19 +16,20 @@ namespace device {
 struct dvb_float_arguments : block_arguments {
     // In float: parameters of message_rule, with the offsets of the code.
     float offset_x2_others, offset_x2_min, decline, normalization;
-    // In int16: a minimum m becomes span · (m · slope + floor, limited to 0 … 1),
-    // rounded.
+    // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
+    // where sat() clamps to 0 … 1.
     float slope, floor, span;
     bool filled; // missing edges of layers lead to an extra group
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
-    const std::uint32_t* entries; // table of edges of a chain_table
+    const std::uint32_t* entries; // result of chain_table::entries()
 };
 
 namespace dvb_float {
 
 constexpr unsigned group = chain_table::group;
-constexpr unsigned warps = group / 32; // whole warps of a chain
+constexpr unsigned warps = group / 32; // number of whole warps among the threads of a
+                                       // chain
 constexpr unsigned flag_words = 4;
 constexpr std::uint32_t sign = 0x80000000u;
 constexpr float missing = 1e38f; // magnitude in place of an edge that a layer lacks
@@ -41,7 +42,7 @@ __device__ inline float signed_by(float x, std::uint32_t by)
     return value_of(bits(x) ^ (by & sign));
 }
 
-// 2^23: added to an integer, it moves the integer into the low bits of the float.
+// The float 2^23. Its sum with a smaller integer has the integer in its low bits.
 constexpr float low_bits = 8388608;
 
 // Returns the int16 magnitude of a message for a minimum, in the low bits of the float.
@@ -85,9 +86,9 @@ struct two_minima {
     }
 };
 
-/* The three smallest magnitudes of several values. They are compared as integers, because
- * one instruction finds the minimum or maximum of three. The middle one of three values
- * is their sum minus the minimum and the maximum. */
+/* The three smallest magnitudes of several values. Magnitudes are compared as integers,
+ * because one instruction finds the minimum or maximum of three. The middle one of three
+ * values is their sum minus the minimum and the maximum. */
 class three_minima
 {
     using magnitude = std::uint32_t;

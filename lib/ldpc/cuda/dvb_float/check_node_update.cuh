@@ -12,7 +12,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_float {
 
-// The update of a check node. message() must be called for all edges, in their order.
+// The update of a check node. message() must be called for all edges in ascending order,
+// because it collects their signs.
 template <unsigned Edges, bool Int16, unsigned Pitch>
 class check_node_update;
 
@@ -35,7 +36,7 @@ public:
     // Returns the new message to edge e, whose variable-to-check message is t.
     __device__ float message(unsigned e, float t)
     {
-        // 1 where |t| is min1, else 0
+        // 1 if |t| is min1, else 0
         const float is_min1 = __saturatef(__fsub_rn(d_above, fabsf(t)));
         d_place = fmaf(is_min1, check_record::place_unit * e, d_place);
         const float r = signed_by(fmaf(is_min1, d_signed_step, d_signed_first), bits(t));

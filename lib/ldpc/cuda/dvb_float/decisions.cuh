@@ -38,7 +38,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::each_sum(
     each_loaded_ahead<check_record, together>(
         first,
         end,
-        [&](unsigned i, check_record& next) { // called past the last layer too
+        [&](unsigned i, check_record& next) { // this is called past the last layer too
             load(min(i + 1, last), next);
         },
         [&](unsigned i, const check_record& next) {

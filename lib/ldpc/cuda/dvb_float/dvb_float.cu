@@ -76,7 +76,7 @@ dvb_float_variant choose(unsigned edges, unsigned chains)
            : edges <= 16 ? variant<16, Int16, 1>()
            : edges <= 20 ? variant<20, Int16, 1>()
            : edges <= 25 ? variant<25, Int16, 1>()
-           // One group of the largest code is external.
+           // One group of the largest code is in device memory.
            : edges <= 28 ? variant<28, Int16, 1, 1>()
                          : dvb_float_variant{};
 #else
@@ -233,7 +233,7 @@ make_dvb_float_plan(const ldpc_code& code, const message_rule& rule, bool, int d
     if (most == 0) {
         return nullptr;
     }
-    // The free part of shared memory takes the records of some layers, because the L2
+    // The free part of shared memory holds the records of some layers, because the L2
     // cache does not hold all records of long codewords.
     unsigned shared_layers = 0;
     while (shared_layers < table->begins[1] && blocks_with(shared_layers + 1) == most) {

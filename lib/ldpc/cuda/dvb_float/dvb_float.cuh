@@ -5,22 +5,25 @@
  * float. A thread block decodes one codeword.
  *
  * Thread j updates check j·q + i in layer i. Shared memory holds the posteriors of the
- * message bits. The parity bits form a chain that a thread follows from layer to layer:
- * after check c the posterior of bit c goes on to the next layer in a register, and after
- * check c + 1 it is stored. From the last layer to the first, the posterior passes to the
- * neighbouring thread. If a code has two chains of layers (chain_order.h), each chain has
- * its own group of threads. The record of a check has its messages in compressed form:
- * two magnitudes, the edge with min1, and the signs. The records of the first layers are
- * in the free part of shared memory, the others in device memory and, as far as possible,
- * in the L2 cache.
+ * message bits. The parity bits form a chain: check c has parity bits c − 1 and c. A
+ * thread follows the chain from layer to layer. After check c, it passes the posterior of
+ * bit c to the next layer in a register, and after check c + 1 it stores the posterior.
+ * From the last layer, the posterior goes to the first layer of the neighbouring thread.
+ * If a code has two chains of layers (chain_order.h), each chain has its own group of
+ * threads. The record of a check has its messages in compressed form: two magnitudes, the
+ * edge with the smallest variable-to-check magnitude (min1), and the signs. The records
+ * of the first layers are in the free part of shared memory, the others in device memory
+ * and, as far as possible, in the L2 cache.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads such a posterior before the preceding
- * layer is written, unless that layer changes it (chain_table.h).
+ * as far as possible (External). If registers suffice, a thread reads such a posterior
+ * before the preceding layer is written, unless the posterior may still change
+ * (early_edges in chain_table.h).
  *
  * An edge that a layer lacks leads to a posterior so large that no message changes it.
- * A barrier stands only before a layer that uses bits of a group in use since the last
- * barrier. If the other chain used these bits, all threads of the block wait. */
+ * Barriers are needed only before a layer that uses a group in use since the last
+ * barrier, within layers that have a bit more than once, and between the phases of two
+ * chains. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_DVB_FLOAT_CUH
@@ -41,8 +44,10 @@ class layered_float_kernel
 {
     using block_threads = chain_threads<Chains>;
     using channel_value = std::conditional_t<Int16, std::int16_t, float>;
-    static constexpr unsigned before = 0;             // edge to the preceding parity bit
-    static constexpr unsigned own = MessageEdges + 1; // edge to the own parity bit
+    static constexpr unsigned before = 0;             // index of the edge to the
+                                                      // preceding parity bit
+    static constexpr unsigned own = MessageEdges + 1; // index of the edge to the check's
+                                                      // own parity bit
     static constexpr unsigned edges = MessageEdges + 2;
     static constexpr unsigned pitch = block_threads::pitch;
     using check_record = record<edges, Int16, pitch>;
@@ -56,13 +61,13 @@ class layered_float_kernel
     // Number of layers by which records are prefetched into the L2 cache, for codes with
     // more records than it holds (docs/decisions/2026-11-24-float-messages.md); 0: never.
     static constexpr unsigned early = Chains == 2 && !Int16 ? 3 : 0;
-    // The places of a layer's posteriors are found during the layer before, if enough
-    // registers are free.
+    // The addresses of a layer's posteriors are computed during the preceding layer if
+    // enough registers are free.
     static constexpr bool ahead =
         MessageEdges <= 5 || (External && MessageEdges <= 9) || MessageEdges == 12;
 
     static constexpr unsigned wrap_words = Chains * pitch + 4;
-    static constexpr unsigned line = 32; // words of a line of the L2 cache
+    static constexpr unsigned line = 32; // words per line of the L2 cache
 
 public:
     static constexpr unsigned max_shared = chain_max_shared(MessageEdges);
@@ -119,11 +124,11 @@ public:
             next += entry::copy_words(q);
             entry::copy(a.entries, q, d_entries, d_threads.number, block_threads::count);
         }
-        // At index j, wrap has the last layer's parity bit of thread j − 1, and middle
-        // the parity bit between the first chain and the second.
+        // At index j, \c wrap has the last layer's parity bit of thread j − 1, and
+        // \c middle has thread j's parity bit between the first chain and the second.
         auto* const wrap = shared_table ? next : outside;
         auto* const middle = wrap + pitch + 4;
-        // A thread without a check uses the word behind the words of its chain.
+        // A thread without a check uses the word after the words of its chain.
         d_before = bit_at((d_first > 0 ? middle : wrap + !d_threads.has_check()) + d_j);
         d_after = bit_at((d_first + d_layers == q ? wrap + 1 : middle) + d_j);
         next += shared_table ? wrap_words : 0;
@@ -139,8 +144,8 @@ public:
         }
     }
 
-    // All control flow depends on parameters and the block's index only. Otherwise the
-    // compiler would guard every barrier and branch, because warps might diverge.
+    // Branches depend only on parameters, the block's index and warp_uniform(). Otherwise
+    // the compiler would guard every barrier and branch, because warps might diverge.
     __device__ void run()
     {
         const frame_place frame = d_args.frames.table[blockIdx.x];
@@ -300,11 +305,11 @@ private:
         }
     }
 
-    // The places of a layer's posteriors.
+    // The addresses of a layer's posteriors, and what is read ahead with them.
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // both members are set only if External
+        edge_places edges_at;              // set only if External, as is \c early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
@@ -360,7 +365,7 @@ private:
     __device__ void iterate();
 
     // Processes layer i, whose record is \p fetched. Once its messages are used, the
-    // record of a later layer is fetched in its place.
+    // record of a later layer is fetched into \p fetched.
     template <bool First>
     __device__ void do_layer(unsigned i,
                              std::uint32_t* outside,
@@ -414,11 +419,12 @@ private:
         return next.posterior_before();
     }
 
-    // Returns the exclusive or of the signs of a check's message bits in layer i.
+    // Returns the parity of the message bits of the thread's check in layer i, in the
+    // sign bit.
     __device__ std::uint32_t message_sum(unsigned i) const;
 
     // Calls use() with the parity of the thread's check, in the sign bit, in each layer
-    // from \p first to \p end.
+    // from \p first to before \p end.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const;
@@ -438,13 +444,16 @@ private:
     const unsigned d_j;
     const chain_thread<(block_threads::spare_words > 0)> d_thread;
     const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
-    std::uint32_t* d_flags;           // the block's slot; the count of violated checks
-    bit_place d_before, d_after;      // the bit before the chain, the chain's last bit
+    std::uint32_t* d_flags;           // words for the block's slot and the count of
+                                      // violated checks
+    bit_place d_before, d_after;      // places of the bit before the chain and of the
+                                      // chain's last bit
     std::uint32_t* d_state;
     // The thread's records, beginning with the chain's first layer: in d_state, and in
     // shared memory.
     std::uint32_t *d_own_state, *d_own_shared;
-    std::uint32_t d_prefetched_layers; // layers in device memory, or 0
+    std::uint32_t d_prefetched_layers; // number of the chain's layers in device memory,
+                                       // or 0
     float* d_external;
     std::uint32_t* d_entries; // the table of edges in shared memory
 };

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An iteration of layered_float_kernel, layer after layer. */
+/* One iteration of layered_float_kernel, layer after layer. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_LAYER_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_LAYER_CUH
@@ -73,7 +73,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
         t[e + 1] = get_posterior(now.at[e], e, now.edges_at, now.early[e]);
     }
     if constexpr (ahead) {
-        static_assert(shared_table); // has an entry past the last layer
+        static_assert(shared_table); // the table in shared memory has an entry past the
+                                     // last layer
         find(i + 1, next);
     }
     float deferred[max_deferred]; // old messages of deferred edges
@@ -85,8 +86,9 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::do_layer(
             deferred[e - 1] = r;
         }
     }
-    // The own parity bit of the last layer precedes the first layer of a chain, which has
-    // stored it already.
+    // The parity bit of a chain's last layer has been updated by the layer that follows
+    // it, which is the first layer of this chain or, if there are two, of the other. That
+    // layer has stored the bit.
     const float own_posterior =
         i + 1 == d_layers ? get_bit(d_after) : fetched_next.posterior_before();
     t[own] = __fsub_rn(own_posterior, old.message(own));
@@ -136,7 +138,7 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::write_shared_bits(
 #pragma unroll
     for (unsigned e = 0; e < MessageEdges; ++e) {
         const float r = updated.message(e + 1, t[e + 1]);
-        if (e < max_deferred && e < deferred) { // the change by this edge
+        if (e < max_deferred && e < deferred) { // t becomes the change by this edge
             t[e + 1] = __fsub_rn(r, old[e]);
         } else {
             set_posterior(now.at[e], e, now.edges_at, __fadd_rn(t[e + 1], r));

@@ -36,8 +36,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::load_parity(
 {
     const auto q = d_table.q;
     auto* const own = reinterpret_cast<const float*>(shared_words()) + d_first;
-    // Number of threads whose parity bits fit in shared memory. It is a multiple of
-    // eight, so that the bits are whole vectors.
+    // Number of threads whose parity bits fit in shared memory at a time. The number is a
+    // multiple of eight, so that the bits are whole vectors.
     const auto rows = min(group, d_table.shared_groups * group / q / 8 * 8);
     for (unsigned first = 0; first < group; first += rows) {
         const auto count = min(rows, group - first);

@@ -24,17 +24,18 @@ __device__ void store_vector(T* to, T x, bool shared)
 }
 
 /* The record of a check: its messages, and the posterior of the preceding parity bit. The
- * message of edge e has the second magnitude if e has min1, else the first; its sign is
- * bit Edges − 1 − e of the signs. */
+ * message of the edge with min1 (the smallest variable-to-check magnitude) has the second
+ * magnitude, and all other messages have the first. The sign of edge e is bit Edges − 1 −
+ * e of the signs. */
 template <unsigned Edges, bool Int16, unsigned Pitch>
 struct record;
 
 template <unsigned Edges, unsigned Pitch>
 struct record<Edges, true, Pitch> {
-    // A word has the first magnitude in its lower half and the second in the upper one;
-    // they are at most 511. The lower half also has the edge with min1, in units of
-    // place_unit. Signs and posterior follow, in the halves of a word if they fit, else
-    // in words.
+    // The first word has the first magnitude in its lower half and the second in its
+    // upper half. Magnitudes are at most 511. The lower half also has the index of the
+    // edge with min1, in units of place_unit. Signs and posterior follow, in the halves
+    // of one word if they fit, else in a word each.
     static constexpr bool narrow = Edges <= 16;
     using vector = std::conditional_t<narrow, uint2, uint4>;
     // Distance in words between the records of adjacent threads.
@@ -42,8 +43,9 @@ struct record<Edges, true, Pitch> {
     static constexpr unsigned layer_words = own_words * Pitch;
     static constexpr unsigned place_unit = 512;
     static constexpr std::uint32_t magnitude = place_unit - 1, places = 31 * place_unit;
-    static constexpr std::uint32_t halves = 0x4b000000u; // the bits of low_bits
-    static constexpr float middle = low_bits + 32768; // stands for 0 in a half of a word
+    static constexpr std::uint32_t halves = 0x4b000000u; // low_bits as an integer
+    static constexpr float middle = low_bits + 32768; // represents 0 in a 16-bit half of
+                                                      // a word
 
     struct unpacked {
         // place: place_unit times the edge with min1, in low bits
@@ -125,11 +127,13 @@ template <unsigned Edges, unsigned Pitch>
 struct record<Edges, false, Pitch> {
     // A layer has one row per word of the record: both magnitudes, the posterior, and the
     // signs if there are many edges. The low bits and the sign bit of a magnitude are
-    // free. They hold the signs of few edges: the first magnitude has eight signs in its
-    // low bits, the second has four above the place of min1, and each sign bit has one.
+    // free. These bits hold the signs of up to 14 edges: up to eight in the low bits of
+    // the first magnitude, up to four in those of the second, above the index of the edge
+    // with min1, and one in each sign bit.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
-    static constexpr unsigned own_words = 1; // words between adjacent threads
+    static constexpr unsigned own_words = 1; // distance in words between the records of
+                                             // adjacent threads
     static constexpr unsigned layer_words = rows * Pitch;
     static constexpr unsigned place_bits = narrow ? 4 : 5;
     static constexpr unsigned below_first = !narrow ? 0 : Edges < 8 ? Edges : 8;
@@ -156,7 +160,7 @@ struct record<Edges, false, Pitch> {
             if constexpr (!narrow) {
                 return signed_by(value_of(magnitude), signs << (32 - Edges + e));
             }
-            // The low bits of s are 0, because they become those of the message.
+            // The low bits of s must be 0, because they become those of the message.
             const auto s =
                 e < below_first ? first << (32 - below_first + e)
                 : e < below_first + below_second
@@ -225,7 +229,8 @@ struct record<Edges, false, Pitch> {
     }
     // Makes this a record without messages.
     __device__ void begin(float posterior_before) { set(0, 0, 0, 0, posterior_before); }
-    // Stores and loads a record without messages: only its posterior.
+    // store_first() and load_first() handle a record without messages, which has only a
+    // posterior.
     __device__ void store_first(std::uint32_t* own, bool shared) const
     {
         store_vector(own + 2 * Pitch, posterior, shared);

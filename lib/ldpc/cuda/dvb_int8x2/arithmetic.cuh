@@ -25,10 +25,10 @@ constexpr unsigned bytes = chain_table::bytes;
 constexpr std::uint32_t signs = 0x80008000u;
 constexpr float unit = 1 / 2048.0f;
 constexpr float missing = 1500 * unit; // magnitude in place of an edge that a check lacks
-// Posterior for an edge that a layer lacks. It is so large that adding a message does not
+// Posterior for an edge that a layer lacks, so large that adding a message does not
 // change it.
 constexpr float unchanged = 32768;
-constexpr float bias = 0.5f + 128 * unit; // the half 0x3800 | b is 0.5 + b units
+constexpr float bias = 0.5f + 128 * unit; // the 16-bit float 0x3800 | b is 0.5 + b units
 constexpr unsigned flag_words = 4;
 
 __device__ inline std::uint32_t bits(half2 x)

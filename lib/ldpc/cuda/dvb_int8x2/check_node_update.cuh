@@ -1,7 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The check node update: from the two minima of a check to its new messages. */
+/* The check node update: from the two minima of a check to its new messages. min1 is the
+ * smallest variable-to-check magnitude, and the is_min1 bit of an edge tells whether the
+ * edge has it. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH
@@ -16,8 +18,8 @@ namespace dvb_int8x2 {
 template <unsigned Edges, class Messages = messages<Edges>>
 class check_node_update
 {
-    // Number of bytes in each half that hold the sign and is_min1 bits of four edges
-    // each.
+    // Number of bytes per half of a word for the sign and is_min1 bits of all edges; a
+    // byte has those of four edges.
     static constexpr unsigned octets = (Edges + 3) / 4;
 
 public:
@@ -42,7 +44,7 @@ public:
 #pragma unroll
         for (unsigned o = 0; o < octets; ++o) {
             // A byte is built as a sum that starts in the middle of its range: a positive
-            // sign subtracts the weight of its bit, and a negative one adds it.
+            // sign subtracts half the weight of its bit, and a negative sign adds it.
             const unsigned edges = Edges - 4 * o;
             d_octet[o] = all(1024 + (edges == 1   ? 64
                                      : edges == 2 ? 80
@@ -68,7 +70,8 @@ public:
         const half2 is_min1 = __hfma2_sat(__habs2(t), all(-1 / unit), d_above);
         const half2 sign = value_of((bits(t) & signs) ^ d_product);
         const half2 magnitude = __hfma2(is_min1, d_step, d_first);
-        const unsigned at = 6 - 2 * (e % 4); // the is_min1 bit, below the sign
+        const unsigned at = 6 - 2 * (e % 4); // index of the is_min1 bit; the sign is one
+                                             // bit above
         auto& octet = d_octet[e / 4];
         octet =
             __hfma2(sign, e % 4 ? all(-float(1 << at)) : d_constants.four_edges, octet);

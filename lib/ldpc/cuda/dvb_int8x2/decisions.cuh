@@ -43,7 +43,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::each_sum(unsigned first,
     each_loaded_ahead<std::uint32_t, together>(
         d_first + first,
         d_first + end,
-        [&](unsigned i, std::uint32_t& word) { // called past the last layer too
+        [&](unsigned i, std::uint32_t& word) { // this is called past the last layer too
             word = check_messages::load_decision(layer_state(min(i + 1, last)), d_j);
         },
         [&](unsigned i, std::uint32_t word) {

@@ -72,13 +72,14 @@ private:
     const bool d_wrap_shared;
 };
 
-// Makes a plan with the kernel that choose() returns for the layers of the code.
+// Makes a plan with the kernel that choose() returns for the layers of the code, or
+// returns null.
 template <class Choose>
 std::unique_ptr<launch_plan>
 make_plan(const ldpc_code& code, const message_rule& rule, int device, Choose&& choose)
 {
-    // Posteriors must stay below \c missing, and a 16-bit float holds integers exactly up
-    // to 2048.
+    // Variable-to-check magnitudes must stay below \c missing, and a 16-bit float holds
+    // integers exactly only up to 2048.
     if (code.addresses().empty() || !code.shortened().empty() ||
         rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400) {

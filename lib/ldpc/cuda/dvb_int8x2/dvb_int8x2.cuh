@@ -6,23 +6,25 @@
  * two checks per word it decodes one codeword, and the halves belong to two of its
  * checks.
  *
- * In layer i, thread j updates check j·q + i, and with two checks per word also check
- * (j + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity
- * bits form a chain that a thread follows from layer to layer: after check c the
- * posterior of bit c goes on to the next layer in a register, and after check c + 1 it is
- * stored. From the last layer to the first, the posterior passes to the neighbouring
- * thread. If a code has two chains of layers (chain_order.h), each chain has its own
- * group of threads. Messages are kept compressed, in memory that fits in the L2 cache:
- * two magnitudes of each check, for the edge with min1 and for all others, and for each
- * edge its sign and a bit that says whether it has min1.
+ * In layer i, thread j updates check j·q + i, and with two checks per word also check (j
+ * + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity bits
+ * form a chain: check c has parity bits c − 1 and c. A thread follows the chain from
+ * layer to layer. After check c, it passes the posterior of bit c to the next layer in a
+ * register, and after check c + 1 it stores the parity bit. From the last layer, the
+ * posterior goes to the first layer of the neighbouring thread. If a code has two chains
+ * of layers (chain_order.h), each chain has its own group of threads. Messages are
+ * compressed, so that the L2 cache can hold them: two magnitudes per check, one for the
+ * edge with the smallest variable-to-check magnitude (min1) and one for all others, and
+ * per edge its sign and a bit that tells whether it has min1.
  *
  * Posteriors that do not fit in shared memory are in device memory, and in the L2 cache
- * as far as possible (External). A thread reads such a posterior before the preceding
- * layer is written, unless that layer changes it (chain_table.h).
+ * as far as possible (External). If registers suffice, a thread reads such a posterior
+ * before the preceding layer is written, unless the posterior may still change
+ * (early_edges in chain_table.h).
  *
- * A barrier stands only before a layer that uses bits of a group in use since the last
- * barrier, so that warps can drift apart. If the other chain used these bits, all
- * threads of the block wait. */
+ * Barriers are needed only before a layer that uses a group in use since the last
+ * barrier, within layers that have a bit more than once, and between the phases of two
+ * chains. Otherwise warps can drift apart. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_CUH
@@ -36,15 +38,15 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// Parameters of a kernel.
+// The parameters of a kernel as one type.
 template <unsigned MessageEdges, // edges of a check to message bits
           bool SharedParity,     // parity bits are in shared memory
           bool SharedTable,      // the table of edges is in shared memory
           bool Irregular,        // checks of some layers have fewer edges
           unsigned External,     // number of last edges that may lead to device memory
           bool Soft,       // LLRs are written; messages to own parity bits are stored
-          unsigned Blocks, // per multiprocessor
-          unsigned Chains, // chains of layers
+          unsigned Blocks, // resident thread blocks per multiprocessor
+          unsigned Chains, // number of chains of layers
           bool TwoChecksPerWord = false> // a word has two checks of one codeword
 struct kernel_shape {
     static constexpr unsigned message_edges = MessageEdges;
@@ -73,12 +75,12 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
-    // Edges that a layer lacks lead to an extra group.
+    // Missing edges of a layer lead to an extra group, after the groups in shared memory.
     static constexpr bool Filled = External > 1;
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
     using block_threads = chain_threads<Chains, group_words>;
-    using parity = std::uint16_t; // two bytes, each with 128 added
+    using parity = std::uint16_t; // the values of two halves, a byte each, with 128 added
     // Edge 0 leads to the preceding parity bit. With Soft, the last edge leads to the
     // check's own parity bit.
     static constexpr unsigned edges = MessageEdges + 1 + Soft;
@@ -88,12 +90,13 @@ class layered_int8x2_kernel
     static constexpr unsigned layer_words = check_messages::layer_words;
     using entry = chain_entry<MessageEdges, TwoChecksPerWord>;
 
-    // Layers of few edges are prepared during the layer before, as far as registers
-    // suffice.
+    // Layers of few edges are prepared (struct prepared) during the preceding layer if
+    // enough registers are free.
     static constexpr bool Ahead =
         MessageEdges <= 5 || (Blocks == 1 && MessageEdges <= (External ? 12 : 16));
-    // The number of layers that are fetched before they are prepared. The loop is
-    // unrolled by this number, which would be too much code for layers of many edges.
+    // The number of layers that are fetched before they are prepared. The loop over
+    // layers is unrolled by this number, which is small for layers of many edges to limit
+    // the size of the code.
     static constexpr unsigned depth = MessageEdges <= 5 && !External ? 4
                                       : MessageEdges <= 16           ? 2
                                                                      : 1;
@@ -145,8 +148,8 @@ public:
     {
     }
 
-    // All control flow depends on parameters and the block's index only. Otherwise the
-    // compiler would guard every barrier and branch, because warps might diverge.
+    // Branches depend only on parameters, the block's index and warp_uniform(). Otherwise
+    // the compiler would guard every barrier and branch, because warps might diverge.
     __device__ void run()
     {
         const auto first = d_args.codewords_per_word * blockIdx.x;
@@ -193,7 +196,7 @@ private:
         }
         d_wrap = d_args.wrap_shared ? next : outside;
         auto* const middle = d_wrap + pitch + 4;
-        // A thread without a check uses the word behind the words of its chain.
+        // A thread without a check uses the word after the words of its chain.
         d_before = (d_first > 0 ? middle : d_wrap + !d_threads.has_check()) + d_j;
         if (follows_last()) {
             d_before = d_wrap + group_words;
@@ -261,8 +264,8 @@ private:
                 write_llrs(w, soft_writer(d_args.frames, frame, d_args.stop, unit));
             }
         }
-        // Waits until all threads have read the posteriors of this codeword. They change
-        // again if the other codeword is not finished.
+        // Waits until all threads have read the posteriors of this codeword. These
+        // posteriors change again if the other codeword is not finished.
         __syncthreads();
     }
 
@@ -283,8 +286,8 @@ private:
         }
     }
 
-    // Returns the place of the i-th four message bits, counted in fours. Places behind
-    // those in shared memory are in device memory.
+    // Returns the index of the posteriors of message bits 4·i to 4·i + 3 in memory, in
+    // vectors of four. Indices past shared memory stand for device memory.
     __device__ unsigned place_of_four(unsigned i) const
     {
         constexpr unsigned fours = group / 4;
@@ -295,9 +298,11 @@ private:
         return reinterpret_cast<uint4*>(d_external) - d_table.shared_groups * (group / 4);
     }
 
-    // Loads the thread's parity bits, which are contiguous, from whole vectors.
+    // Loads the channel values of the thread's parity bits, which are contiguous, in
+    // whole vectors.
     __device__ void load_parity(const std::uint8_t* a, const std::uint8_t* b);
-    // Loads the parity bits of both checks; they begin at \p byte of the first word.
+    // Loads the channel values of the parity bits of both of a thread's checks. The
+    // values begin at byte \p byte of the first word.
     __device__ void load_parity_halves(const std::uint32_t* from, unsigned byte);
     __device__ void
     load_parities(int i, std::uint32_t x, std::uint32_t y, std::uint32_t& last);
@@ -322,7 +327,7 @@ private:
             __stcg(at, x);
         }
     }
-    // Returns the value of two stored bytes, with the bias.
+    // Returns the values of two stored bytes plus the bias.
     __device__ half2 biased_parity(std::uint32_t x) const
     {
         return value_of(__byte_perm(x, d_constants.halves, 0x4140));
@@ -343,14 +348,14 @@ private:
         parity own;
     };
 
-    // State that a thread carries from layer to layer; "before" is the preceding parity
-    // bit.
+    // State that a thread carries from layer to layer. "The bit before" is the preceding
+    // parity bit.
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message from its own check to this bit, less the bias
-        parity* at;    // place of the bit before
-        parity* own;   // place of this layer's parity bit
+        half2 message; // message to the bit before from its own check, minus the bias
+        parity* at;    // where the bit before is stored
+        parity* own;   // where this layer's parity bit is stored
         unsigned layer;
     };
 
@@ -363,8 +368,9 @@ private:
         }
     }
 
-    // Fetches the stored messages and parity bit of a layer. Past the last layer it reads
-    // meaningless memory, and in the first iteration there are no messages yet.
+    // Fetches the stored messages and parity bit of the layer \p layers ahead. Past the
+    // last layer, the fetched data are meaningless and unused. In the first iteration,
+    // messages are 0.
     template <bool First>
     __device__ static void fetch(const chain& c, unsigned layers, fetched& f)
     {
@@ -432,14 +438,14 @@ private:
         set_posterior(p, x);
     }
 
-    // Data of a layer that are available before the previous layer is done.
+    // Data of a layer that are available before the preceding layer is done.
     struct prepared {
         place at[MessageEdges];
         check_messages m;
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // both members are set only if External
+        edge_places edges_at;              // set only if External, as is \c early
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
@@ -471,9 +477,9 @@ private:
     template <bool First>
     __device__ void iterate();
 
-    // Processes the layer \p now. With Ahead, \p f has the layer \p next, which is
-    // prepared here; without it, \p f has this layer. A later layer is then fetched into
-    // \p f.
+    // Processes the layer \p now. With Ahead, \p f has the data of the next layer, which
+    // is prepared here as \p next. Without Ahead, \p f has the data of this layer. In
+    // both cases a later layer is then fetched into \p f.
     template <bool First>
     __device__ void do_layer(prepared& now, prepared& next, fetched& f, chain& c);
 
@@ -484,7 +490,8 @@ private:
                                       const place (&at)[MessageEdges],
                                       half2 (&t)[MessageEdges]);
 
-    // Returns the exclusive or of the signs of a check's message bits in layer i.
+    // Returns the parity of the message bits of the thread's check in layer i, in the
+    // sign bits.
     __device__ std::uint32_t message_sum(unsigned i) const;
 
     // Returns the hard decision on the parity bit of layer i, in the sign bits.
@@ -497,19 +504,21 @@ private:
     }
 
     // Calls use() with the parity of the thread's check, in the sign bits, in each of the
-    // chain's layers from \p first to \p end.
+    // chain's layers from \p first to before \p end.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const;
 
-    // Returns the decision on the bit before the chain.
+    // Returns the decision on the parity bit before the thread's first check of the
+    // chain, in the sign bits. No bit precedes check 0.
     __device__ std::uint32_t decision_before() const
     {
         return !TwoChecksPerWord && d_first + d_j == 0 ? 0 : posterior_before();
     }
 
-    // With two checks per word, no bit precedes the lower check of thread 0 in the first
-    // chain; the last bit of thread 179 precedes the upper one.
+    // Returns whether no bit precedes the lower check of the thread's first layer. This
+    // holds with two checks per word for thread 0 of the first chain. The last bit of
+    // thread 179 precedes its upper check.
     __device__ bool follows_last() const
     {
         return TwoChecksPerWord && d_first + d_j == 0;
@@ -524,7 +533,7 @@ private:
         return follows_last() ? __byte_perm(x, bits(all(missing)), 0x1054) : x;
     }
 
-    // Returns the codewords in \p candidates that satisfy every check.
+    // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const;
 
     // Returns the number of violated checks, for two codewords in the halves of the word.
@@ -556,7 +565,8 @@ private:
     {
         const auto* const shared = reinterpret_cast<const uint4*>(shared_words());
         if constexpr (TwoChecksPerWord) {
-            const unsigned halves = i / (group_words / 4); // half groups before this one
+            const unsigned halves = i / (group_words / 4); // number of half groups before
+                                                           // this one
             return { shared[i - (halves + 1) / 2 * (group_words / 4)], halves % 2 };
         }
         const auto at = place_of_four(i);
@@ -580,10 +590,10 @@ private:
     const unsigned d_first, d_layers; // the chain's first layer, and its number of layers
     const constants d_constants;
     const std::conditional_t<TwoChecksPerWord, kept_rule, const int8x2_arguments&> d_rule;
-    std::uint32_t* d_flags; // the block's slot; the count of violated checks
+    std::uint32_t* d_flags; // words for the block's slot and the count of violated checks
     parity* d_parity;
     // Posteriors of the last layer's parity bits: index j has the bit of thread j − 1.
-    // Behind them are the posteriors of the bits between the first chain and the second.
+    // The posteriors of the bits between the first chain and the second follow.
     std::uint32_t* d_wrap;
     // The places in d_wrap of the bit before the chain and of the chain's last bit.
     std::uint32_t *d_before, *d_after;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Arguments of the kernels that decode two codewords in the halves of words. */
+/* Arguments of the kernels that decode two codewords, or two checks of one codeword, in
+ * the halves of words. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_DVB_INT8X2_H
@@ -13,12 +14,12 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 struct int8x2_arguments : block_arguments {
-    // The message rule, in both halves: a minimum m becomes span · (m · slope + floor,
-    // limited to 0 … 1), rounded to a unit.
+    // The message rule, in both halves: the magnitude for a minimum m is span · sat(m ·
+    // slope + floor), rounded to a unit, where sat() clamps to 0 … 1.
     std::uint32_t slope, floor, span;
     std::uint32_t codewords_per_word; // one or two
     bool wrap_shared;             // bits that pass between threads are in shared memory
-    const std::uint32_t* entries; // table of edges of a chain_table
+    const std::uint32_t* entries; // result of chain_table::entries()
     // Constants that the compiler must not know, so that they stay in registers.
     // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The
     // others have a 16-bit float in both halves: 1, 2048 and −64.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* An iteration of layered_int8x2_kernel, layer after layer. */
+/* One iteration of layered_int8x2_kernel, layer after layer. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_LAYER_CUH
@@ -17,8 +17,9 @@ template <bool First>
 __device__ inline void layered_int8x2_kernel<Shape>::iterate()
 {
     const auto q = d_layers;
-    // The bit before the first layer is the neighbouring thread's bit of the last layer.
-    // No thread uses the values that are stored for the bit before check 0 and for
+    // The bit before the first chain is the neighbouring thread's bit of the last layer;
+    // the bit before the second chain is the thread's own bit of the first chain's last
+    // layer. No thread uses the values that are stored for the bit before check 0 and for
     // threads without a check.
     auto* const at = d_first > 0 ? parity_at(d_first - 1, d_j)
                      : d_j == 0 || !d_threads.has_check()
@@ -88,7 +89,7 @@ __device__ inline void layered_int8x2_kernel<Shape>::do_layer(prepared& now,
     for (unsigned e = 0; e < MessageEdges; ++e) {
         t[e] = all(missing);
         if (!Irregular || e < degree) {
-            if constexpr (External > 0) { // a function would take more registers
+            if constexpr (External > 0) { // get_posterior() would take more registers
                 t[e] =
                     value_of(e + External >= MessageEdges
                                  ? placed().get(at[e].address, e, edges_at, now.early[e])
@@ -166,7 +167,7 @@ layered_int8x2_kernel<Shape>::write_shared_bits(std::uint32_t head,
         max_deferred == 1 ? 1 : head >> chain_table::deferred_at & 0xfu;
 #pragma unroll
     for (unsigned e = 0; e < max_deferred; ++e) {
-        if (e < deferred) { // the change by this edge
+        if (e < deferred) { // t becomes the change by this edge
             t[e] = __hsub2(t[e], value_of(get_posterior(at[e])));
         }
     }

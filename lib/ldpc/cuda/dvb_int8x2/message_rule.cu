@@ -26,7 +26,7 @@ int8x2_message_rule::int8x2_message_rule(const message_rule& rule)
 {
     const double limit = rule.message_limit;
     slope = half_of(1 / (limit * dvb_int8x2::unit));
-    // All values are raised by 1/32, so that halves are rounded up as in message_rule.h.
+    // Minima are raised by 1/32 step, so that halves are rounded up as in message_rule.h.
     floor = half_of((1 / 32.0 - rule.offset) / limit);
     span = half_of(limit * rule.sixteenths / 16 * dvb_int8x2::unit);
 }

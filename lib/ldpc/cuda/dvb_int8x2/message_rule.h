@@ -12,7 +12,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! Returns a number in both halves of a word.
+//! Returns a word with the 16-bit float \p x in both halves.
 std::uint32_t in_both_halves(double x);
 
 //! The magnitude of a check-to-variable message as a function of a minimum.
@@ -21,7 +21,8 @@ struct int8x2_message_rule {
     explicit int8x2_message_rule(const message_rule& rule);
     //! Returns the magnitude for a minimum of m steps.
     double of(int m) const;
-    //! Returns whether this rule gives the same magnitudes as \p rule.
+    //! Returns whether this rule has the same magnitudes as \p rule for minima of 0 to
+    //! 2047 steps.
     bool follows(const message_rule& rule) const;
 };
 

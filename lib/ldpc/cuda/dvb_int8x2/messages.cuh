@@ -12,19 +12,20 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// The messages of a thread's check in both codewords. Each half of a word has a sign and
-// an is_min1 bit for eight edges, from the top down; the lowest bit of the last such word
-// is the decision on the preceding parity bit.
+// The messages of a thread's check in both codewords. Each half of a word has, from the
+// highest bit down, a sign and an is_min1 bit (see check_node_update.cuh) for each of
+// eight edges. The lowest bit of the last such word is the decision on the preceding
+// parity bit.
 template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
     static constexpr unsigned words = parts + 1;
-    // The last word has the first magnitudes of both halves, then the second magnitudes,
-    // a byte each.
+    // The last word has, from the lowest byte up, the first magnitudes of both halves and
+    // then their second magnitudes; see first() and second().
     std::uint32_t word[words];
 
     // The bits of up to four edges fit in a byte per codeword. The decisions are then in
-    // the word of the magnitudes, because a magnitude needs only six bits.
+    // the highest bits of the magnitudes' bytes, because a magnitude needs only six bits.
     static constexpr bool few = Edges <= 4;
     // 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
@@ -34,11 +35,12 @@ struct messages {
                                       : words % 2 == 0 ? 2
                                       : words > 4      ? 4
                                                        : 2;
-    static constexpr unsigned rest = words % width; // one word or none
+    static constexpr unsigned rest = words % width; // remaining words per check, one or
+                                                    // none
     static_assert(rest < 2, "words that fit in no vector");
 
-    // A thread's place among the vectors, among the last words, and, with few edges,
-    // among the bytes of both codewords.
+    // A thread's pointers to its first vector, to its last word and, with few edges, to
+    // the bytes of both codewords.
     struct place {
         std::uint32_t *vectors, *word;
         std::uint16_t* two_bytes;

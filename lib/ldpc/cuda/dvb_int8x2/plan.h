@@ -12,7 +12,6 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! A launch plan whose kernels compute in both halves of a word, and its message rule.
 class int8x2_plan : public persistent_grid
 {
 protected:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The kernels that decode one codeword per block, two of its checks in the halves of
- * words. */
+/* The kernels that decode one codeword per block, with two of its checks in the halves of
+ * a word. */
 
 #include "variants.cuh"
 

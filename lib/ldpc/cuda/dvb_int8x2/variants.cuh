@@ -21,8 +21,8 @@ struct dvb_int8x2_variant {
     unsigned threads = 0;
 };
 
-//! Returns the variant for a code's layers. \p small is set for short frames. The kernel
-//! is null if no variant supports the layers.
+//! Returns the variant for a code's layers. \p small is set for frames of up to 16,200
+//! bits. The kernel is null if no variant supports the layers.
 dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with LLR output; see choose_dvb_int8x2().
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
@@ -87,8 +87,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool)
 }
 #else
 
-// Returns a variant for layers of up to \p edges edges. It is also used for regular
-// layers for which there is no special variant.
+// Returns a variant for layers of up to \p edges edges. The variant is also used for
+// regular layers that have no special variant.
 template <bool Soft>
 dvb_int8x2_variant choose_irregular(unsigned edges)
 {
@@ -129,7 +129,8 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // The posteriors of such a code leave no shared memory for parity bits and the table.
+    // Beside the posteriors of such a code, shared memory has no space for parity bits
+    // and the table.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {
         // Two blocks of short frames fit on a multiprocessor.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Quantisation of borrowed input on the device, by the rule of stream/input_format.h. */
+/* Quantisation of channel values in the caller's format on the device, by the rule of
+ * stream/input_format.h. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/cuda/steps.cuh"
@@ -50,7 +51,8 @@ __global__ void quantise(const caller_frame* frames,
                                : To(0);
             }
         }
-        // Codewords begin at multiples of a vector, so there is memory for four values.
+        // Quantised codewords begin at multiples of 16 bytes, so there is memory for four
+        // values.
         *reinterpret_cast<four_to*>(to + i) = out;
     }
 }

@@ -1,10 +1,12 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demapping of frames on the device. One kernel samples each frame to find its scale, and
- * another sums its moments. Then each pass chooses levels, makes tables and demaps
- * frames; constellations with rings take several passes. The file is compiled without
- * fused multiply-adds, so that doubles are the same as on the CPU. */
+/* Demapping of frames on the device. A level is a quantised Es/N0. A table has the LLRs
+ * of all cells of the I/Q plane for one constellation and level (demap/rule.h). One
+ * kernel samples each frame to find its scale, and another sums its moments. Then each
+ * pass chooses levels, makes tables and demaps frames. Constellations with rings take
+ * several passes. The file is compiled without fused multiply-adds, so that doubles are
+ * the same as on the CPU. */
 
 #include "ldpc/cuda/steps.cuh"
 #include "symbols.h"
@@ -22,7 +24,7 @@ constexpr unsigned max_tables = 64;
 struct frame_state {
     demap::integer_rule integers;
     std::uint32_t done;
-    std::int32_t table; // index in the store; −1: none
+    std::int32_t table; // index of the frame's table in the store, or −1
     demap::frame_moments sums;
     double fading;
     demap::cell_rule rule[demap::frame_parts];
@@ -33,12 +35,12 @@ struct frame_state {
 // The store of tables. A key identifies a constellation and a level.
 struct table_store {
     std::uint32_t tables, keys;
-    std::uint32_t round; // number of assignments of tables to keys
+    std::uint32_t round; // number of times that tables were assigned to keys
     std::uint32_t missing, made;
-    std::uint32_t next; // candidate for the next key
+    std::uint32_t next; // table that is considered next for a new key
     std::int32_t key[max_tables];
     std::uint32_t needed[max_tables]; // last round in which frames needed the table
-    std::int32_t wanted[max_tables];  // keys without a table
+    std::int32_t wanted[max_tables];  // keys that need a table
     std::int32_t to_make[max_tables];
 };
 
@@ -68,13 +70,13 @@ struct symbol_arguments {
     const model* models;
     frame_state* states;
     table_store* store;
-    std::int32_t* table_of_key; // −1: none
+    std::int32_t* table_of_key; // index of the table of each key, or −1
     std::uint32_t* round_of_key;
     // LLRs of the cells of each table, a byte per bit. For constellations on a line, a
     // table has the cells of one axis.
     std::uint64_t* llr;
     std::uint16_t* errors;
-    std::uint32_t words; // per table
+    std::uint32_t words; // words of LLRs per table
     demap::method how;
     const caller_frame* frames;
     std::uint32_t count;
@@ -124,7 +126,7 @@ __global__ void find_scale(symbol_arguments a)
     for (unsigned k = 0; k < per_thread; ++k) {
         own += classes[first + k];
     }
-    unsigned before = own; // includes `own` until it is subtracted below
+    unsigned before = own; // the sum includes `own` until it is subtracted below
     for (unsigned distance = 1; distance < 32; distance *= 2) {
         const unsigned lower = __shfl_up_sync(~0u, before, distance);
         before += lane >= distance ? lower : 0;
@@ -313,7 +315,7 @@ __global__ void make_tables(symbol_arguments a)
     }
 }
 
-// Demaps a frame, four symbols per thread.
+// Demaps a frame. Each thread demaps four symbols at a time, unless the frame is done.
 template <class Part, class To>
 __global__ void look_up(symbol_arguments a)
 {
@@ -407,7 +409,7 @@ __global__ void look_up(symbol_arguments a)
             }
         }
     }
-    if (adds) { // the same for all threads
+    if (adds) { // the condition is the same for all threads
         sum = sum_over_warp(sum);
         if (threadIdx.x % 32 == 0) {
             atomicAdd(&state.errors, sum);
@@ -442,8 +444,8 @@ unsigned multiprocessors_here()
     return unsigned(std::max(1, count));
 }
 
-// Returns the number of blocks per frame, so that each thread has four symbols of the
-// longest frame, but at most max_blocks.
+// Returns the number of blocks per frame, 1 to max_blocks. If possible, each thread has
+// at least four symbols of the longest frame.
 unsigned blocks_for(const setup& s)
 {
     std::size_t symbols = s.codes.empty() ? 4 * threads * max_blocks : 0;

@@ -18,9 +18,9 @@ namespace device {
 /*!
  * \brief A demapper for the frames of batches, one batch after the other.
  *
- * Tables of cells are computed on the device when frames first need them, and the most
- * recently used ones are kept. Frames for which no table is free are demapped without
- * one.
+ * Tables with the LLRs of all cells of the I/Q plane are computed on the device when
+ * frames first need them. New tables replace old ones in turn, except those that frames
+ * of the batch need. Frames for which no table is free are demapped without one.
  */
 class symbol_demapper
 {

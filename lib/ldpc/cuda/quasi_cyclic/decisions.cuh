@@ -18,7 +18,7 @@ __device__ inline void quasi_cyclic_kernel<MaxDegree>::each_sum(const run_of_uni
                                                                 place at,
                                                                 Use&& use) const
 {
-    constexpr unsigned together = 4; // units whose leaves are fetched together
+    constexpr unsigned together = 4; // number of units whose leaves are fetched together
     const auto c = check_of(run);
     const unsigned stride = message_words(run.kind) * d_table.pitch;
     const unsigned edges = run.degree - has_leaf(run.kind);

@@ -14,7 +14,7 @@ namespace device {
 namespace quasi_cyclic {
 
 // Loads and stores that bypass the L1 cache and ask the L2 cache to keep 70 % of the
-// lines. If the L2 cache kept all lines, they would evict each other.
+// lines. If it were to keep all lines, they would evict each other.
 class l2_resident
 {
 public:

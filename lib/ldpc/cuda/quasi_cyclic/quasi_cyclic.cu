@@ -41,9 +41,9 @@ struct host_table {
     std::vector<std::uint32_t> edges;
 };
 
-// Returns the number of threads of a team that keeps the most threads of a multiprocessor
-// busy, if its memory suffices for \p teams teams. Among equal choices, the smallest is
-// taken.
+// Returns the number of threads per team with which the most threads of a multiprocessor
+// have work. The multiprocessor's shared memory suffices for \p teams teams. Among
+// equally good numbers, the smallest is chosen.
 unsigned team_threads(unsigned largest, unsigned max_threads, std::size_t teams)
 {
     constexpr unsigned fewest = 96;
@@ -75,7 +75,7 @@ std::uint32_t float_bits(float x)
     return bits;
 }
 
-// A builder of the runs of a code, unit after unit.
+// A builder of the runs of a code. Units are added one after the other.
 class run_maker
 {
 public:
@@ -88,8 +88,9 @@ public:
         made.table.leaves_from = code.n();
     }
 
-    //! Adds the checks of a layer, beginning with check \p from. \p bits are the bits of
-    //! the layer's first check. Returns false if the table is full.
+    //! Adds a unit: \p checks checks of a layer, beginning with its check \p from.
+    //! \p bits are the bits of the layer's first check. Returns false if the table is
+    //! full.
     bool add(std::vector<std::uint32_t> bits, unsigned from, unsigned checks)
     {
         auto& t = d_made.table;
@@ -115,7 +116,7 @@ public:
             run = &t.runs[t.run_count++];
             *run = { 1, std::uint16_t(checks), std::uint8_t(degree), std::uint8_t(kind) };
         }
-        // The bit that follows the last flag moves up.
+        // The end mark, which is the bit after the last flag, moves up.
         auto end = 1u;
         while (run->barriers >= 2 * end) {
             end *= 2;
@@ -134,12 +135,12 @@ public:
         return words <= quasi_cyclic_table::max_words;
     }
 
-    //! Returns the number of words of the messages of all units.
+    //! Returns the number of words of a thread's messages in all units.
     unsigned state_words() const { return d_state_words; }
 
 private:
     // Chooses the check of a layer's first thread so that bits in use since the last
-    // barrier go to the same threads again. Returns true where that is impossible and a
+    // barrier go to the same threads again. Returns true if that is impossible and a
     // barrier is needed.
     bool next_shift(const std::vector<std::uint32_t>& bits, bool whole)
     {
@@ -164,8 +165,9 @@ private:
 
     const unsigned d_z;
     host_table& d_made;
-    std::vector<unsigned> d_rows; // circulants in each column
-    unsigned d_shift = 0;         // check of the layer's first thread
+    std::vector<unsigned> d_rows; // number of circulants in each column
+    unsigned d_shift = 0;         // index of the check that the first thread updates in
+                                  // the layer
     // Columns in use since the last barrier, and for each column the bit of the first
     // thread.
     std::map<unsigned, unsigned> d_used;
@@ -246,10 +248,11 @@ public:
                 void* scratch,
                 cudaStream_t stream) const override
     {
-        // Two codewords share a team only if there are fewer teams than codewords.
+        // Two codewords share a team only if the resident teams are fewer than the
+        // codewords.
         const unsigned codewords_per_word =
             frames.count <= blocks() * d_table.teams ? 1 : 2;
-        const unsigned block = codewords_per_word * d_table.teams; // codewords
+        const unsigned block = codewords_per_word * d_table.teams; // codewords per block
         const auto kernel = d_variant.kernel;
         kernel<<<(frames.count + block - 1) / block, d_threads, d_shared, stream>>>(
             d_table, arguments(frames, stop, scratch, codewords_per_word, false, stream));
@@ -269,8 +272,9 @@ private:
 std::unique_ptr<launch_plan>
 make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, int device)
 {
-    // Posteriors must stay below dvb_int8x2::missing, and a 16-bit float holds integers
-    // exactly up to 2048. Violated checks are counted in 16 bits.
+    // Variable-to-check magnitudes must stay below dvb_int8x2::missing, and a 16-bit
+    // float holds integers exactly only up to 2048. Violated checks are counted in 16
+    // bits.
     if (code.lifting() == 0 || code.q() || rule.precision != ldpc_precision::int8 ||
         rule.posterior_limit(code.largest_bit_degree()) + rule.message_limit > 1400 ||
         code.checks() > 0xffff) {

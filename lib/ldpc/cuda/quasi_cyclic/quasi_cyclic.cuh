@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Layered min-sum in int8 for quasi-cyclic codes with \em leaves, which are bits of a
- * single check. Such codes are those of 5G NR and AR4JA. Each team of threads decodes two
- * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
+ * single check. Examples are the codes of 5G NR and AR4JA. Each team of threads decodes
+ * two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
- * A team has a thread for each check of a unit, which is a layer, or part of a layer that
- * is too large. Shared memory holds the posteriors of all bits. Messages are kept
- * compressed, in memory that fits in the L2 cache. Successive units of one kind form a
- * run, which is one loop in the code for their degree. All control flow depends on the
- * kernel's parameters, so that warps stay together; a thread without a check does the
- * same as the others on its own memory.
+ * Threads work in teams. A unit is a layer or, if a layer has more checks than a team has
+ * threads, a part of it; each thread of a team updates one check of the unit. Shared
+ * memory holds the posteriors of all bits. Messages are compressed, so that the L2 cache
+ * can hold them. A run is a sequence of units of one kind, which one loop for their
+ * degree processes. Branches in this loop depend only on the kernel's parameters, so that
+ * warps stay together. A thread without a check runs the same code on a word of its own.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration, so that
- * this value stays in shared memory. Its posterior is computed when it is needed, from
- * the channel value and the stored message. */
+ * this value stays in shared memory. The posterior of a leaf is computed from the channel
+ * value and the stored message when it is needed. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_QUASI_CYCLIC_CUH
@@ -157,7 +157,8 @@ private:
         }
     }
 
-    // Loads sixteen bits at a time; the last group may have fewer.
+    // Loads the channel values of both codewords, sixteen at a time, and writes the zeros
+    // that replace messages in the first iteration.
     __device__ void load(const std::uint8_t* a, const std::uint8_t* b)
     {
         const auto* const from = reinterpret_cast<const uint4*>(a);
@@ -195,8 +196,8 @@ private:
         }
     }
 
-    // Loads the stored messages of the thread's check in a unit, from their address, or
-    // from the unit's offset in words.
+    // These functions load the stored messages of the thread's check in a unit, from
+    // their address or from the unit's offset in words.
     __device__ stored fetched(unsigned kind, const std::uint32_t* from) const
     {
         stored s;
@@ -232,8 +233,9 @@ private:
                  __uint_as_float(there ? d_address : d_spare),
                  there ? 1.0f : 0.0f };
     }
-    // Returns the address of the bit of an edge. \p last is the last check whose index
-    // plus the shift is less than Z. \p start is the place of check 0's bit.
+    // Returns the address of the posterior of an edge's bit. \p last is the last check
+    // whose index plus the shift is less than the lifting size Z, and \p start is the
+    // offset of check 0's bit.
     __device__ std::uint32_t
     place_of(const check& c, std::uint32_t last, std::uint32_t start) const
     {
@@ -243,7 +245,8 @@ private:
                                     fmaf(__uint_as_float(start), c.factor, c.address)));
     }
 
-    // Returns the offsets of the first unit, behind the zeros.
+    // Returns the offsets of the first unit. The zeros for the first iteration precede
+    // its messages.
     __device__ place beginning() const { return { 0, max_words * d_table.pitch }; }
 
     // Runs an iteration. \p next holds the stored messages of the first unit when the
@@ -295,8 +298,8 @@ private:
         __syncthreads();
     }
 
-    // Returns a pointer factor · bytes further, in fewer instructions than pointer
-    // arithmetic.
+    // Returns a pointer that is factor · bytes after \p from, in fewer instructions than
+    // pointer arithmetic.
     __device__ static std::uint32_t*
     offset_by(std::uint32_t* from, std::uint32_t bytes, std::uint32_t factor)
     {
@@ -310,15 +313,16 @@ private:
         return from + factor * bytes / 4;
 #endif
     }
-    // Returns where to load messages that are stored \p bytes behind \p from. In the
-    // first iteration these are the zeros at \p from.
+    // Returns where to load messages that are stored \p bytes after \p from. In the first
+    // iteration, the zeros at \p from replace them.
     __device__ std::uint32_t* stored_at(std::uint32_t* from, std::uint32_t bytes) const
     {
         return offset_by(from, bytes, d_later);
     }
 
-    // Processes a run. The next unit's messages are loaded early. Past the end of the run
-    // this needs a next run whose vectors have the same size.
+    // Processes a run. The messages of the next unit are loaded early. Across the end of
+    // the run, this is possible only if messages of the next run have the same number of
+    // words.
     template <class Kind>
     __device__ void units(
         const run_of_units& run, place& at, bool last, unsigned kind_after, stored& next)
@@ -347,8 +351,8 @@ private:
     }
 
     // Processes a unit. \p edges: address of its edges in the table. The thread's
-    // messages are \p state bytes behind \p mine, and those of the next unit \p stride
-    // bytes further.
+    // messages are \p state bytes after \p mine, and those of the next unit are \p stride
+    // bytes further on.
     template <class Kind>
     __device__ void update(unsigned degree,
                            const check& c,
@@ -502,8 +506,8 @@ private:
     const dvb_int8x2::constants d_constants;
     const l2_resident d_cache;
     const unsigned d_team;
-    // Index of the check in a unit. A thread without a team has a larger number than any
-    // index.
+    // Index of the check in a unit. In a thread without a team, the number is larger than
+    // any index.
     const unsigned d_j;
     const std::uint32_t d_one;
     std::uint32_t d_later; // 0 in the first iteration, then 1
@@ -513,7 +517,7 @@ private:
     std::uint32_t d_address;    // address of the thread's posterior in column 0
     std::uint32_t d_spare;      // address of a word for a thread without a check
     std::uint32_t* d_state;     // the team's stored messages
-    unsigned d_place;           // place of the thread's messages
+    unsigned d_place;           // index of the thread's messages in a unit
 };
 
 template <unsigned MaxDegree, unsigned Threads>

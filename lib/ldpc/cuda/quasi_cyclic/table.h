@@ -14,8 +14,9 @@ namespace device {
 
 struct quasi_cyclic_table {
     static constexpr unsigned max_runs = 48;
-    static constexpr unsigned max_units = 31;   // per run
-    static constexpr unsigned max_words = 2048; // words of edges
+    static constexpr unsigned max_units = 31;   // largest number of units per run
+    static constexpr unsigned max_words = 2048; // largest number of words for the edges
+                                                // of all units
     //! Successive units of one kind.
     struct run {
         //! One flag per unit, the first in the lowest bit: set if a barrier precedes
@@ -27,27 +28,29 @@ struct quasi_cyclic_table {
     };
     run runs[max_runs];
     std::uint32_t run_count;
-    //! In device memory: two words for each edge of each unit, which place_of() takes.
-    //! The words of a unit are padded to whole vectors, and its leaf is the last edge.
+    //! In device memory: two words for each edge of each unit, the arguments of
+    //! place_of(). The words of a unit are padded to whole vectors, and its leaf is the
+    //! last edge.
     const std::uint32_t* edges;
     std::uint32_t edge_words;
-    std::uint32_t n;           //!< bits
+    std::uint32_t n;           //!< number of bits of a codeword
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
-    std::uint32_t leaves_from; //!< index of the first leaf
-    std::uint32_t team;        //!< threads per team
+    std::uint32_t leaves_from; //!< lowest position of a leaf in the codeword
+    std::uint32_t team;        //!< number of threads per team
     std::uint32_t teams;       //!< teams per block
-    std::uint32_t team_words;  //!< posteriors in shared memory
-    std::uint32_t pitch;       //!< places per unit for messages
-    std::uint32_t state_words; //!< words per team: zeros, then messages
+    std::uint32_t team_words;  //!< words of shared memory for a team's posteriors
+    std::uint32_t pitch;       //!< threads per unit for which memory holds messages; more
+                               //!< than team
+    std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
 };
 
 namespace quasi_cyclic {
 
 constexpr unsigned flag_words =
-    36; // the block's slot, and two for each of up to 16 teams
+    36; // words for the block's slot and two for each of up to 16 teams
 constexpr unsigned max_teams = 16;
 
-// Returns the next larger degree that has code; spare edges replace the missing ones.
+// Returns the smallest degree from \p degree on for which kernels have unrolled code.
 GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
@@ -58,15 +61,17 @@ GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
            : degree <= 22 ? degree
                           : 32;
 }
-constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf as any bit
+constexpr unsigned max_leaf_degree = 10; // larger checks treat a leaf like any other bit
 
-// A kind of units that share code: of one padded degree, with a leaf or without.
+// A kind of units that share code. The units have one padded degree, and either all or
+// none have a leaf.
 template <unsigned Degree, bool Leaf>
 struct kind {
     static constexpr unsigned degree = Degree;
     static constexpr bool leaf = Leaf;
     static constexpr unsigned number = Degree | Leaf << 6;
-    static constexpr unsigned edges = Degree - Leaf; // edges that receive messages
+    static constexpr unsigned edges = Degree - Leaf; // edges whose posteriors are
+                                                     // updated: all but that to a leaf
     static constexpr unsigned words =
         (2 * Degree + 3) / 4 * 4; // words of a unit in the table
 };
@@ -74,8 +79,8 @@ GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
     return padded_degree(degree) | unsigned(leaf) << 6;
 }
-// These functions take a kind's number. They return the words of a check's messages,
-// whether there is a leaf, and the words of a unit in the table.
+// These functions return, for the number of a kind, the number of words of a check's
+// messages, whether there is a leaf, and the number of words of a unit in the table.
 GPUFEC_HOST_DEVICE constexpr unsigned message_words(unsigned kind)
 {
     const unsigned degree = kind & 63;
