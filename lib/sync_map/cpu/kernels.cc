@@ -112,8 +112,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children by the transposed steps. If the node
-    // is not the root (Root is false), insertions are first applied to its row.
+    // Computes the rows of a suffix node's children by the transposed operators. If the
+    // node is not the root (Root is false), insertions are first applied to its row.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -134,8 +134,9 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows of children into their node's row. If Add is true, adds the sum to
-    // the row's present contents.
+    // Applies D_x, with the symbol x of each child, to the children's rows and sums the
+    // results into their node's row. If Insert is true, insertions follow; if Add is
+    // true, the sum is added to the row's present contents.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {

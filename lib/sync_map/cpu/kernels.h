@@ -22,12 +22,12 @@ namespace gr::gpufec::sync_map {
  */
 struct lane_frames {
     const word_tries* tries;
-    //! Number of symbols including the look-ahead. It may exceed the code's
-    //! frame_symbols; the code's symbol indices then repeat.
+    //! Number of symbols including the look-ahead. If this number exceeds the code's
+    //! frame_symbols, the symbol indices repeat.
     unsigned symbols;
     unsigned outputs; //!< number of symbols, from the first on, that get posteriors
     unsigned window;  //!< number of drifts considered
-    double insertion, deletion; //!< weights relative to the largest transmission weight
+    double insertion, deletion; //!< setup::insertion() and setup::deletion()
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
     //! first are those of the item at boundary 0 and the window's first drift.
     const void* transmission;

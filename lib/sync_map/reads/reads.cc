@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Products of extrinsics, in double, and the priors that follow from them, in float. */
+
 #include "reads.h"
 #include <algorithm>
 #include <cfloat>
@@ -31,7 +33,7 @@ double largest_of(const double* row, unsigned q)
     return *std::max_element(largest, largest + lanes);
 }
 
-// Divides a row by its largest value and raises smaller values to at least \p least.
+// Divides a row by its largest value, then raises values below \p least to \p least.
 void scale(double* row, unsigned q, double least)
 {
     const double factor = 1 / largest_of(row, q);

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Puts frames into batches and returns decoded frames in order. */
+/* The part of sync_decoder that its modes share: puts frames into batches, returns
+ * decoded frames in order, and changes the channel between frames. */
 
 #include "decoder_impl.h"
 #include <algorithm>

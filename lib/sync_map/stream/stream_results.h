@@ -32,10 +32,10 @@ struct stream_frame {
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
  * of the next. If the match fails, the next frame is decoded again from the end metrics
- * of the frame before, provided that the frame before is proven and locked. In a run of
- * failed matches only the first causes another decoding, because the later frames may be
- * correct. If the new result is much less likely than the first, the first is kept: items
- * were lost or inserted before the frame.
+ * of the frame before, provided that this frame is locked and that its own match has not
+ * failed. In a run of failed matches only the first causes another decoding, because the
+ * later frames may be correct. If the new result is much less likely than the first, the
+ * first is kept: items were lost or inserted before the frame.
  */
 class stream_results
 {
