@@ -23,7 +23,8 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! Upper limit of the slots' pinned host memory when the batch is chosen automatically.
+//! Pinned host memory of all slots, in bytes, from which decoders derive a batch size if
+//! the user sets none.
 constexpr std::size_t page_locked_bytes = 64u << 20;
 
 //! Device resources of a slot. Derived structures add a decoder's own buffers.

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A ring of slots between a caller and batch decoders. It keeps batches in order and
+/* A ring of slots between a caller and batch decoders, which keeps batches in order and
  * limits their number in flight. If a device fails or hangs, the fallback decodes the
  * device's unfinished batches again.
  */
@@ -214,21 +214,22 @@ public:
         });
     }
 
-    //! Reserves device memory to convert input from the caller's format; returns whether
-    //! all devices succeeded.
+    //! Reserves device memory to convert input from the caller's format; returns false if
+    //! a device lacks the memory or has been abandoned.
     bool reserve_conversion_buffers()
     {
         return all_devices([](decoder& d) { return d.reserve_conversion_buffers(); });
     }
-    //! Reserves device memory for output of one bit per byte; returns whether all devices
-    //! succeeded.
+    //! Reserves device memory for output of one bit per byte; returns false if a device
+    //! lacks the memory or has been abandoned.
     bool reserve_unpacked_output()
     {
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Pins memory of borrowed input for all devices and returns whether it succeeded. If
-    //! so, unpins the slots' own input buffers except their batch_limits::table_bytes.
+    //! Pins memory of borrowed input for all devices; returns false if that is
+    //! impossible. After success, only the first batch_limits::table_bytes of the slots'
+    //! own input buffers remain pinned.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -254,10 +255,10 @@ public:
         }
     }
 
-    /*! Pins memory to which all devices may write output in place; returns whether it
-     * succeeded. \p replace is called if an abandoned device may still write the memory.
-     * \p replace must map other pages with the same contents at the same addresses and
-     * return whether it succeeded. If it fails, decoding ends with an error. */
+    /*! Pins memory to which all devices may write output in place; returns false if that
+     * is impossible. \p replace is called if an abandoned device may still write the
+     * memory. \p replace must map other pages with the same contents at the same
+     * addresses; if \p replace returns false, decoding ends with an error. */
     bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -458,7 +459,8 @@ private:
     }
 
     // Runs an action on the slot's decoder. On an exception, the fallback takes over all
-    // slots of that decoder; without a fallback, the exception is thrown to the caller.
+    // slots of that decoder; without a fallback, or if the fallback itself fails, the
+    // exception is thrown to the caller.
     template <class Action>
     void guarded(entry& s, Action&& action)
     {
@@ -518,7 +520,7 @@ private:
     }
 
     // Abandons a decoder that may still be running: neither the decoder nor the host
-    // memory of its slots is ever freed. Returns the text that reports it.
+    // memory of its slots is ever freed. Returns a text for the log.
     std::string abandon(decoder& hung)
     {
         const auto device_bytes = hung.limits().device_bytes;

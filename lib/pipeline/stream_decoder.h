@@ -312,7 +312,7 @@ protected:
     bool on_device() const { return d_on_device; }
 
     //! Reserves device memory to convert the caller's format, if that differs from the
-    //! format of slots. Returns whether it succeeded.
+    //! format of slots. Returns false if the memory does not suffice.
     bool reserve_conversion()
     {
         d_caller_format = d_caller_format ||

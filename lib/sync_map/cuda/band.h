@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Bound on the weight that a frame loses when it is decoded in a band of a few drifts
- * about its path. The bound needs only values that the decoder computes.
+ * about its most likely path. The weight of a frame is the sum of the weights of all
+ * paths through its lattice. The bound needs only values that the decoder computes.
  *
  * The lost weight is that of all paths that leave the band. It is summed over the index
  * in which a path first leaves and the index in which it last returns. Before the first
@@ -65,9 +66,10 @@ public:
     //! that has returned there within the index.
     std::vector<double> enter;
 
-    /*! Returns how many insertions and deletions a frame of \p symbols may have if it is
-     * to lose at most \p lost of its weight. \p likely: weight of a received bit,
-     * relative to that of an insertion or a deletion, whichever is rarer. */
+    /*! Estimates how many insertions and deletions a frame of \p symbols may have so that
+     * it loses at most the fraction \p lost of its weight. \p likely: weight of a
+     * received bit, relative to that of an insertion or a deletion, whichever is
+     * rarer. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;

@@ -20,8 +20,8 @@ class banded_lattice_plan : public launch_plan
 {
 public:
     static constexpr int drifts = 16, warps = 6;
-    // Drifts per lane and warps of the lattice over all drifts that decodes the last
-    // end_symbols indices of frames.
+    // Drifts per lane and warps per block of the kernel that computes β of all drifts
+    // over the last end_symbols indices of frames.
     static constexpr int end_drifts = 13, end_warps = 8;
     static constexpr unsigned end_symbols = 6;
 
@@ -159,7 +159,7 @@ private:
                  drifts };
     }
 
-    // Returns the number of drifts from the first to the last with a metric.
+    // Returns the number of drifts from the first to the last with a positive metric.
     static unsigned spread(const std::vector<double>& metrics)
     {
         const auto there = [](double x) { return x > 0; };
@@ -168,9 +168,11 @@ private:
         return first == metrics.end() ? 0 : unsigned(last.base() - first);
     }
 
-    // Returns whether the band may be used: if less than one frame in twenty is expected
-    // to be decoded again, or always if these kernels are chosen. The number of
-    // insertions and deletions of a frame is taken as Poisson distributed.
+    // Returns whether the band may be used. With ten_bit_kernels::by_batch it may if
+    // fewer than one frame in twenty is expected to be decoded again, and otherwise if
+    // the setup requests it. Rare events and a bound that fits a float are required in
+    // any case. The number of insertions and deletions of a frame is taken as Poisson
+    // distributed.
     static bool may_use(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;
@@ -186,8 +188,8 @@ private:
             return s.kernels == ten_bit_kernels::banded_lattice ||
                    s.kernels == ten_bit_kernels::banded_lattice_alone;
         }
-        // Otherwise the band might not hold all drifts at which a frame may begin, and
-        // paths from the other drifts would count as lost.
+        // The drifts at which a frame may begin must fit in half the band, because paths
+        // from drifts outside the band count as lost.
         if (spread(s.start) > drifts / 2) {
             return false;
         }

@@ -25,7 +25,8 @@ struct trie_word {
     static constexpr unsigned outer_shift = 15, number_shift = 18;
 };
 
-//! Weights of insertions and of a sent bit; the latter are relative to its deletion.
+//! Weights of insertions, and weights of a transmitted bit relative to the weight of its
+//! deletion.
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
@@ -45,7 +46,7 @@ struct trie_weights {
         const double most = std::fmax(g.match, g.mismatch) / g.deletion;
         return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
     }
-    //! Returns false if the weights are too far apart.
+    //! Returns whether rows stay within these ranges.
     static bool possible(const sync_geometry& g)
     {
         return g.deletion > 0 && growth(g) <= 2 * range - least_range;
@@ -66,7 +67,7 @@ struct trie_weights {
     }
 };
 
-// Items as bits; `known` marks the items that are bits.
+// 32 items as bits; `known` marks the items that are not erasures.
 struct alignas(8) trie_items {
     std::uint32_t bits, known;
 };
@@ -155,7 +156,7 @@ struct trie_layout {
         trie_layout l;
         l.lanes = (window + C - 1) / C;
         l.frames = 32 / l.lanes;
-        // An index reads 32 bits from the item at which it begins, so two words.
+        // An index reads 32 items from any position, so two words of items.
         l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
         l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
         return l;

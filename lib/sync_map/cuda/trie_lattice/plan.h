@@ -13,8 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-// Grid of a batch: one block per multiprocessor, with as many warps as it holds. Each
-// warp decodes some frames at a time.
+// Grid of a batch: at most one block per multiprocessor, with as many warps as shared
+// memory allows. Each warp decodes `frames` frames at a time.
 struct trie_grid {
     trie_grid(const trie_layout& layout, std::size_t max_warps, int device)
         : frames(layout.frames),
@@ -59,7 +59,8 @@ struct trie_grid {
 class listing_plan : public launch_plan
 {
 public:
-    //! Decodes the frames on a list that a kernel wrote, or all frames.
+    //! Decodes the frames on a list that a kernel wrote. If the list is long, all frames
+    //! of the batch may be decoded instead.
     virtual void launch_listed(const sync_geometry& g,
                                const std::uint32_t* frames,
                                const std::uint32_t* count,

@@ -19,7 +19,8 @@ struct trie_warp {
     using row = trie_row<Row, C>;
     static constexpr bool alone = J == 0;
     static_assert(Reach == 1 || (Reach == 2 && J == C));
-    static constexpr int inner = C + 3; // weights of bits 4 to 7 at a thread's drifts
+    // number of weights of bits 4 to 7 at a lane's drifts
+    static constexpr int inner = C + 3;
 
     const sync_geometry& g;
     const trie_layout& l;
@@ -126,7 +127,9 @@ struct trie_warp {
         return alone ? Row(0) : __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
     }
 
-    // Returns the row after a bit is sent, with its weights at the thread's drifts.
+    // Returns the row after a bit is transmitted or deleted. \p weight: transmission
+    // weights at the lane's drifts; \p border: value of the drift after the lane's last
+    // one.
     __device__ row send(const row& r, Row border, const Row* weight) const
     {
         row to;
@@ -257,7 +260,9 @@ struct trie_warp {
         }
     }
 
-    // Adds the rows of an ending's words, after bit 4, to sum, and computes their L(D).
+    // Applies bit 4, with the weights \p weight, to the rows of all words with this
+    // ending, and adds the results to sum. If Back is true, also computes L(D) of these
+    // words.
     template <bool Back>
     __device__ void
     add_words(std::uint32_t ending, const Row* weight, const row& met, row& sum)
@@ -342,7 +347,8 @@ struct trie_warp {
     template <bool Back>
     __device__ void sweep(row& r, const std::uint32_t* list, const Row* alpha)
     {
-        // The lane with the same drifts in the order of α.
+        // The lane that holds this lane's drifts in α, which counts drifts in the other
+        // direction.
         const unsigned other = (lane - place + l.lanes - 1 - place) % 32;
         const auto take_alpha = [&](row& to) {
             for (int c = 0; c < C; ++c) {
