@@ -214,22 +214,21 @@ public:
         });
     }
 
-    //! Reserves device memory to convert input from the caller's format; returns false if
+    //! Reserves device memory to convert input from the caller's format. Returns false if
     //! a device lacks the memory or has been abandoned.
     bool reserve_conversion_buffers()
     {
         return all_devices([](decoder& d) { return d.reserve_conversion_buffers(); });
     }
-    //! Reserves device memory for output of one bit per byte; returns false if a device
-    //! lacks the memory or has been abandoned.
+    //! Reserves device memory for output of one bit per byte. Fails in the same cases.
     bool reserve_unpacked_output()
     {
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Pins memory of borrowed input for all devices; returns false if that is
-    //! impossible. After success, only the first batch_limits::table_bytes of the slots'
-    //! own input buffers remain pinned.
+    //! Pins memory of borrowed input for all devices; returns false if that fails. On
+    //! success, unpins the slots' own input buffers except their
+    //! batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -256,9 +255,9 @@ public:
     }
 
     /*! Pins memory to which all devices may write output in place; returns false if that
-     * is impossible. \p replace is called if an abandoned device may still write the
-     * memory. \p replace must map other pages with the same contents at the same
-     * addresses; if \p replace returns false, decoding ends with an error. */
+     * fails. \p replace is called if an abandoned device may still write the memory.
+     * \p replace must map other pages with the same contents at the same addresses; if
+     * that fails, \p replace must return false, and decoding ends with an error. */
     bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {

@@ -346,8 +346,8 @@ TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
     }
 }
 
-// A path that leaves the band before an open end need not return. The kernel must detect
-// this case too.
+// A path that leaves the band shortly before an open end (an end prior wider than the
+// band) need not return. The kernel must detect this case too.
 TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 24);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of streams whose frames search for their beginnings. Results are compared with
- * those of the sequential rule, for batches of any size. Further tests have slips, noise,
- * and channels that differ from the model. */
+ * those of the sequential rule (each frame begins where the previous frame ended), for
+ * batches of any size. Further tests have slips (lost or inserted items), noise, and
+ * channels that differ from the model. */
 
 #include "cuda/devices.h"
 #include "lab/sync_map/simulation.h"
@@ -99,7 +100,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule: each frame begins where the previous frame ended.
+// Decodes with the sequential rule.
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
