@@ -32,8 +32,8 @@ public:
     using clock = std::chrono::steady_clock;
 
     static constexpr unsigned long_batches = 2; //!< limit per device
-    //! A decoder counts as active while a batch of it runs, and for this time after its
-    //! latest call of begin().
+    //! A decoder counts as active while one of its batches runs, and for this time after
+    //! the latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
     //! that have waited for a shorter time.

@@ -330,11 +330,10 @@ private:
         }
     }
 
-    // Enqueues the completion callback.
+    // Records the end of the batch and enqueues the completion callback.
     void complete(Slot& s)
     {
-        // Recorded before the callback is enqueued, because the callback may call
-        // finished().
+        // The event comes first, because the callback may call finished().
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
         check(cudaLaunchHostFunc(
                   s.queue.get(),

@@ -32,7 +32,7 @@ public:
         set_latency_ms(latency_ms);
     }
 
-    //! Sets the limit in ms; it also applies to a batch that is already waiting.
+    //! Sets the limit in ms, also for a batch that is already waiting.
     //! \throws std::invalid_argument if \p ms is negative or not finite
     void set_latency_ms(double ms)
     {

@@ -144,12 +144,13 @@ public:
     //! Returns false if the time expired first.
     virtual bool wait_idle(std::chrono::milliseconds /*limit*/) noexcept { return true; }
 
-    //! Abandons a device that may still be running: no callback is called any more, and
-    //! the memory that running batches use, on the device and the host, is never freed.
+    //! Abandons a device that may still be running: no callback is called from then on,
+    //! and the memory that running batches use, on the device and the host, is never
+    //! freed.
     virtual void abandon() noexcept {}
 
     //! Returns the median durations of the steps of \p rounds batches that run one at a
-    //! time. For devices only, and while no other batch is in flight.
+    //! time; empty for the CPU. No other batch may be in flight.
     virtual std::vector<timed_step>
     time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
     {

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 class copy_team
 {
 public:
-    //! \p threads includes the caller's thread. The other threads start when they are
-    //! first needed.
+    //! \p threads includes the caller's thread. The other threads start when large input
+    //! is first copied.
     explicit copy_team(unsigned threads) : d_threads(std::min(threads, max_threads)) {}
 
     //! Copies \p units units of \p bytes bytes each by calls of copy(first, count), which

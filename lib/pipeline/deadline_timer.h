@@ -20,7 +20,7 @@ class deadline_timer
 public:
     using clock = std::chrono::steady_clock;
 
-    //! \p ring is the callback; it runs on the timer's own thread.
+    //! The callback \p ring runs on the timer's own thread.
     explicit deadline_timer(std::function<void()> ring);
     ~deadline_timer();
 

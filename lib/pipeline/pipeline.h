@@ -63,7 +63,7 @@ public:
         //! Makes the decoder that replaces a failed one. If empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
         //! Called with the error and the number of devices left when the fallback has
-        //! replaced a failed device. The destructor may call it.
+        //! replaced a failed device. The destructor may call this hook.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
         //! Called with the reason when a device is abandoned while the pipeline is
@@ -94,7 +94,8 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Pages are locked last. An exception after this would leave them locked.
+        // Pages are locked last, because an exception after this would leave the pages
+        // locked.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -186,7 +187,7 @@ public:
         }
     }
 
-    //! Waits up to \p limit for the oldest slot; returns whether it has finished.
+    //! Waits up to \p limit for the oldest slot; returns whether that slot has finished.
     bool wait(std::chrono::milliseconds limit)
     {
         return !d_flight.empty() && wait(*d_flight.front(), limit);
@@ -289,7 +290,8 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_abandoned && device_is_idle()) { // otherwise a device may still write it
+        // otherwise a device may still write the memory
+        if (!d_abandoned && device_is_idle()) {
             d_decoders.front()->page_unlock(memory);
         }
     }

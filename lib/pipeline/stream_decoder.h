@@ -488,7 +488,7 @@ private:
             d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
         if (d_pinned_output) {
-            d_pin_output(); // if it fails, output is copied
+            d_pin_output(); // if pinning fails, output is copied
         }
     }
 

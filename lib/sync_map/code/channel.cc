@@ -26,7 +26,8 @@ double log_choose(double n, double k)
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
 // Probabilities of the drift after a number of symbols, given a prior of the drift before
-// them. The distribution without a prior is computed once, as far as it is needed.
+// them. Each probability of the distribution without a prior is computed when it is first
+// needed, and kept.
 class drift_distribution
 {
 public:

@@ -86,8 +86,8 @@ public:
 
 private:
     // Loads the transmission weights as one row per channel symbol, with contiguous
-    // positions. The row also covers positions outside the received items, whose weight
-    // is 0, because lattices read them.
+    // positions. Each row includes the positions outside the received items that lattices
+    // read; their weights are 0.
     void load(const frame_items& items)
     {
         const std::int64_t base =
@@ -103,7 +103,8 @@ private:
     }
 
     // Applies the insertion transitions before a symbol. The trellis receiver allows at
-    // most insertion_cap of them; for the others only the size of the lattice is a limit.
+    // most insertion_cap insertions; with the other receivers, only the size of the
+    // lattice is a limit.
     void insert(unsigned first, unsigned last)
     {
         const Lattice c = d_insertion;

@@ -13,7 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoder for one frame at a time. It is not thread-safe; each thread has its own.
+//! A decoder for one frame at a time. The class is not thread-safe; each thread has an
+//! object of its own.
 class corridor_decoder
 {
 public:

@@ -21,8 +21,8 @@ struct carried_frame {
     unsigned symbols; //!< number of symbols to process; indices of the code repeat
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< setup::insertion() and setup::deletion()
-    //! Transmission weights: (n·symbols + window) × alphabet reals. The first are those
-    //! of the item at boundary 0 and the window's first drift.
+    //! Transmission weights: (n·symbols + window) × alphabet reals. The first weights
+    //! belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
     //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
     //! other.
@@ -31,7 +31,7 @@ struct carried_frame {
     //! entry: α at boundary 0. On return: α at the last boundary, with sum 1 or all 0.
     void* alpha;
     void* scratch; //!< forward_recursion_scratch() vectors
-    //! Result: natural logarithm of the unscaled sum of α, -inf if it is 0.
+    //! Result: natural logarithm of the unscaled sum of α; −inf if that sum is 0.
     double* log_sum;
 };
 

@@ -233,8 +233,8 @@ boundary_match_header start_finder::find(const item_span& items,
     const auto to_the_end = std::numeric_limits<double>::infinity();
     std::int64_t place = guess, best_place = guess;
     found_at best{ guess, -INFINITY, guess + s.first };
-    // Attempts with narrowing windows cover the search radius once. If none of them is
-    // accepted, attempts with the full window follow.
+    // Attempts with narrowing windows cover the search radius once. If no narrowing
+    // attempt is accepted, attempts with the full window follow.
     bool narrow = s.narrows(warmup);
     for (int k = 0;; ++k) {
         const int away = std::abs(s.offset(k)) - s.reach;

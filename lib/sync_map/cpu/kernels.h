@@ -29,7 +29,7 @@ struct lane_frames {
     unsigned window;  //!< number of drifts considered
     double insertion, deletion; //!< setup::insertion() and setup::deletion()
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
-    //! first are those of the item at boundary 0 and the window's first drift.
+    //! first weights belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
     const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
     const void* start;  //!< window metrics at boundary 0
@@ -38,10 +38,10 @@ struct lane_frames {
     void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
     void* first_drifts; //!< result: window drift posteriors λ at boundary 0, as metrics
-    void* last_drifts;  //!< result: the same at boundary `outputs`
+    void* last_drifts;  //!< result: drift posteriors at boundary `outputs`, as metrics
     //! Result, unless nullptr: β at boundary 0, `window` values of row type.
     void* first_beta;
-    void* last_beta; //!< result, unless nullptr: the same at boundary `outputs`
+    void* last_beta; //!< result, unless nullptr: β at boundary `outputs`
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };

@@ -22,7 +22,7 @@ struct item_span {
 };
 
 /*!
- * \brief Received items, addressed by their number in the stream. They are stored in
+ * \brief Received items, addressed by their number in the stream. Items are stored in
  * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
  * Items never move from chunk to chunk. Memory pages are touched for the first time,

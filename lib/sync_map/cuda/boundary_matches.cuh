@@ -11,7 +11,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// Threads of a block. Each boundary has boundary_match_parts of them.
+// Threads of a block; boundary_match_parts of these threads work on a boundary.
 constexpr unsigned boundary_match_threads = 128;
 
 // The function object `sum` of boundary_match_of(), over boundary_match_parts lanes. All

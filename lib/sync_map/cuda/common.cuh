@@ -312,8 +312,8 @@ inline __device__ void block_sync()
     }
 }
 
-// Returns the sum over a block's threads to all of them. \p scratch: 32 values. Blocks
-// consist of whole warps.
+// Returns the sum of \p x over all threads of a block to each thread. \p scratch: 32
+// values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
 {
@@ -330,8 +330,8 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// Returns the maximum of values >= 0 to all threads of a block. \p scratch: 32 values.
-// Blocks consist of whole warps.
+// Returns the maximum of \p x, which must be >= 0, over all threads of a block to each
+// thread. \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
@@ -387,8 +387,8 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// Returns the first index of the maximum to all threads of a block. \p scratch: 64
-// values.
+// Returns the index of the first maximum of \p values to each thread of a block.
+// \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
 {
@@ -447,7 +447,7 @@ inline __device__ void write_symbol(const sync_geometry& g, unsigned D, std::byt
 }
 
 // Writes the output of message symbol i from L(D) in shared memory, which may be
-// overwritten. Every thread of the block must call it.
+// overwritten. Every thread of the block must call this function.
 template <class Metric>
 __device__ void emit_symbol(const sync_geometry& g,
                             const frame_input& in,
@@ -501,8 +501,8 @@ __device__ void emit_symbol(const sync_geometry& g,
     }
 }
 
-// Writes the output of message symbol i in a block of one warp, whose lane D has L(D). \p
-// memory: q values.
+// Writes the output of message symbol i in a block of one warp; lane D has L(D).
+// \p memory: q values.
 template <class Metric>
 __device__ void emit_symbol_of_warp(const sync_geometry& g,
                                     const frame_input& in,

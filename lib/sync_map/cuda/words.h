@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codebooks packed as the CUDA kernels read them. */
+/* Packing of codebooks into the 32-bit words that the CUDA kernels read. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_WORDS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_WORDS_H
@@ -61,8 +61,8 @@ pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
     return packed;
 }
 
-// Packs words of \p rows symbols, eight symbols per 32-bit word: frame_symbols × q ×
-// 32-bit words.
+// Packs words of \p rows symbols, four bits each, eight symbols per 32-bit element.
+// Result: frame_symbols × q × (rows / 8, rounded up).
 inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned rows)
 {
     std::vector<std::uint32_t> packed;

@@ -35,8 +35,8 @@ struct boundary_match {
 //! then added in order, in double.
 constexpr int boundary_match_parts = 8;
 
-//! Returns the rounded product. A multiplication that nvcc fuses with an addition would
-//! not round it, and the result would differ from that of the CPU.
+//! Returns the rounded product. If nvcc fused the multiplication with an addition, the
+//! product would not be rounded, and the result would differ from that of the CPU.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -58,8 +58,8 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
  * \brief Compares the metrics of two frames at their common boundary.
  *
  * The posterior of a symbol D is A(D) / Σ α·β. The sum runs over the drifts at the
- * boundary, and A(D) is the part of it due to paths on which D was sent, so it is at most
- * Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
+ * boundary. A(D) is the part of the sum due to paths on which D was sent, so A(D) is at
+ * most Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
  * therefore differs by at most Σ |α − α'|·β. The same holds with α and β exchanged. β is
  * scaled to sum 1, so no value exceeds 1. At drifts outside the next frame's window, β is
  * unknown, and 1 is used.

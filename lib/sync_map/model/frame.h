@@ -10,8 +10,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Buffers for decoding one frame. A decoder allocates them when it is made, because its
-//! worker threads cannot report an exception.
+//! Buffers for decoding one frame. The constructor of a decoder allocates the buffers,
+//! because worker threads cannot report an exception.
 struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
@@ -23,7 +23,7 @@ struct frame_scratch {
 
 //! Converter of received items to transmission weights, in units of
 //! setup::largest_weight(). A transmission weight is the probability that the channel
-//! transmits a given symbol and that it is received as the item.
+//! transmits a given symbol and that the symbol is received as the item.
 class item_weigher
 {
 public:
@@ -58,7 +58,8 @@ public:
     //! Returns the metric of drift number \p m of the window at the first boundary; 0 if
     //! this drift leads to a position outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
-    //! Returns the metric of drift number \p m at the last boundary, with the same rule.
+    //! Returns the metric of drift number \p m at the last boundary, 0 if the drift leads
+    //! outside the received items.
     double end(unsigned m) const;
 
     //! Returns the prior of symbol \p D at index \p i, normalised to sum 1 over D; 1 if

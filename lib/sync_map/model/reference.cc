@@ -188,8 +188,8 @@ map_result forward_backward(const map_problem& p, const Step& step)
     return r;
 }
 
-// Step of the corridor form. It uses branch metrics R(ẏ|x), the weight of receiving ẏ for
-// the word x, for each start drift and drift change.
+// Step of the corridor form with branch metrics R(ẏ|x), the weight of receiving ẏ for the
+// word x, for each start drift and drift change.
 template <class Real>
 class corridor_step
 {
@@ -271,7 +271,7 @@ private:
     drift_range d_change;
 };
 
-// Step of the linear form. It runs one lattice per word for all start drifts together.
+// Step of the linear form: one lattice per word for all start drifts together.
 class linear_step
 {
 public:

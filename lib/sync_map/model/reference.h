@@ -76,10 +76,10 @@ std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
  *
  * A read's extrinsics are its posteriors divided by its priors. Each row of the
  * extrinsics, and of the product of the other reads' extrinsics, is divided by its
- * largest value, and values below read_rule::min_extrinsic are raised to it. The product
- * is then multiplied by the first problem's priors. Extrinsics, product and priors are
- * rounded to float. A read that cannot be decoded keeps its extrinsics. Returns symbols ×
- * q, rows of sum 1.
+ * largest value, and values below read_rule::min_extrinsic are replaced by min_extrinsic.
+ * The product is then multiplied by the first problem's priors. Extrinsics, product and
+ * priors are rounded to float. A read that cannot be decoded keeps its extrinsics.
+ * Returns symbols × q, rows of sum 1.
  */
 std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned passes);
 

@@ -54,7 +54,7 @@ struct start_search {
     //! the frames in between also come from the anchor before them.
     unsigned anchors = 1;
     double accepted = 12; //!< evidence that an attempt must reach
-    //! A narrowing attempt begins with near_guess drifts to either side of its place. It
+    //! A narrowing attempt begins with near_guess drifts to either side of its place, and
     //! tests the evidence after first_look symbols and then every next_look symbols. Once
     //! the evidence reaches `enough`, the attempt keeps only the `nearest` drifts to
     //! either side of the most likely drift, and repeats this every step_symbols symbols.
@@ -111,7 +111,7 @@ struct setup {
     sync_code code;
     bsid_model channel;
     unsigned window; //!< number of drifts considered at each boundary
-    //! Number of message symbols with the look-ahead. If it exceeds the code's
+    //! Number of message symbols with the look-ahead. If this number exceeds the code's
     //! frame_symbols, the symbol indices repeat.
     unsigned symbols;
     unsigned outputs;   //!< number of message symbols that are output
@@ -230,7 +230,7 @@ struct stream_piece {
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame that differs from others of its batch only in its items.
+//! A frame in a batch whose frames differ only in their items.
 struct placed_frame {
     //! Number of received items; negative: the frame cannot be decoded.
     std::int32_t length;

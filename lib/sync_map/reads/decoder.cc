@@ -286,8 +286,8 @@ private:
                 moved = true;
             }
         }
-        // Submits an incomplete batch if no further frame can be added to it, or if the
-        // caller has flushed.
+        // Submits an incomplete batch if no further frame can join, or if the caller has
+        // flushed.
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder.flush();

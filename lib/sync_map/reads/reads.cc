@@ -12,8 +12,8 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Lower limit of the products of extrinsics, relative to the largest of a row. It is
-// smaller than every positive float, and larger than denormal doubles, which are slow.
+// Lower limit of the products of extrinsics, relative to the largest of a row. This limit
+// is smaller than every positive float, and larger than denormal doubles, which are slow.
 constexpr double least_total = 1e-280;
 
 // Returns the largest value; separate lanes let compilers use vector instructions.

@@ -24,9 +24,9 @@ struct read_beliefs {
  * \brief The rule that combines the extrinsics of reads.
  *
  * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
- * The smallest extrinsic is min_extrinsic times the row's maximum; smaller values are
- * raised to this limit. Their products would otherwise underflow in float, and a single
- * read could exclude a symbol.
+ * Extrinsics below min_extrinsic times the row's maximum are raised to this limit.
+ * Otherwise products of extrinsics would underflow in float, and a single read could
+ * exclude a symbol.
  */
 class read_rule
 {

@@ -16,8 +16,8 @@ namespace gr::gpufec::sync_map {
  * the anchor. Each anchor is itself searched around the place that the previous anchor
  * predicts.
  *
- * Anchors are the frames whose number is a multiple of search.anchors. They are fixed, so
- * that a guess does not depend on the progress of decoding.
+ * Anchors are the frames whose number is a multiple of search.anchors. Anchors are fixed,
+ * so that a guess does not depend on the progress of decoding.
  */
 class boundary_predictor
 {

@@ -103,7 +103,7 @@ bool sync_decoder::impl::pull(frame& f)
     release_emitted();
     if (!d_search) {
         if (d_emitted == 0) {
-            advance(); // called once per slot only, because it reads the clock
+            advance(); // once per slot only, because advance() reads the clock
         }
     } else if (d_search->results.proven() == 0) {
         advance();

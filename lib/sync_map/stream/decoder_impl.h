@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation of sync_decoder. It has three modes: frames that are pushed one by
+/* The implementation of sync_decoder, with three modes: frames that are pushed one by
  * one, a stream that is cut into frames sequentially, and a stream whose frames search
  * for their beginnings.
  *
@@ -163,8 +163,8 @@ private:
     // have been.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). \p
-    // items is its number of items, without those after the end of the stream.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). The
+    // frame has \p items items before the end of the stream.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -191,7 +191,7 @@ private:
 
     void begin_search();
     // Cuts all frames that can be cut, i.e. writes their input into the open slot.
-    // Submits a batch when it is full or has waited long enough.
+    // Submits the batch when the slot is full or the latency limit has expired.
     void advance_search();
     // Cuts one more frame into the open slot, or submits the slot. Returns false if
     // neither was possible.

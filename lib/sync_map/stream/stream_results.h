@@ -28,7 +28,8 @@ struct stream_frame {
 };
 
 /*!
- * \brief Decoded frames in order. The first ones are proven, the others not yet.
+ * \brief Decoded frames in order: first the proven frames, then frames that are not yet
+ * proven.
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
  * of the next. If the match fails, the next frame is decoded again from the end metrics
@@ -61,7 +62,7 @@ public:
 
     //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
-    //! Returns how many of these frames, from the oldest on, are proven.
+    //! Returns how many of the frames that are held, from the oldest on, are proven.
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
     std::uint64_t next() const;
@@ -71,8 +72,8 @@ public:
 
     //! Copies the outputs of the frames, because the memory of their slot will be reused.
     void keep();
-    //! Drops unproven frames. Returns the end metrics of the frame before them; nullptr
-    //! if there is no such frame.
+    //! Drops unproven frames. Returns the end metrics of the last proven frame; nullptr
+    //! if there is none.
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }

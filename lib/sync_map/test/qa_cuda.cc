@@ -198,8 +198,8 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
-    // This needs double: over 14000 bits of such a channel, the weights of the correct
-    // drifts fall below the range of a float.
+    // The test needs double precision, because over 14000 bits of such a channel the
+    // weights of the correct drifts fall below the range of a float.
     check_against_reference(data, data.options, make, 1e-10);
 }
 

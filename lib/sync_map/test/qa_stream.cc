@@ -199,8 +199,8 @@ struct measured {
 };
 
 // Checks that the posteriors of each frame differ from those of the sequential rule by at
-// most twice the frame's bound plus rounding. If \p many is true, also accepts other
-// beginnings that are equally likely, because rounding decides between them.
+// most twice the frame's bound plus rounding. If \p many is true, also accepts other,
+// equally likely beginnings, because rounding decides which of them is found.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -293,9 +293,9 @@ TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
     }
 }
 
-// This test takes minutes and is run by hand with --gtest_also_run_disabled_tests
-// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE. Results of such runs are in
-// bench/results/sync/sync-stream-bound.json.
+// The tests DISABLED_… take minutes and are run by hand with
+// --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_*' --gtest_output=json:FILE.
+// Results of the next test are in bench/results/sync/sync-stream-bound.json.
 TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
 {
     constexpr unsigned pieces = 50, at_once = 2000;

@@ -35,9 +35,9 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts at the boundary before a frame's last indices. Where a frame may end at
- * more drifts than the band holds, paths that have left the band need not return to it.
- * This β gives their weight over these indices, in which they follow words of the code.
+/* β of all drifts at the boundary before a frame's last indices. If a frame may end at
+ * more drifts than the band holds, paths that have left the band need not return. β of
+ * all drifts gives the weight of such paths over the last indices.
  */
 struct band_ends {
     std::uint32_t from;      // first of these indices; 0: unused, the band holds all ends
@@ -239,7 +239,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return most;
     }
 
-    // Shifts the band by \p by: -1, 0 or 1. Returns the weight that leaves it.
+    // Shifts the band by \p by: -1, 0 or 1. Returns the value of the drift that leaves
+    // the band.
     __device__ static float shift(row& r, int by)
     {
         row to;

@@ -294,8 +294,9 @@ struct trie_frames {
             }
             return __syncwarp();
         }
-        // L(D) replaces the first lane's part of it. The total is a double, because a
-        // float would lose words far less likely than the most likely one.
+        // L(D) is stored in place of the first lane's part of L(D). The total is a
+        // double, because a float would lose words far less likely than the most likely
+        // one.
         double part = 0;
         sum_words([&](unsigned, Row L, Row* kept) {
             *kept = L;

@@ -46,7 +46,7 @@ struct trie_weights {
         const double most = std::fmax(g.match, g.mismatch) / g.deletion;
         return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
     }
-    //! Returns whether rows stay within these ranges.
+    //! Returns whether the weights keep rows within `range` and `least_range`.
     static bool possible(const sync_geometry& g)
     {
         return g.deletion > 0 && growth(g) <= 2 * range - least_range;

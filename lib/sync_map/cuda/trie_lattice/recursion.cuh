@@ -27,7 +27,8 @@ struct trie_warp {
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
     const Row below, above;           // 1 if the frame has a lane before, after this one
-    const Row far_below, far_above;   // weight of C insertions, if it has two such lanes
+    // weight of C insertions if the frame has two such lanes, else 0
+    const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
     Row* const partial;    // this lane's part of L(D), 32 lanes per word
@@ -65,7 +66,7 @@ struct trie_warp {
     __device__ bool has_frame() const { return slot < l.frames; }
     __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
 
-    // ---- sums over a frame's lanes; all of them get the result ----
+    // ---- sums over a frame's lanes; each of the lanes gets the result ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
@@ -187,7 +188,7 @@ struct trie_warp {
     }
     __device__ const Row* fetched(int t, unsigned b) const { return q[b] + t; }
 
-    // Returns the weights of bit number t if it is \p b.
+    // Returns the weights of bit number t with value \p b.
     __device__ row weights_of(unsigned t, unsigned b) const
     {
         row to;
