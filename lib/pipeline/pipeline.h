@@ -94,8 +94,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Pages are locked last, because an exception after this would leave the pages
-        // locked.
+        // Comes last: after an exception, no destructor would unlock the pages.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -227,9 +226,8 @@ public:
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Pins memory of borrowed input for all devices; returns false if that fails. On
-    //! success, unpins the slots' own input buffers except their
-    //! batch_limits::table_bytes.
+    //! Pins borrowed input for all devices; returns false if that fails. On success,
+    //! unpins the slots' input buffers except their first batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -290,7 +288,6 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        // otherwise a device may still write the memory
         if (!d_abandoned && device_is_idle()) {
             d_decoders.front()->page_unlock(memory);
         }

@@ -60,11 +60,11 @@ public:
 
     //! Largest factor by which an index multiplies the weight of all paths.
     double growth;
-    //! For each drift at the beginning of an index, the weight at its end of the paths
-    //! that leave the band within the index.
+    //! For each drift at the beginning of an index: the weight, at the end of the index,
+    //! of the paths that leave the band within the index.
     std::vector<double> leave;
-    //! For each drift at the end of an index, the part of the weight outside the band
-    //! that has returned there within the index.
+    //! For each drift at the end of an index: the part of the weight outside the band
+    //! that returns to this drift within the index.
     std::vector<double> enter;
 
     /*! Estimates how many insertions and deletions a frame of \p symbols may have so that

@@ -17,9 +17,10 @@ namespace gr::gpufec::sync_map {
 
 //! Header of a frame's input.
 struct frame_header {
-    //! Number of received items; negative: the frame cannot be decoded.
+    //! Number of received items. A frame whose length is negative or above
+    //! setup::max_items cannot be decoded.
     std::int32_t length;
-    std::int32_t origin; //!< received item at boundary 0 and drift 0
+    std::int32_t origin; //!< index of the received item at boundary 0 and drift 0
     std::int32_t first;  //!< first drift of the window
     std::int32_t unused;
 };
@@ -82,7 +83,7 @@ struct start_search {
 //! and how closely the frame's metrics match those of the previous frame.
 struct boundary_match_header {
     std::int32_t origin; //!< received item at boundary 0 and drift 0
-    //! evidence of the attempt that was used, see start_search; 0: no search
+    //! Evidence of the attempt that was used, see start_search; 0: no search.
     float evidence;
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
