@@ -233,7 +233,7 @@ protected:
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
     }
-    //! Copies the borrowed items of the open batch.
+    //! Copies the borrowed items of the open batch when borrowing ends.
     virtual void store_borrowed()
     {
         d_input.copy_borrowed([this](const std::byte* from,

@@ -59,9 +59,8 @@ private:
     frame_scratch d_scratch;
 };
 
-//! The forward recursion of the linear form, without posteriors. A stream whose frames do
-//! not search needs this recursion to find where each frame ends, one frame after the
-//! other.
+//! The forward recursion of the linear form, without posteriors. A stream uses this
+//! recursion to find, one after the other, the ends of frames that do not search.
 class alpha_carrier
 {
 public:

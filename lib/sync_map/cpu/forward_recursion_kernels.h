@@ -17,9 +17,10 @@ struct carried_frame {
     //! lanes. A group has one word per lane.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
-    unsigned index;   //!< index of the first symbol
-    unsigned symbols; //!< number of symbols to process; indices of the code repeat
-    unsigned window;  //!< number of drifts considered
+    unsigned index; //!< index of the first symbol
+    //! number of symbols to process; may exceed frame_symbols, because indices repeat
+    unsigned symbols;
+    unsigned window;            //!< number of drifts considered
     double insertion, deletion; //!< setup::insertion() and setup::deletion()
     //! Transmission weights: (n·symbols + window) × alphabet reals. The first weights
     //! belong to the item at boundary 0 and the window's first drift.

@@ -81,8 +81,8 @@ void start_finder::carry(const item_span& items,
 }
 
 // Returns the result of an attempt. The origin is the mean position, weighted by α, over
-// a window around the peak of α that is as wide as a frame's window. The first value of α
-// belongs to item `begin`. If α is 0, the evidence is −inf.
+// a window around the peak of α. This window is as wide as that of a frame. The first
+// value of α belongs to item `begin`. If α is 0, the evidence is −inf.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {

@@ -220,7 +220,8 @@ __device__ void write_four(T* to, const four<T>& values)
 }
 
 // Rows of one value per lane of a warp, kept in shared memory until each row is summed. A
-// lane then sums a whole row or, if there are few, a quarter of one, 16 bytes at a time.
+// lane then sums a whole row or, if at most eight rows are left, a quarter of one, 16
+// bytes at a time.
 template <class Row>
 struct lane_sums {
     // Lanes that read one row each access different banks.

@@ -5,9 +5,9 @@
  * in parallel, the recursions over boundaries with a block per frame, and the posteriors
  * of all indices in parallel.
  *
- * α and β need only a branch metric's sum over the words, which is kept for both. The
- * branch metrics themselves are kept for the posteriors (global storage) or computed
- * again (local storage). */
+ * The recursions of α and β need only the sums of branch metrics over the words, which
+ * are stored. The branch metrics themselves are kept for the posteriors (global storage)
+ * or computed again (local storage). */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
@@ -115,8 +115,8 @@ struct corridor_items {
  * symbols. Step k computes all rows with k items received, so every row reads the same
  * item, number \p first + k − 1.
  *
- * Words are bits in registers, N of them at most; shorter words leave the first rows
- * unused. */
+ * A word is a mask of up to N bits, and the rows are in registers. Words of fewer bits
+ * leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
     // Calls sink(k, R) with the branch metric of change number k.

@@ -39,8 +39,8 @@ private:
     double d_match, d_mismatch, d_erased;
 };
 
-//! Input of a frame in the form that the CPU decoders need: transmission weights, end
-//! metrics and normalised priors.
+//! Input of a frame in the form that the CPU decoders need: transmission weights, metrics
+//! at both ends and normalised priors.
 class frame_items
 {
 public:

@@ -27,7 +27,8 @@ public:
     //! Restarts the prediction at a frame with known origin (received item at boundary 0
     //! and drift 0).
     void begin(std::uint64_t frame, std::int64_t origin);
-    //! Predicts the origin of a frame from the last anchor that was searched.
+    //! Predicts the origin of a frame from the last anchor that was searched, or else
+    //! from the frame of begin().
     std::int64_t expected(std::uint64_t frame) const;
     //! Searches the anchors up to the frame, then returns expected(). Frames must be
     //! passed in ascending order.

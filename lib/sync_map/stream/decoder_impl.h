@@ -160,7 +160,7 @@ private:
     void added(stream_cutter::place place);
     void send();
     // Drops the frames that have been pulled, and releases a slot once all its frames
-    // have been.
+    // have been pulled.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
     // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). The
@@ -260,7 +260,7 @@ private:
     bool d_too_long = false;       // the open frame is borrowed and too long
     std::deque<stream_cutter::place> d_places; // places of the frames not yet pulled
     std::size_t d_count = 0;                   // number of frames in the open slot
-    std::size_t d_emitted = 0; // number of frames of the oldest slot already pulled
+    std::size_t d_emitted = 0;                 // number of pulled frames not yet released
     std::uint64_t d_number = 0;
 };
 

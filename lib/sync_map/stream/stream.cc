@@ -203,9 +203,9 @@ void stream_cutter::go_on(const frame_ends& before)
 }
 
 // Finds the first boundary. The boundaries of all frames explain the items equally well,
-// so the search covers one frame's length of offsets at a time and stops at the first
-// length whose most likely offset is locked. If there is none, the most likely offset of
-// all is used.
+// so the search covers a range of one frame's length at a time and stops at the first
+// range whose most likely offset is locked. If there is none, the most likely offset of
+// all ranges is used.
 void stream_cutter::acquire()
 {
     const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;

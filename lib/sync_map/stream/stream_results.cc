@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares frames at their boundaries and decides which are decoded again. */
+/* Compares frames at their boundaries and decides which frames are decoded again. */
 
 #include "stream_results.h"
 #include <algorithm>

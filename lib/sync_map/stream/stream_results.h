@@ -35,8 +35,9 @@ struct stream_frame {
  * of the next. If the match fails, the next frame is decoded again from the end metrics
  * of the frame before, provided that this frame is locked and that its own match has not
  * failed. In a run of failed matches only the first causes another decoding, because the
- * later frames may be correct. If the new result is much less likely than the first, the
- * first is kept: items were lost or inserted before the frame.
+ * later frames may be correct. If the first result is locked, and the new one is not
+ * locked or is much less likely, items were lost or inserted before the frame, and the
+ * first result is kept.
  */
 class stream_results
 {
@@ -85,14 +86,14 @@ private:
         stream_frame frame;
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
-        unsigned version = 0; // number of times that the frame was decoded again
+        unsigned version = 0; // number of times that the frame's result was replaced
         // Version of the previous frame whose end metrics this frame began with; −1: the
         // frame searched for its beginning.
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long looked_at = -1;
         bool holds = false; // whether the boundary match holds
-        bool waits = false; // whether the frame is yet to be decoded again
+        bool waits = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const
         {

@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(32 * Warps, 1)
 
 // Data stored beside α for each of the outputs + 1 boundaries of a frame.
 struct band_boundary {
-    float escaped;         // bound on the weight of paths that have left; scale of α
+    float escaped;         // bound on the weight of paths that have left, with α's scale
     std::int32_t exponent; // exponent of α's scale
     std::uint32_t first;   // the band's first drift
 };

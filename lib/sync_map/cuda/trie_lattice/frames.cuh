@@ -49,7 +49,7 @@ struct trie_frames {
     {
     }
 
-    // Returns the lane's frame. A lane without a frame repeats that of another lane.
+    // Returns the lane's frame. A lane without a frame repeats the frame of another lane.
     __device__ unsigned frame(unsigned group) const
     {
         return min(group * l.frames + t.slot, g.frames - 1);

@@ -16,10 +16,11 @@ namespace gr::gpufec::sync_map {
 constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
-/*! Packed codeword. Bits 4 to 7 are its first four bits, which choose a row of the first
- * trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie, with the
- * bit visited first as the highest. Bits from number_shift on are its number D. The
- * codewords of an index are in the order in which the second trie visits them. */
+/*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
+ * the first trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie,
+ * with the bit visited first as the highest. Bits from number_shift on are the codeword's
+ * number D. The codewords of an index are in the order in which the second trie visits
+ * them. */
 struct trie_word {
     static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
     static constexpr unsigned outer_shift = 15, number_shift = 18;
@@ -91,8 +92,9 @@ __device__ sixteen<Row> read_sixteen(const std::byte* from)
     return *reinterpret_cast<const sixteen<Row>*>(from);
 }
 
-// C drifts of a thread in a row of the lattice, and the layout of its 16 rows in shared
-// memory: a single value beyond multiples of sixteen bytes is stored after all rows.
+// Values of a lattice row at a lane's C drifts, and the layout of the lane's 16 rows in
+// shared memory. Rows are stored in pieces of sixteen bytes. If one value per row is left
+// over, these values follow after all rows.
 template <class Row, int C>
 struct alignas(16) trie_row {
     Row x[C];

@@ -28,7 +28,7 @@ struct trie_grid {
     }
 
     //! Returns whether a multiprocessor holds enough warps to hide latency, or at least
-    //! one if \p setup chooses the kernels.
+    //! one warp if \p setup requests a kernel.
     bool suits(const setup& setup, std::size_t enough_warps) const
     {
         return warps >= (setup.kernels == ten_bit_kernels::by_batch ? enough_warps : 1);
@@ -71,7 +71,8 @@ public:
                                cudaStream_t stream) const = 0;
 };
 
-// Returns the first plan in float that suits the window and the insertions, or nullptr.
+// Returns the first plan in float that supports the window and the insertion probability
+// of the setup; nullptr if there is none.
 std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device);
 
 } // namespace gr::gpufec::sync_map

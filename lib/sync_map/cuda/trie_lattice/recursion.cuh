@@ -26,7 +26,8 @@ struct trie_warp {
     const trie_layout& l;
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
-    const Row below, above;           // 1 if the frame has a lane before, after this one
+    // 1 if the frame has a lane before or after this one, else 0
+    const Row below, above;
     // weight of C insertions if the frame has two such lanes, else 0
     const Row far_below, far_above;
     std::byte* const warp_rows;
@@ -36,8 +37,8 @@ struct trie_warp {
     const std::uint32_t* words = nullptr;
     std::uint32_t chunk = 0, word = 0;
     unsigned next_word = 0;
-    trie_items items{ 0, 0 }; // of this lane, beginning at bit 0 and its first drift
-    bool clean = false;       // all items of all lanes are bits
+    trie_items items{ 0, 0 }; // this lane's items, from bit 0 and its first drift on
+    bool clean = false;       // no item of the warp is an erasure
     Row best = -1;            // largest L(D) so far, where a frame is one lane
     unsigned best_word = 0;
     Row q[2][inner];
