@@ -49,7 +49,7 @@ struct batch_limits {
 //! the pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    //! number of bits per row if pulled one per byte; 0 if pulled as stored
+    //! Number of bits per row if pulled one per byte; 0 if pulled as stored.
     std::size_t bits = 0;
 
     //! Returns the bytes per row when pulled.

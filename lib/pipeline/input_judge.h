@@ -85,7 +85,8 @@ struct sample_facts {
     double amplitude = 0;
     double noise = 0;
 
-    //! Returns whether all items are 0 or 1, and more than an eighth have each value.
+    //! Returns whether all items are 0 or 1, and each of the two values occurs in more
+    //! than an eighth of the items.
     bool only_bits() const
     {
         return zeros + ones == items && std::min(zeros, ones) > items / 8;

@@ -18,7 +18,7 @@ struct carried_frame {
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
     unsigned index; //!< index of the first symbol
-    //! number of symbols to process; may exceed frame_symbols, because indices repeat
+    //! Number of symbols to process; may exceed frame_symbols, because indices repeat.
     unsigned symbols;
     unsigned window;            //!< number of drifts considered
     double insertion, deletion; //!< setup::insertion() and setup::deletion()

@@ -35,7 +35,7 @@ public:
      * \param accepted evidence at which an attempt is accepted, see start_search
      * \param start result: the frame's start metrics, scaled to sum 1; may be nullptr
      * \returns a header whose origin is relative to the guess; `found` is 0 if no attempt
-     * was accepted
+     *          was accepted
      */
     boundary_match_header find(const item_span& items,
                                std::int64_t guess,

@@ -32,13 +32,13 @@ struct lane_frames {
     //! first weights belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
     const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
-    const void* start;  //!< window metrics at boundary 0
-    const void* end;    //!< window metrics at the last boundary
-    void* alpha;        //!< result: (symbols + 1) × window metrics of α
+    const void* start;  //!< `window` metrics at boundary 0
+    const void* end;    //!< `window` metrics at the last boundary
+    void* alpha;        //!< result: α at all boundaries, (symbols + 1) × window metrics
     void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
-    void* first_drifts; //!< result: window drift posteriors λ at boundary 0, as metrics
-    void* last_drifts;  //!< result: drift posteriors at boundary `outputs`, as metrics
+    void* first_drifts; //!< result: drift posteriors λ at boundary 0, `window` metrics
+    void* last_drifts;  //!< result: drift posteriors λ at boundary `outputs`
     //! Result, unless nullptr: β at boundary 0, `window` values of row type.
     void* first_beta;
     void* last_beta; //!< result, unless nullptr: β at boundary `outputs`

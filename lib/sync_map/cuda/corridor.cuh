@@ -17,7 +17,7 @@
 
 namespace gr::gpufec::sync_map {
 
-// largest number per block, branch and posterior kernels
+// Largest number of warps per block of the branch and posterior kernels.
 constexpr unsigned corridor_warps = 8;
 constexpr int longest_word = 256; // largest n; the rows are then in local memory
 
@@ -425,7 +425,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
     }
 }
 
-// number of start drifts whose items a warp loads at a time
+// Number of start drifts whose items a warp loads at a time.
 constexpr unsigned posterior_batch = 8;
 
 // Computes posteriors. Block x: index; block y: frame. The start drifts are divided among

@@ -36,7 +36,7 @@ struct frame_header {
  * below are reached. Evidence is the natural logarithm of a likelihood ratio: the
  * received items given the code, against random items. */
 struct start_search {
-    //! number of warm-up symbols by default; 0: frames do not search
+    //! Number of warm-up symbols by default; 0: frames do not search.
     unsigned warmup = 0;
     unsigned max_warmup = 0; //!< largest warm-up of a job
     int frame_first = 0;     //!< first drift of a frame's window
@@ -101,8 +101,8 @@ enum class ten_bit_kernels {
     linear_any, //!< the kernel for words of any length
     trie_lattice,
     banded_lattice,
-    //! banded_lattice without a fallback: frames that need more drifts than the band
-    //! become invalid
+    //! The kernel of banded_lattice without a fallback: frames that need more drifts than
+    //! the band become invalid.
     banded_lattice_alone
 };
 

@@ -115,7 +115,8 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    // This pattern is an erasure: a NaN as a float, and outside the alphabet as a byte.
+    // The byte 0xff makes every item an erasure: as a float it is a NaN, and as a symbol
+    // it is outside the alphabet.
     std::fill_n(
         to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }

@@ -113,7 +113,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     using base::first, base::g, base::in, base::scale, base::t, base::there, base::valid;
 
     const band_weights<C>& bound;
-    band_boundary* const boundaries; // of this lane, at a stride of one warp
+    band_boundary* const boundaries; // this lane's entries, 32 elements apart
     float escaped = 0;
 
     __device__ band_frames(typename base::warp& lanes,

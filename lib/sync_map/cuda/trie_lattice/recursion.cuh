@@ -19,16 +19,16 @@ struct trie_warp {
     using row = trie_row<Row, C>;
     static constexpr bool alone = J == 0;
     static_assert(Reach == 1 || (Reach == 2 && J == C));
-    // number of weights of bits 4 to 7 at a lane's drifts
+    // Number of weights of bits 4 to 7 at a lane's drifts.
     static constexpr int inner = C + 3;
 
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
-    // 1 if the frame has a lane before or after this one, else 0
+    // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
-    // weight of C insertions if the frame has two such lanes, else 0
+    // Weight of C insertions if the frame has two such lanes, else 0.
     const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
