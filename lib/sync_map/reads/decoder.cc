@@ -202,7 +202,7 @@ private:
     }
 
     // Returns how many frames may be in progress: as many as fit in 2 GiB and in a
-    // quarter of the physical memory.
+    // quarter of the physical memory. Throws if one frame exceeds that quarter.
     double max_work() const
     {
         const double bytes =

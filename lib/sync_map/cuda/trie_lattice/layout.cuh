@@ -34,7 +34,7 @@ struct trie_weights {
     Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of rows, a power of two
     double log_size;
-    double log_index; //!< logarithm of the factor that an index leaves out
+    double log_index; //!< natural logarithm of the factor per index that rows leave out
 
     //! log2 of the largest value that a row may reach within an index, and of the ratio
     //! of a row's largest value to the smallest one that must not underflow.
