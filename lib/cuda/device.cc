@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Lists and selects CUDA devices, and measures their bandwidth. */
+
 #include "devices.h"
 #include "runtime.h"
 #include <memory>

@@ -17,8 +17,8 @@ namespace gr::gpufec {
 namespace cuda {
 
 /*!
- * \brief Admission of batches to a device. It limits the number of long batches, so
- * that short batches can run.
+ * \brief Admission of batches to a device, with a limit on long batches, so that short
+ * batches can run.
  *
  * A device takes kernels from its streams in rotation, without regard to their duration.
  * Without a limit, a decoder with short batches (0.3 ms, for example) would wait for all
@@ -32,7 +32,8 @@ public:
     using clock = std::chrono::steady_clock;
 
     static constexpr unsigned long_batches = 2; //!< limit per device
-    //! A decoder counts as active for this time after its latest call of begin().
+    //! A decoder counts as active while one of its batches runs, and for this time after
+    //! the latest call of begin().
     static constexpr std::chrono::milliseconds at_work{ 50 };
     //! During this time after a wake-up, the woken decoder has precedence over decoders
     //! that have waited for a shorter time.

@@ -23,7 +23,8 @@
 namespace gr::gpufec {
 namespace cuda {
 
-//! Upper limit of the slots' pinned host memory when the batch is chosen automatically.
+//! Pinned host memory of all slots, in bytes, from which decoders derive a batch size if
+//! the user sets none.
 constexpr std::size_t page_locked_bytes = 64u << 20;
 
 //! Device resources of a slot. Derived structures add a decoder's own buffers.
@@ -329,11 +330,10 @@ private:
         }
     }
 
-    // Enqueues the completion callback.
+    // Records the end of the batch and enqueues the completion callback.
     void complete(Slot& s)
     {
-        // Recorded before the callback is enqueued, because the callback may call
-        // finished().
+        // The event comes first, because the callback may call finished().
         check(cudaEventRecord(s.done.get(), s.queue.get()), "event");
         check(cudaLaunchHostFunc(
                   s.queue.get(),

@@ -58,8 +58,8 @@ inline void need_memory(std::size_t bytes)
 //! Makes \p device the current one of the calling thread.
 inline void use(int device) { check(cudaSetDevice(device), "cudaSetDevice"); }
 
-//! Makes \p device the current one of the calling thread after checking that it is
-//! usable. \throws std::runtime_error with the reason if it is not
+//! Checks that \p device is usable and makes it the current one of the calling thread.
+//! \throws std::runtime_error with the reason if the device is not usable
 void select(int device);
 
 class stream
@@ -127,7 +127,7 @@ public:
     buffer& operator=(buffer&&) = delete;
     T* get() const { return d_data; }
     std::size_t bytes() const { return d_count * sizeof(T); }
-    //! Sets the memory to 0. This is needed if the host reads gaps that no kernel
+    //! Sets the memory to 0, for buffers with gaps that the host reads and no kernel
     //! writes.
     void clear()
     {
@@ -193,7 +193,7 @@ void allow_shared(Kernel* kernel, std::size_t bytes, const std::string& what)
           "shared memory of a kernel");
 }
 
-//! Pins host memory for faster copies and returns whether it succeeded. If pinning
+//! Pins host memory for faster copies and returns whether pinning succeeded. If pinning
 //! fails, copies still work but are slower.
 inline bool page_lock(void* memory, std::size_t bytes)
 {

@@ -70,9 +70,9 @@ public:
     using setup = typename Traits::setup;
 
     //! The batch size is run.batch. If run.batch is 0, the size is \p times the batch
-    //! that Traits::cuda_batch() chooses for input from the host, and run.most limits it.
-    //! The device memory may reduce the size further. If \p caller_format is true, the
-    //! decoder also accepts input in the caller's format.
+    //! that Traits::cuda_batch() chooses for input from the host, limited by run.most and
+    //! Traits::max_work_items. The device memory may reduce the size further. If
+    //! \p caller_format is set, the decoder also accepts input in the caller's format.
     slot_rounds(const setup& s,
                 const run_options& run,
                 int device,
@@ -114,7 +114,7 @@ protected:
 
     // Decodes \p batches batches, using the slots in rotation. fill(slot, number, batch)
     // submits a batch. empty(slot) collects the output before the slot is filled again;
-    // it returns false to stop decoding.
+    // if empty() returns false, decoding stops.
     template <class Fill, class Empty>
     void run(std::size_t batches, Fill&& fill, Empty&& empty)
     {

@@ -39,8 +39,9 @@ struct made_decoders {
     bool failed = false; //!< a device exists but failed
 };
 
-//! Makes a decoder on a device and halves the batch until it fits the device's memory.
-//! If \p caller_format is set, also reserves buffers for input in the caller's format.
+//! Makes a decoder on a device. If the device lacks memory, halves the batch, down to
+//! Traits::batch_granularity(). If \p caller_format is set, also reserves buffers for
+//! input in the caller's format.
 template <class Traits>
 batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& setup,
                                                  std::size_t work_items,
@@ -68,8 +69,8 @@ batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& s
     });
 }
 
-//! Makes one decoder for each device or, if that fails and the options allow it, one on
-//! the CPU.
+//! Makes one decoder for each device. With backend cpu, or if a device cannot be used
+//! with backend auto, makes one decoder on the CPU instead.
 template <class Traits>
 made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                                     const run_options& run)

@@ -32,8 +32,8 @@ public:
         set_latency_ms(latency_ms);
     }
 
-    //! Sets the limit in ms; it also applies to a batch that is already waiting.
-    //! \throws std::invalid_argument if it is negative or not finite
+    //! Sets the limit in ms, also for a batch that is already waiting.
+    //! \throws std::invalid_argument if \p ms is negative or not finite
     void set_latency_ms(double ms)
     {
         require(
@@ -62,8 +62,9 @@ public:
     }
 
     //! Returns whether the deadline has expired. This function is called for every frame
-    //! and reading the clock is slow, so it checks the timer's flag first. It still
-    //! reads the clock, because an earlier deadline may have set the flag.
+    //! and reading the clock is slow, so the timer's flag is checked first. If the flag
+    //! is set, the clock still decides, because an earlier deadline may have set the
+    //! flag.
     bool over() const { return d_since && d_rung && clock::now() >= d_when; }
 
 private:

@@ -49,7 +49,8 @@ struct batch_limits {
 //! the pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    std::size_t bits = 0; //!< bits per row if pulled one per byte; 0 if pulled as stored
+    //! Number of bits per row if pulled one per byte; 0 if pulled as stored.
+    std::size_t bits = 0;
 
     //! Returns the bytes per row when pulled.
     std::size_t given() const { return bits ? bits : bytes; }
@@ -89,11 +90,11 @@ struct timed_step {
 /*!
  * \brief Interface of a decoder of batches, for every code and backend.
  *
- * The caller owns \em slots: numbered sets of host buffers for input, output and
- * status. It fills the input of a slot and submits the slot. It can then continue with
- * the next slot, and collects the output once the batch is finished. A slot belongs to
- * the decoder from submit() until finished() has returned true. Only one thread at a
- * time may call a decoder.
+ * The caller owns \em slots: numbered sets of host buffers for input, output and status.
+ * The caller fills the input of a slot, submits the slot and continues with the next
+ * slot. Once the batch is finished, the caller collects the output. A slot belongs to the
+ * decoder from submit() until finished() has returned true. Only one thread at a time may
+ * call a decoder.
  *
  * \tparam Job parameters of one batch; each decoder defines its own
  */
@@ -111,8 +112,8 @@ public:
     //! Returns the device's name or the instruction set, for a log line.
     virtual std::string device() const = 0;
 
-    //! Pins host memory, either a slot's buffer or borrowed memory. Returns whether it
-    //! succeeded.
+    //! Pins host memory, either a slot's buffer or borrowed memory. Returns whether the
+    //! memory is now pinned.
     virtual bool page_lock(void* /*memory*/, std::size_t /*bytes*/) noexcept
     {
         return false;
@@ -120,11 +121,11 @@ public:
     virtual void page_unlock(void* /*memory*/) noexcept {}
 
     //! Reserves device memory for jobs whose input is in the caller's format, which the
-    //! device converts. Returns whether it succeeded.
+    //! device converts. Returns false if the memory does not suffice.
     virtual bool reserve_conversion_buffers() noexcept { return false; }
 
-    //! Reserves device memory for output in place with one bit per byte. Returns whether
-    //! it succeeded.
+    //! Reserves device memory for output in place with one bit per byte. Returns false if
+    //! the memory does not suffice.
     virtual bool reserve_unpacked_output() noexcept { return false; }
 
     //! Sets the callback, called from any thread, for batches that may have finished.
@@ -143,12 +144,13 @@ public:
     //! Returns false if the time expired first.
     virtual bool wait_idle(std::chrono::milliseconds /*limit*/) noexcept { return true; }
 
-    //! Abandons a device that may still be running: no callback is called any more, and
-    //! the memory that running batches use, on the device and the host, is never freed.
+    //! Abandons a device that may still be running: no callback is called from then on,
+    //! and the memory that running batches use, on the device and the host, is never
+    //! freed.
     virtual void abandon() noexcept {}
 
     //! Returns the median durations of the steps of \p rounds batches that run one at a
-    //! time. For devices only, and while no other batch is in flight.
+    //! time; empty for the CPU. No other batch may be in flight.
     virtual std::vector<timed_step>
     time_steps(const Job& /*job*/, const batch_memory& /*memory*/, unsigned /*rounds*/)
     {

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 class copy_team
 {
 public:
-    //! \p threads includes the caller's thread. The other threads start when they are
-    //! first needed.
+    //! \p threads includes the caller's thread. The other threads start when large input
+    //! is first copied.
     explicit copy_team(unsigned threads) : d_threads(std::min(threads, max_threads)) {}
 
     //! Copies \p units units of \p bytes bytes each by calls of copy(first, count), which
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    // On the machines measured, more threads did not copy faster.
+    // In measurements, more than eight threads did not copy faster.
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 

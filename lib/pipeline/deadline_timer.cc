@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The thread of a deadline_timer waits until the time that is set, or until another time
+ * is set. */
+
 #include "deadline_timer.h"
 #include <system_error>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A timer that calls back once at a given time. It wakes a block whose latency limit
- * expires while no input arrives. */
+/* A timer that calls back once at a given time. Decoders use timers to wake a block when
+ * a latency limit or the timeout of a device expires while no input arrives. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
 #define INCLUDED_GPUFEC_PIPELINE_DEADLINE_TIMER_H
@@ -20,7 +20,7 @@ class deadline_timer
 public:
     using clock = std::chrono::steady_clock;
 
-    //! \p ring is the callback; it runs on the timer's own thread.
+    //! The callback \p ring runs on the timer's own thread.
     explicit deadline_timer(std::function<void()> ring);
     ~deadline_timer();
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The class decoder: forwards calls to its engine, which must belong to this process. */
+
 #include "common/refuse.h"
 #include "engine.h"
 #include <gnuradio/gpufec/backend.h>

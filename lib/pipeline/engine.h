@@ -14,8 +14,9 @@
 namespace gr::gpufec {
 
 //! Returns a number that differs between a process and its forked children: the number of
-//! fork() calls in their common history since this function was first called. Unlike the
-//! system call getpid(), it is fast enough to be called per frame. \throws std::bad_alloc
+//! fork() calls between the process that first called this function and this process.
+//! Unlike the system call getpid(), this function is fast enough to be called per frame.
+//! \throws std::bad_alloc
 unsigned forks_so_far();
 
 //! Returns wrappers of \p hooks that discard exceptions and do nothing for empty hooks.

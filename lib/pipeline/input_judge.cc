@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Statistics of input samples. */
+
 #include "input_judge.h"
 #include <cmath>
 #include <limits>

@@ -20,9 +20,10 @@ namespace gr::gpufec {
  * wrong with the input.
  *
  * A judge decodes a sample in the declared format and in formats that users confuse with
- * the declared one. It reports another format only if the sample decodes as a signal of
- * the code in that format, and fails or is much worse in the declared one. The amplitude
- * alone is never a reason. docs/limits.md gives the rules and false-alarm probabilities.
+ * the declared one. The judge reports another format (in its verdict, a text) only if the
+ * sample decodes as a signal of the code in that format, and fails or is much worse in
+ * the declared one. The amplitude alone is never a reason. docs/limits.md gives the rules
+ * and false-alarm probabilities.
  */
 class input_judge
 {
@@ -84,7 +85,8 @@ struct sample_facts {
     double amplitude = 0;
     double noise = 0;
 
-    //! Returns whether all items are 0 or 1, and more than an eighth have each value.
+    //! Returns whether all items are 0 or 1, and each of the two values occurs in more
+    //! than an eighth of the items.
     bool only_bits() const
     {
         return zeros + ones == items && std::min(zeros, ones) > items / 8;

@@ -87,7 +87,7 @@ public:
         }
     }
 
-    //! Removes the last \p items items from the open batch. They must not be borrowed.
+    //! Removes the last \p items items, which must not be borrowed, from the open batch.
     void forget(std::size_t items) { d_end -= items; }
 
     //! Discards the open batch's items so far.

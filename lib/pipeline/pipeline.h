@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A ring of slots between a caller and batch decoders. It keeps batches in order and
+/* A ring of slots between a caller and batch decoders, which keeps batches in order and
  * limits their number in flight. If a device fails or hangs, the fallback decodes the
  * device's unfinished batches again.
  */
@@ -63,7 +63,7 @@ public:
         //! Makes the decoder that replaces a failed one. If empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
         //! Called with the error and the number of devices left when the fallback has
-        //! replaced a failed device. The destructor may call it.
+        //! replaced a failed device. The destructor may call this hook.
         std::function<void(const std::string&, std::size_t)> failed_over =
             [](const std::string&, std::size_t) {};
         //! Called with the reason when a device is abandoned while the pipeline is
@@ -94,7 +94,7 @@ public:
             d_ring.push_back(s.get());
             d_slots.push_back(std::move(s));
         }
-        // Pages are locked last. An exception after this would leave them locked.
+        // Comes last: after an exception, no destructor would unlock the pages.
         for (auto& s : d_slots) {
             lock_pages(*s);
         }
@@ -186,7 +186,7 @@ public:
         }
     }
 
-    //! Waits up to \p limit for the oldest slot; returns whether it has finished.
+    //! Waits up to \p limit for the oldest slot; returns whether that slot has finished.
     bool wait(std::chrono::milliseconds limit)
     {
         return !d_flight.empty() && wait(*d_flight.front(), limit);
@@ -214,21 +214,20 @@ public:
         });
     }
 
-    //! Reserves device memory to convert input from the caller's format; returns whether
-    //! all devices succeeded.
+    //! Reserves device memory to convert input from the caller's format. Returns false if
+    //! a device lacks the memory or has been abandoned.
     bool reserve_conversion_buffers()
     {
         return all_devices([](decoder& d) { return d.reserve_conversion_buffers(); });
     }
-    //! Reserves device memory for output of one bit per byte; returns whether all devices
-    //! succeeded.
+    //! Reserves device memory for output of one bit per byte. Fails in the same cases.
     bool reserve_unpacked_output()
     {
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });
     }
 
-    //! Pins memory of borrowed input for all devices and returns whether it succeeded. If
-    //! so, unpins the slots' own input buffers except their batch_limits::table_bytes.
+    //! Pins borrowed input for all devices; returns false if that fails. On success,
+    //! unpins the slots' input buffers except their first batch_limits::table_bytes.
     bool pin_input(void* memory, std::size_t bytes)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -254,10 +253,10 @@ public:
         }
     }
 
-    /*! Pins memory to which all devices may write output in place; returns whether it
-     * succeeded. \p replace is called if an abandoned device may still write the memory.
-     * \p replace must map other pages with the same contents at the same addresses and
-     * return whether it succeeded. If it fails, decoding ends with an error. */
+    /*! Pins memory to which all devices may write output in place; returns false if that
+     * fails. \p replace is called if an abandoned device may still write the memory.
+     * \p replace must map other pages with the same contents at the same addresses; if
+     * that fails, \p replace must return false, and decoding ends with an error. */
     bool pin_output(void* memory, std::size_t bytes, std::function<bool()> replace)
     {
         if (d_abandoned || !d_decoders.front()->page_lock(memory, bytes)) {
@@ -289,7 +288,7 @@ public:
         d_output_pinned = false;
         d_output_bytes = 0;
         d_replace_output = nullptr;
-        if (!d_abandoned && device_is_idle()) { // otherwise a device may still write it
+        if (!d_abandoned && device_is_idle()) {
             d_decoders.front()->page_unlock(memory);
         }
     }
@@ -458,7 +457,8 @@ private:
     }
 
     // Runs an action on the slot's decoder. On an exception, the fallback takes over all
-    // slots of that decoder; without a fallback, the exception is thrown to the caller.
+    // slots of that decoder; without a fallback, or if the fallback itself fails, the
+    // exception is thrown to the caller.
     template <class Action>
     void guarded(entry& s, Action&& action)
     {
@@ -518,7 +518,7 @@ private:
     }
 
     // Abandons a decoder that may still be running: neither the decoder nor the host
-    // memory of its slots is ever freed. Returns the text that reports it.
+    // memory of its slots is ever freed. Returns a text for the log.
     std::string abandon(decoder& hung)
     {
         const auto device_bytes = hung.limits().device_bytes;

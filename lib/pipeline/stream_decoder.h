@@ -233,7 +233,7 @@ protected:
     {
         return take(count, [](std::size_t, std::size_t, std::byte*) {});
     }
-    //! Copies the borrowed items of the open batch.
+    //! Copies the borrowed items of the open batch when borrowing ends.
     virtual void store_borrowed()
     {
         d_input.copy_borrowed([this](const std::byte* from,
@@ -312,7 +312,7 @@ protected:
     bool on_device() const { return d_on_device; }
 
     //! Reserves device memory to convert the caller's format, if that differs from the
-    //! format of slots. Returns whether it succeeded.
+    //! format of slots. Returns false if the memory does not suffice.
     bool reserve_conversion()
     {
         d_caller_format = d_caller_format ||
@@ -488,7 +488,7 @@ private:
             d_pipeline->pin_input(d_locked.memory, d_locked.bytes);
         }
         if (d_pinned_output) {
-            d_pin_output(); // if it fails, output is copied
+            d_pin_output(); // if pinning fails, output is copied
         }
     }
 

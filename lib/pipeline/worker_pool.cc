@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Threads take the next chunk of the oldest batch that has one left. */
+
 #include "worker_pool.h"
 #include <system_error>
 #include <algorithm>

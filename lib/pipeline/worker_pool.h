@@ -19,8 +19,8 @@ namespace gr::gpufec {
 class worker_pool
 {
 public:
-    //! Function that decodes chunk \p chunk (0 … chunks − 1) of a batch on thread \p
-    //! worker (0 … threads() − 1). Must not throw.
+    //! Function that decodes chunk \p chunk (0 … chunks − 1) of a batch on thread number
+    //! \p worker (0 … threads() − 1). Must not throw.
     using work = std::function<void(std::size_t chunk, unsigned worker)>;
 
     //! Starts \p threads threads, or fewer if the system refuses some.

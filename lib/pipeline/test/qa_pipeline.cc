@@ -654,7 +654,7 @@ TEST(checked_size, Overflow_Saturates)
 {
     const auto largest = std::numeric_limits<std::uint64_t>::max();
     const checked_size half(std::uint64_t(1) << 32), most(largest);
-    EXPECT_EQ((half * half).value(), largest); // would be 0 on overflow
+    EXPECT_EQ((half * half).value(), largest); // would wrap to 0 without saturation
     EXPECT_EQ((half * half * half).value(), largest);
     EXPECT_EQ((half * (half + checked_size(1))).value(), largest);
     EXPECT_EQ((most + checked_size(1)).value(), largest);

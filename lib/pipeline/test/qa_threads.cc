@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tests of the threads of the pipeline: worker_pool, copy_team, batch_deadline and
+ * deadline_timer. */
+
 #include "pipeline/batch_deadline.h"
 #include "pipeline/copy_team.h"
 #include "pipeline/deadline_timer.h"

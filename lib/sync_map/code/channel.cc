@@ -25,8 +25,9 @@ double log_choose(double n, double k)
 // Returns k·log(p), where 0·log(0) is 0.
 double log_power(double p, double k) { return k == 0 ? 0 : k * std::log(p); }
 
-// Probabilities of drifts. Each probability is computed only once, when it is first
-// needed.
+// Probabilities of the drift after a number of symbols, given a prior of the drift before
+// them. Each probability of the distribution without a prior is computed when it is first
+// needed, and kept.
 class drift_distribution
 {
 public:
@@ -114,7 +115,8 @@ private:
     std::vector<double> d_positive, d_negative;
 };
 
-// Returns the last drift in direction \p step whose probability reaches \p floor, or 0.
+// Returns the last drift in direction \p step whose probability is at least \p floor; 0
+// if there is none.
 int last_above(drift_distribution& phi, int step, double floor)
 {
     int last = 0;
@@ -131,7 +133,8 @@ int last_above(drift_distribution& phi, int step, double floor)
     }
 }
 
-// Returns the total probability of the drifts beyond \p from in direction \p step.
+// Returns the total probability of the drifts beyond \p from in direction \p step. The
+// sum stops at the first drift beyond the mean with a probability below \p negligible.
 double tail(drift_distribution& phi, int from, int step, double negligible)
 {
     double sum = 0;

@@ -18,7 +18,7 @@ namespace {
 
 using word_list = std::vector<std::uint8_t>;
 
-// Writes the n bits of \p value, most significant first.
+// Appends \p value as n bits, most significant first.
 void append_bits(word_list& words, std::uint64_t value, unsigned n)
 {
     for (unsigned t = n; t-- > 0;) {
@@ -26,7 +26,7 @@ void append_bits(word_list& words, std::uint64_t value, unsigned n)
     }
 }
 
-// Returns whether alphabet^n reaches q.
+// Returns whether alphabet^n is at least q.
 bool enough_words(unsigned n, unsigned q, unsigned alphabet)
 {
     std::uint64_t words = 1;

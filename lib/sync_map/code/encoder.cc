@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The encoder: looks up the word of each message symbol. */
+
 #include <gnuradio/gpufec/sync_map.h>
 #include <algorithm>
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The corridor form on the CPU, one frame at a time. */
+
 #include "common/checked_size.h"
 #include "common/host_memory.h"
 #include "corridor.h"
@@ -26,9 +28,9 @@ bool keep_all(const setup& setup)
            (setup.storage == sync_storage::automatic && needed <= there / 8);
 }
 
-// Decoder of the corridor form. Lattices have type Lattice, all other metrics type
-// Metric. The innermost loops run over start drifts, so that compilers can vectorise
-// them.
+// Decoder of the corridor form. Lattices and branch metrics have type Lattice, α, β and
+// all other metrics type Metric. The innermost loops run over start drifts, so that
+// compilers can vectorise them.
 template <class Lattice, class Metric>
 class corridor : public corridor_decoder
 {
@@ -84,7 +86,8 @@ public:
 
 private:
     // Loads the transmission weights as one row per channel symbol, with contiguous
-    // positions. Rows are zero-padded to the range that lattices reach.
+    // positions. Each row includes the positions outside the received items that lattices
+    // read; their weights are 0.
     void load(const frame_items& items)
     {
         const std::int64_t base =
@@ -99,8 +102,9 @@ private:
         return d_lattice.data() + std::size_t(change - d_lowest) * d_M;
     }
 
-    // Applies the insertion transitions before a symbol. Their number is unlimited,
-    // except that the trellis receiver allows at most insertion_cap.
+    // Applies the insertion transitions before a symbol. The trellis receiver allows at
+    // most insertion_cap insertions; with the other receivers, only the size of the
+    // lattice is a limit.
     void insert(unsigned first, unsigned last)
     {
         const Lattice c = d_insertion;
@@ -193,7 +197,8 @@ private:
         return d_branch.data() + number * d_Mn * d_M;
     }
 
-    // Finds the range of start drifts with nonzero α.
+    // Finds the smallest range of start drifts, first to last − 1, outside of which α is
+    // 0.
     void live(unsigned i, unsigned& first, unsigned& last) const
     {
         const auto* alpha = &d_alpha[std::size_t(i) * d_M];

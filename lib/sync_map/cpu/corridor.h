@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The corridor form on the CPU, which is the decoder of Briffa (2014). It computes branch
- * metrics for a limited range of drift changes. They are stored for a whole frame or
- * computed twice, once per direction. */
+/* The corridor form on the CPU, which is the decoder of Briffa (2014). The decoder
+ * computes branch metrics for a limited range of drift changes. Branch metrics are stored
+ * for a whole frame or computed twice, once per direction. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CPU_CORRIDOR_H
@@ -13,7 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A decoder for one frame at a time. It is not thread-safe; each thread has its own.
+//! A decoder for one frame at a time. The class is not thread-safe; each thread has an
+//! object of its own.
 class corridor_decoder
 {
 public:
@@ -25,8 +26,9 @@ public:
 //! Returns the size in bytes of a frame's branch metrics in global storage.
 std::size_t branch_metric_bytes(const setup& setup);
 
-//! Makes a decoder of the corridor form. \throws std::invalid_argument if global
-//! storage needs more memory than is available
+//! Makes a decoder of the corridor form. \throws std::invalid_argument if
+//! sync_storage::global is requested and a frame's branch metrics exceed the physical
+//! memory
 std::unique_ptr<corridor_decoder> make_corridor_decoder(const setup& setup);
 
 } // namespace gr::gpufec::sync_map

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The CPU decoder: divides a batch into chunks for worker threads, and moves frames
+ * between the memory of a batch and the lanes of the kernels. */
+
 #include "common/cpu_variant.h"
 #include "corridor.h"
 #include "decoder.h"
@@ -128,7 +131,8 @@ private:
         return to.memory.data();
     }
 
-    // Searches the beginnings of a chunk's frames, then decodes the frames.
+    // Decodes a chunk of frames of a stream: copies the whole frames, searches the
+    // beginnings of the others, decodes all, and writes their boundary_match_headers.
     void decode_found(unsigned worker,
                       const job& job,
                       const batch_memory& memory,
@@ -164,8 +168,8 @@ private:
                         &s.boundary_matches[k],
                         sizeof(boundary_match_header));
         }
-        // Compares the frames inside this chunk. stream_results compares frames of
-        // different chunks, because different workers decode them.
+        // Compares successive searching frames of this chunk. stream_results compares
+        // frames of different chunks, because different workers decode them.
         for (unsigned k = 1; k < count; ++k) {
             if (work_items[k - 1].whole < 0 && work_items[k].whole < 0) {
                 auto* const at = out + k * d_setup.output_bytes();

@@ -20,8 +20,8 @@ namespace gr::gpufec::sync_map {
 //! Returns the kernels of a \p variant of cpu_variants(); "" means the best.
 const lane_kernels& cpu_kernels(const std::string& variant = "");
 
-//! A decoder of the linear form for groups of up to lanes() frames. It is not
-//! thread-safe; each thread has its own.
+//! A decoder of the linear form for groups of up to lanes() frames. The class is not
+//! thread-safe; each thread has an object of its own.
 class lane_group
 {
 public:
@@ -59,8 +59,8 @@ private:
     frame_scratch d_scratch;
 };
 
-//! The forward recursion of the linear form, without posteriors. A stream needs it to
-//! find where each frame ends, one frame after the other.
+//! The forward recursion of the linear form, without posteriors. A stream uses this
+//! recursion to find, one after the other, the ends of frames that do not search.
 class alpha_carrier
 {
 public:

@@ -16,7 +16,8 @@ namespace gr::gpufec::sync_map {
 namespace GPUFEC_ISA {
 namespace {
 
-//! Guard that makes its thread treat denormals as 0 during the guard's lifetime.
+//! Guard that makes its thread treat denormals as 0 during the guard's lifetime. Without
+//! SSE2 the guard does nothing.
 class flush_denormals
 {
 public:

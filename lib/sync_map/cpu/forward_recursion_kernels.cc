@@ -19,7 +19,8 @@ namespace GPUFEC_ISA {
 
 namespace {
 
-// Number of rows that a sweep keeps in registers; AVX-512 has twice as many registers.
+// Largest number of rows of a sweep, so that all are kept in registers; AVX-512 has twice
+// as many registers.
 constexpr unsigned max_rows = GPUFEC_LANES >= 16 ? 10 : 5;
 
 template <class Real>
@@ -135,8 +136,8 @@ private:
         }
     }
 
-    // Kinds of items. An item of clean_bits has the transmission weight 1 for one bit and
-    // 0 for the other, which saves multiplications.
+    // Kinds of items: any alphabet; alphabet 2; and alphabet 2 with transmission weight 1
+    // for one bit and 0 for the other, which saves multiplications.
     enum class items { any, bits, clean_bits };
 
     template <unsigned Rows, bool First, items Items>

@@ -17,21 +17,22 @@ struct carried_frame {
     //! lanes. A group has one word per lane.
     const std::uint8_t* words;
     unsigned n, q, alphabet, frame_symbols;
-    unsigned index;   //!< index of the first symbol
-    unsigned symbols; //!< number of symbols to process; indices of the code repeat
-    unsigned window;  //!< number of drifts considered
-    double insertion, deletion; //!< weights relative to the largest transmission weight
-    //! Transmission weights: (n·symbols + window) × alphabet reals. The first are those
-    //! of the item at boundary 0 and the window's first drift.
+    unsigned index; //!< index of the first symbol
+    //! Number of symbols to process; may exceed frame_symbols, because indices repeat.
+    unsigned symbols;
+    unsigned window;            //!< number of drifts considered
+    double insertion, deletion; //!< setup::insertion() and setup::deletion()
+    //! Transmission weights: (n·symbols + window) × alphabet reals. The first weights
+    //! belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
     //! Set if the alphabet is 2 and each item weighs 1 for one symbol and 0 for the
     //! other.
     bool clean;
-    //! `window` reals followed by one vector of padding, aligned to a vector. On return:
-    //! α at the last boundary, with sum 1 or all 0.
+    //! α, `window` reals followed by one vector of padding, aligned to a vector. On
+    //! entry: α at boundary 0. On return: α at the last boundary, with sum 1 or all 0.
     void* alpha;
     void* scratch; //!< forward_recursion_scratch() vectors
-    //! Result: natural logarithm of the unscaled sum of α, -inf if it is 0.
+    //! Result: natural logarithm of the unscaled sum of α; −inf if that sum is 0.
     double* log_sum;
 };
 

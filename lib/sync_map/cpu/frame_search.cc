@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Searches the beginnings of frames by attempts with the forward recursion. */
+
 #include "frame_search.h"
 #include "kernels.h"
 #include <algorithm>
@@ -78,8 +80,9 @@ void start_finder::carry(const item_span& items,
     d_kernel.carry(d_frame);
 }
 
-// Returns the mean position, weighted by α, in a window around the peak of α that is as
-// wide as a frame's window. The first value of α belongs to item `begin`.
+// Returns the result of an attempt. The origin is the mean position, weighted by α, over
+// a window around the peak of α. This window is as wide as that of a frame. The first
+// value of α belongs to item `begin`. If α is 0, the evidence is −inf.
 template <class Real>
 start_finder::found_at start_finder::centre(std::int64_t begin, double evidence) const
 {
@@ -201,7 +204,8 @@ start_finder::found_at start_finder::run(const item_span& items,
                   : run_in_full<double>(items, place, warmup);
 }
 
-// Extracts a frame's window from α of the last attempt.
+// Extracts a frame's window from α of the last attempt, scaled to sum 1; all 1 if α is 0
+// there.
 template <class Real>
 void start_finder::cut(const found_at& found, double* start) const
 {
@@ -229,8 +233,8 @@ boundary_match_header start_finder::find(const item_span& items,
     const auto to_the_end = std::numeric_limits<double>::infinity();
     std::int64_t place = guess, best_place = guess;
     found_at best{ guess, -INFINITY, guess + s.first };
-    // Attempts with narrowing windows cover the search radius once. If all of them fail,
-    // attempts with the full window follow.
+    // Attempts with narrowing windows cover the search radius once. If no narrowing
+    // attempt is accepted, attempts with the full window follow.
     bool narrow = s.narrows(warmup);
     for (int k = 0;; ++k) {
         const int away = std::abs(s.offset(k)) - s.reach;

@@ -31,10 +31,11 @@ public:
      * \param warmup number of symbols before the boundary at which the recursion
      *        begins, up to search.max_warmup
      * \param radius distance from the guess, in items; if no attempt is accepted, the
-     *        best one within this distance is taken
+     *        best one with a full window within this distance is used
      * \param accepted evidence at which an attempt is accepted, see start_search
      * \param start result: the frame's start metrics, scaled to sum 1; may be nullptr
-     * \returns a header whose origin is relative to the guess
+     * \returns a header whose origin is relative to the guess; `found` is 0 if no attempt
+     *          was accepted
      */
     boundary_match_header find(const item_span& items,
                                std::int64_t guess,

@@ -13,8 +13,8 @@
  *
  * Prefix rows are computed from α down the prefix trie; rows at its leaves include the
  * insertions before the next symbol. Suffix rows are computed from β down the suffix
- * trie. The products of both at the leaves give the posteriors. Sums over words are
- * merged up a trie and give the next α or β. */
+ * trie. The scalar product of a prefix row and a suffix row is the posterior of a word,
+ * not yet normalised. Sums over words are merged up a trie into the next α or β. */
 
 #include "flush_denormals.h"
 #include "kernels.h"
@@ -112,8 +112,8 @@ private:
         emit(M - 1, vec{});
     }
 
-    // Computes the rows of a suffix node's children by the transposed steps. If the node
-    // is not the root (Root is false), insertions are first applied to its row.
+    // Computes the rows of a suffix node's children by the transposed operators. If the
+    // node is not the root (Root is false), insertions are first applied to its row.
     template <unsigned Branches, bool Root>
     void
     split_down(const vec* parent, const vec* Q, const word_trie::node* child, vec** out)
@@ -134,8 +134,9 @@ private:
         emit(0, vec{});
     }
 
-    // Sums the rows of children into their node's row. If Add is true, adds the sum to
-    // the row's present contents.
+    // Applies D_x, with the symbol x of each child, to the children's rows and sums the
+    // results into their node's row. If Insert is true, insertions follow; if Add is
+    // true, the sum is added to the row's present contents.
     template <unsigned Branches, bool Insert, bool Add>
     void merge_up(vec** in, const vec* Q, const word_trie::node* child, vec* out)
     {
@@ -206,8 +207,8 @@ private:
         }
     }
 
-    // Handles children in pairs, because the steps take up to two branches at once, and a
-    // last single child alone.
+    // Calls two(b) for pairs of children, because a step handles up to two branches at
+    // once, and one(b) for a last single child.
     template <class Two, class One>
     static void in_pairs(unsigned children, Two&& two, One&& one)
     {
@@ -223,7 +224,7 @@ private:
     // ---- tries ----
 
     // Chooses the rows of a node's children: a leaf has a row of its own, other nodes use
-    // scratch rows above the stack.
+    // scratch rows.
     void
     child_rows(const word_trie& t, const word_trie::node& node, vec* leaves, vec* scratch)
     {

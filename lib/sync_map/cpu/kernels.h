@@ -22,26 +22,26 @@ namespace gr::gpufec::sync_map {
  */
 struct lane_frames {
     const word_tries* tries;
-    //! Number of symbols including the look-ahead. It may exceed the code's
-    //! frame_symbols; the code's symbol indices then repeat.
+    //! Number of symbols including the look-ahead. If this number exceeds the code's
+    //! frame_symbols, the symbol indices repeat.
     unsigned symbols;
     unsigned outputs; //!< number of symbols, from the first on, that get posteriors
     unsigned window;  //!< number of drifts considered
-    double insertion, deletion; //!< weights relative to the largest transmission weight
+    double insertion, deletion; //!< setup::insertion() and setup::deletion()
     //! Transmission weights of row type: (n·symbols + window) × alphabet values. The
-    //! first are those of the item at boundary 0 and the window's first drift.
+    //! first weights belong to the item at boundary 0 and the window's first drift.
     const void* transmission;
     const void* priors; //!< symbols × q values of row type, or nullptr for uniform priors
-    const void* start;  //!< window metrics at boundary 0
-    const void* end;    //!< window metrics at the last boundary
-    void* alpha;        //!< result: (symbols + 1) × window metrics of α
+    const void* start;  //!< `window` metrics at boundary 0
+    const void* end;    //!< `window` metrics at the last boundary
+    void* alpha;        //!< result: α at all boundaries, (symbols + 1) × window metrics
     void* rows;         //!< scratch memory for row_vectors() rows of `window` values
     void* posteriors;   //!< result: outputs × q metrics
-    void* first_drifts; //!< result: window drift posteriors λ at boundary 0, as metrics
-    void* last_drifts;  //!< result: the same at boundary `outputs`
+    void* first_drifts; //!< result: drift posteriors λ at boundary 0, `window` metrics
+    void* last_drifts;  //!< result: drift posteriors λ at boundary `outputs`
     //! Result, unless nullptr: β at boundary 0, `window` values of row type.
     void* first_beta;
-    void* last_beta; //!< result, unless nullptr: the same at boundary `outputs`
+    void* last_beta; //!< result, unless nullptr: β at boundary `outputs`
     //! Result: natural logarithm of the weight of all paths; -inf if there are none.
     double* log_weight;
 };

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Stores received items in chunks of memory, or refers to them in the caller's memory. */
+
 #include "received_window.h"
 #include <sys/mman.h>
 #include <algorithm>
@@ -9,8 +11,8 @@
 
 namespace gr::gpufec::sync_map {
 
-// Populates the pages at once, with huge pages where the system has them, because the
-// first access to a page takes longer than copying all its items.
+// Populates the pages at once where the system supports it, and asks for huge pages,
+// because the first access to a page takes longer than copying all its items.
 received_window::chunk received_window::make_chunk()
 {
     chunk made(static_cast<std::byte*>(std::aligned_alloc(chunk_bytes, chunk_bytes)));

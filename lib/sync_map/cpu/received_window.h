@@ -22,7 +22,7 @@ struct item_span {
 };
 
 /*!
- * \brief Received items, addressed by their number in the stream. They are stored in
+ * \brief Received items, addressed by their number in the stream. Items are stored in
  * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
  * Items never move from chunk to chunk. Memory pages are touched for the first time,
@@ -45,7 +45,7 @@ public:
     void borrow(const std::byte* items, std::size_t count);
     bool borrowing() const { return d_borrowed; }
     std::size_t borrowed() const { return d_borrowed ? d_end - d_borrowed_from : 0; }
-    //! Releases the borrowed items that are no longer needed; returns their number.
+    //! Releases the borrowed items that forget() has dropped; returns their number.
     std::size_t release_borrowed();
     //! Copies the borrowed items that are still needed and stops borrowing.
     void copy_borrowed();
@@ -60,8 +60,8 @@ public:
 
     //! Copies items \p from to \p to − 1, all of which must be held.
     void copy(std::int64_t from, std::int64_t to, std::byte* out) const;
-    //! Returns items \p from to \p to − 1 in contiguous memory, valid until the next
-    //! call.
+    //! Returns items \p from to \p to − 1 in contiguous memory, valid until the next call
+    //! of span() or of a function that changes the held items.
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:

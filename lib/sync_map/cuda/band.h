@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Bound on the weight that a frame loses when it is decoded in a band of a few drifts
- * about its path. The bound needs only values that the decoder computes.
+ * about its most likely path. The weight of a frame is the sum of the weights of all
+ * paths through its lattice. The bound needs only values that the decoder computes.
  *
- * The lost weight is that of all paths that leave the band. It is summed over the index
- * in which a path first leaves and the index in which it last returns. Before the first
- * and after the last, the path is in the band, whose α and β give its weight. In between
- * it may follow any word, even one outside the code. The sum over all 2^n words does not
- * depend on the items, because an item matches one value of a bit and not the other. So
- * one scalar beside α bounds the weight of the paths that have left, and β of each
- * boundary gives the weight of those that return. Where a frame may end outside the band,
- * paths need not return. Then β of all drifts, computed for the last indices, gives their
- * weight wherever they are. */
+ * The lost weight is the weight of all paths that leave the band. The bound sums over two
+ * indices: the one in which a path first leaves, and the one in which that path last
+ * returns. Before the first and after the last index, the path is in the band, whose α
+ * and β give its weight. In between, the bound lets the path follow any word, even one
+ * outside the code. The sum over all 2^n words does not depend on the items, because an
+ * item matches one value of a bit and not the other. So one scalar beside α bounds the
+ * weight of the paths that have left, and β of each boundary gives the weight of the
+ * paths that return. If a frame may end outside the band, paths need not return. For the
+ * last indices, β is then computed for all drifts, and gives the weight of paths at any
+ * drift. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_BAND_H
@@ -58,16 +60,17 @@ public:
 
     //! Largest factor by which an index multiplies the weight of all paths.
     double growth;
-    //! For each drift at the beginning of an index, the weight at its end of the paths
-    //! that leave the band within the index.
+    //! For each drift at the beginning of an index: the weight, at the end of the index,
+    //! of the paths that leave the band within the index.
     std::vector<double> leave;
-    //! For each drift at the end of an index, the part of the weight outside the band
-    //! that has returned there within the index.
+    //! For each drift at the end of an index: the part of the weight outside the band
+    //! that returns to this drift within the index.
     std::vector<double> enter;
 
-    /*! Returns how many insertions and deletions a frame of \p symbols may have if it is
-     * to lose at most \p lost of its weight. \p likely: weight of a received bit,
-     * relative to that of an insertion or a deletion, whichever is rarer. */
+    /*! Estimates how many insertions and deletions a frame of \p symbols may have so that
+     * it loses at most the fraction \p lost of its weight. \p likely: weight of a
+     * received bit, relative to that of an insertion or a deletion, whichever is
+     * rarer. */
     double events_allowed(unsigned symbols, double lost, double likely) const
     {
         const unsigned middle = d_drifts / 2;

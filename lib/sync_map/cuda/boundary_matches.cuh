@@ -11,10 +11,11 @@
 
 namespace gr::gpufec::sync_map {
 
-// Threads of a block. Each boundary has boundary_match_parts of them.
+// Threads of a block; boundary_match_parts of these threads work on a boundary.
 constexpr unsigned boundary_match_threads = 128;
 
-// Sums over boundary_match_parts lanes. All lanes of a warp must call it.
+// The function object `sum` of boundary_match_of(), over boundary_match_parts lanes. All
+// lanes of a warp must call the operator.
 template <class Real>
 struct sum_over_lanes {
     template <class Term, unsigned Sums>
@@ -43,8 +44,8 @@ struct sum_over_lanes {
     }
 };
 
-// Compares each frame but the first with the one before it, if the beginnings of both
-// were searched.
+// Compares each frame but the first with the one before it. The result is stored only if
+// both frames searched for their beginnings.
 template <class Real>
 __global__ void __launch_bounds__(boundary_match_threads)
     compare_boundary_matches(const sync_geometry g,

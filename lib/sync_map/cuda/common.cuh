@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Common parts of the CUDA kernels of both forms: the geometry of a batch, sums over a
- * block that decodes a frame, and the output of a frame's posteriors.
+/* Common parts of the CUDA kernels of both forms: the geometry of a batch, the weights of
+ * received items, sums over warps and blocks, and the output of a frame.
  *
  * Notation: index i is the position of a message symbol in a frame, and boundary i lies
  * before it. D is a value of a message symbol and the number of its word; L(D) is its
@@ -26,13 +26,14 @@ struct sync_geometry {
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;
-    unsigned positive_bit; //!< value of a bit whose LLR is positive
+    unsigned positive_bit; //!< the bit that a positive LLR means
     std::uint32_t symbol_bytes;
     //! Sizes of a frame's input and output, and offsets of arrays in them.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
-    //! Weights relative to the largest transmission weight, and the logarithm of the
-    //! factor that this leaves out of a frame's weight.
+    //! setup::insertion() and setup::deletion(); the transmission weights of a matching,
+    //! a different and an erased item, in units of setup::largest_weight();
+    //! setup::log_scale().
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
 
@@ -51,7 +52,8 @@ struct frame_list {
     __device__ unsigned operator[](unsigned k) const { return frames ? frames[k] : k; }
 };
 
-//! Condition for decoding all frames of a batch: a kernel's list has more than \p most.
+//! Condition for decoding all frames of a batch: a kernel's list has more than \p most
+//! frames, so that frame_list counts it as empty.
 struct if_many_listed {
     const std::uint32_t* count = nullptr; //!< nullptr: no condition
     std::uint32_t most = 0;
@@ -67,7 +69,7 @@ inline __device__ void prefetch([[maybe_unused]] const void* from)
 #endif
 }
 
-// The input of a frame. It is valid if the frame can be decoded.
+// The input of a frame. `valid` is false if the length in the header is out of range.
 struct frame_input {
     __device__ frame_input(const sync_geometry& g, const std::byte* batch, unsigned frame)
         : data(batch + g.input_bytes * frame),
@@ -82,14 +84,16 @@ struct frame_input {
     {
     }
 
-    // Returns the position of the received item at boundary i and the window's drift m.
+    // Returns the position of the received item at boundary i and drift number m of the
+    // window.
     __device__ std::int64_t position(const sync_geometry& g, unsigned i, int m) const
     {
         return std::int64_t(header.origin) + header.first + std::int64_t(g.n) * i + m;
     }
 
-    // Returns the metric of the window's drift m at boundary i, from the row at row_at of
-    // the input; 0 if the drift lies beyond the received items.
+    // Returns the metric of drift number m of the window at boundary i, from the row at
+    // byte row_at of the input; 0 if that drift leads to a position outside the received
+    // items.
     __device__ double
     boundary(const sync_geometry& g, std::size_t row_at, unsigned i, unsigned m) const
     {
@@ -111,7 +115,7 @@ struct frame_input {
     const bool valid;
 };
 
-// Branch metric of an item: match_value if the symbol sent is match_symbol, else
+// Transmission weight of an item: match_value if the symbol sent is match_symbol, else
 // other_value.
 template <class Real>
 struct item_weights {
@@ -155,10 +159,10 @@ __device__ item_weights<Real> weigh_item(const sync_geometry& g,
     return { w.match * p + w.mismatch * (1 - p), w.match * (1 - p) + w.mismatch * p, 1 };
 }
 
-// Branch metric of an item that consists of one likelihood per symbol.
+// Transmission weight of an item that consists of one likelihood per symbol.
 template <class Real>
 struct likelihood_weights {
-    const float* of; // likelihoods; nullptr: every symbol has the metric `least`
+    const float* of; // likelihoods; nullptr: every symbol has the weight `least`
     Real factor, least;
 
     __device__ Real operator()(unsigned symbol) const
@@ -215,8 +219,9 @@ __device__ void write_four(T* to, const four<T>& values)
     *reinterpret_cast<four<T>*>(to) = values;
 }
 
-// Outputs of a warp, kept in shared memory until they are summed over its lanes. Each
-// lane then sums one output, 16 bytes at a time.
+// Rows of one value per lane of a warp, kept in shared memory until each row is summed. A
+// lane then sums a whole row or, if at most eight rows are left, a quarter of one, 16
+// bytes at a time.
 template <class Row>
 struct lane_sums {
     // Lanes that read one row each access different banks.
@@ -249,7 +254,8 @@ struct lane_sums {
             use);
     }
 
-    // As above, with a weight for each lane; weights(lane) returns those of four lanes.
+    // Calls use(row, sum) with weighted sums; weights(lane) returns the weights of lanes
+    // `lane` to `lane` + 3.
     template <class Weights, class Use>
     __device__ void take(unsigned count, Weights&& weights, Use&& use) const
     {
@@ -307,8 +313,8 @@ inline __device__ void block_sync()
     }
 }
 
-// Returns the sum over a block's threads to all of them. \p scratch: 32 values. Blocks
-// consist of whole warps.
+// Returns the sum of \p x over all threads of a block to each thread. \p scratch: 32
+// values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_sum(T x, T* scratch)
 {
@@ -325,14 +331,14 @@ __device__ T block_sum(T x, T* scratch)
                                                        : T(0));
 }
 
-// Returns the maximum of values >= 0 to all threads of a block. \p scratch: 32 values.
-// Blocks consist of whole warps.
+// Returns the maximum of \p x, which must be >= 0, over all threads of a block to each
+// thread. \p scratch: 32 values. Blocks consist of whole warps.
 template <class T>
 __device__ T block_max(T x, T* scratch)
 {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == sizeof(float)) {
-        // Floats >= 0 compare as their bits do.
+        // The bit patterns of floats >= 0 have the same order as the floats.
         x = __uint_as_float(__reduce_max_sync(full_warp, __float_as_uint(x)));
     } else
 #endif
@@ -355,14 +361,14 @@ __device__ T block_max(T x, T* scratch)
     return x;
 }
 
-// Returns the smallest \p at of a warp's maximum to all lanes, and the maximum as
-// \p best. All values are >= -1.
+// Sets \p best to its maximum over a warp, and returns the smallest \p at of the lanes
+// that have this maximum. Values are -1 or at least 0.
 template <class T>
 __device__ unsigned warp_argmax(T& best, unsigned at)
 {
 #if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(T) == sizeof(float)) {
-        // Floats that are not negative compare as their bits do.
+        // The bit patterns of floats >= 0 have the same order as the floats.
         const std::uint32_t bits = best < 0 ? 0 : __float_as_uint(best) + 1;
         const auto largest = __reduce_max_sync(full_warp, bits);
         best = largest ? __uint_as_float(largest - 1) : -1;
@@ -382,8 +388,8 @@ __device__ unsigned warp_argmax(T& best, unsigned at)
     return at;
 }
 
-// Returns the first index of the maximum to all threads of a block. \p scratch: 64
-// values.
+// Returns the index of the first maximum of \p values to each thread of a block.
+// \p scratch: 64 values.
 template <class T>
 __device__ unsigned block_argmax(const T* values, unsigned count, double* scratch)
 {
@@ -411,8 +417,8 @@ __device__ unsigned block_argmax(const T* values, unsigned count, double* scratc
     return warp_argmax(best, at);
 }
 
-// Product of the factors by which rows of metrics were divided. These are powers of two,
-// so that scaling does not round.
+// Product of the factors by which rows of metrics were divided. The factors are powers of
+// two, so that scaling does not round.
 struct row_scale {
     long long exponent = 0;
     bool alive = true; // no row was all zeros
@@ -442,7 +448,7 @@ inline __device__ void write_symbol(const sync_geometry& g, unsigned D, std::byt
 }
 
 // Writes the output of message symbol i from L(D) in shared memory, which may be
-// overwritten. Every thread of the block must call it.
+// overwritten. Every thread of the block must call this function.
 template <class Metric>
 __device__ void emit_symbol(const sync_geometry& g,
                             const frame_input& in,
@@ -496,7 +502,8 @@ __device__ void emit_symbol(const sync_geometry& g,
     }
 }
 
-// Does the same for a block of one warp, whose lane D has L(D). \p memory: q values.
+// Writes the output of message symbol i in a block of one warp; lane D has L(D).
+// \p memory: q values.
 template <class Metric>
 __device__ void emit_symbol_of_warp(const sync_geometry& g,
                                     const frame_input& in,
@@ -518,7 +525,8 @@ __device__ void emit_symbol_of_warp(const sync_geometry& g,
     emit_symbol(g, in, i, memory, scratch, frame_output);
 }
 
-// Writes the uniform output of a frame that cannot be decoded.
+// Writes the output and the status of a frame that cannot be decoded: uniform posteriors,
+// and zeros as symbols, LLRs and metrics for boundary matches.
 inline __device__ void
 emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
 {
@@ -546,8 +554,8 @@ emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
     }
 }
 
-// Writes α and β for boundary matches: of boundary 0, or of boundary `outputs` if
-// \p last.
+// Writes α and β for boundary matches, if the setup has them: at boundary 0, or at
+// boundary `outputs` if \p last.
 template <class Metric, class Alpha, class Beta>
 __device__ void emit_metrics(
     const sync_geometry& g, bool last, std::byte* out, Alpha&& alpha, Beta&& beta)
@@ -560,9 +568,10 @@ __device__ void emit_metrics(
     }
 }
 
-// Writes the drift posteriors of one boundary from their weights at the window's drifts.
-// Returns the most likely drift number, and the entropy in bits. \p lambda: window values
-// of scratch in shared memory.
+// Normalises weight(m), the weights of the window's drifts at one boundary, to drift
+// posteriors, and writes these if g.drifts is set. Returns the number of the most likely
+// drift, and stores the entropy in bits. \p lambda: window values of scratch in shared
+// memory.
 template <class Metric, class Weight>
 __device__ unsigned emit_drifts(const sync_geometry& g,
                                 Weight&& weight,

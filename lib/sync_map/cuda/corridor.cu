@@ -109,8 +109,8 @@ private:
         std::size_t (*items_bytes)(const sync_geometry&);
     };
 
-    // Returns the number of lattice rows that the kernel for a code has in registers, or
-    // 0 if it has them in local memory.
+    // Returns the number of lattice rows that the kernel for a code keeps in registers,
+    // or 0 if the rows are in local memory.
     static unsigned lattice_rows([[maybe_unused]] const sync_code& code)
     {
 #ifndef GPUFEC_FEW_KERNELS

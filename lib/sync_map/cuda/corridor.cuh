@@ -5,9 +5,9 @@
  * in parallel, the recursions over boundaries with a block per frame, and the posteriors
  * of all indices in parallel.
  *
- * α and β need only a branch metric's sum over the words, which is kept for both. The
- * branch metrics themselves are kept for the posteriors (global storage) or computed
- * again (local storage). */
+ * The recursions of α and β need only the sums of branch metrics over the words, which
+ * are stored. The branch metrics themselves are kept for the posteriors (global storage)
+ * or computed again (local storage). */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
@@ -17,10 +17,12 @@
 
 namespace gr::gpufec::sync_map {
 
-constexpr unsigned corridor_warps = 8; // of a block of the branch and posterior kernels
-constexpr int longest_word = 256;      // channel symbols, with rows in local memory
+// Largest number of warps per block of the branch and posterior kernels.
+constexpr unsigned corridor_warps = 8;
+constexpr int longest_word = 256; // largest n; the rows are then in local memory
 
-//! Arguments of the kernels of the corridor form, for the frames of one pass.
+//! Arguments of the kernels of the corridor form, for the frames that are launched
+//! together.
 template <class Lattice, class Metric>
 struct corridor_memory {
     //! Codebook, frame_symbols × q × words_per_word. Kernels with N rows in registers
@@ -59,13 +61,13 @@ struct corridor_memory {
     }
 };
 
-/* Shared memory of a warp: the items that the lattices of a batch of adjacent start
- * drifts read. */
+/* Shared memory of a warp: the items that the lattices from `batch` adjacent start drifts
+ * read. */
 template <int N, class Lattice>
 struct corridor_items {
-    std::int32_t* symbol;   // for bits a mask: all ones for a 1
-    Lattice *match, *other; // for bits the weights of 1 and 0
-    bool clean;             // items are bits, and substitutions have weight 0
+    std::int32_t* symbol;   // received symbol; with N > 0 a mask: all ones for a 1
+    Lattice *match, *other; // weights; with N > 0 the weights of a sent 1 and a sent 0
+    bool clean;             // each item weighs 1 for one symbol and 0 for all others
 
     // Returns the number of elements of each array.
     static __host__ __device__ unsigned count(const sync_geometry& g, unsigned batch)
@@ -113,8 +115,8 @@ struct corridor_items {
  * symbols. Step k computes all rows with k items received, so every row reads the same
  * item, number \p first + k − 1.
  *
- * Words are bits in registers, N of them at most; shorter words leave the first rows
- * unused. */
+ * A word is a mask of up to N bits, and the rows are in registers. Words of fewer bits
+ * leave the first rows unused. */
 template <int N, class Lattice>
 struct corridor_lattice {
     // Calls sink(k, R) with the branch metric of change number k.
@@ -406,7 +408,7 @@ __global__ void corridor_boundaries(const sync_geometry g,
         return emit_drifts(
             g,
             [&](unsigned m) { return alpha[at + m] * beta[at + m]; },
-            memory.sums + memory.sum_at(g, frame, 0), // not needed any more
+            memory.sums + memory.sum_at(g, frame, 0), // these sums are no longer needed
             scratch,
             to,
             bits);
@@ -423,9 +425,11 @@ __global__ void corridor_boundaries(const sync_geometry g,
     }
 }
 
-constexpr unsigned posterior_batch = 8; // start drifts whose items a warp reads at once
+// Number of start drifts whose items a warp loads at a time.
+constexpr unsigned posterior_batch = 8;
 
-// Computes posteriors. Block x: index; block y: frame. The warps share the start drifts.
+// Computes posteriors. Block x: index; block y: frame. The start drifts are divided among
+// the warps.
 template <int N, class Lattice, class Metric>
 __global__ void corridor_posteriors(const sync_geometry g,
                                     const corridor_memory<Lattice, Metric> memory,

@@ -17,13 +17,13 @@ struct row_layout {
     unsigned window, frames;
     int first; // first drift of the window
     unsigned frame_bits;
-    bool ends; // all frames share the metrics of their ends
+    bool ends; // all frames have the same end metrics
     unsigned item_bytes;
     std::size_t start_at, end_at, items_at, input_bytes;
 };
 
-// Writes frames, one per block. \p ends: window metrics of the start, then those of the
-// end if all frames share them.
+// Writes the inputs of frames, one frame per block at a time. \p ends: start metrics of
+// all frames, then their end metrics if row_layout::ends is set.
 __global__ void __launch_bounds__(row_threads) write_rows(const row_layout l,
                                                           const placed_frame* places,
                                                           const double* ends,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codebooks packed as the CUDA kernels read them. */
+/* Packing of codebooks into the 32-bit words that the CUDA kernels read. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_WORDS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_WORDS_H
@@ -14,9 +14,10 @@
 
 namespace gr::gpufec::sync_map {
 
-constexpr unsigned nibble_segment = 8; // symbols of a segment in the general kernel
+constexpr unsigned nibble_segment = 8; // number of symbols in one 32-bit segment
 
-// Packs words as bits, the first being bit \p first: frame_symbols × q.
+// Packs words as bits, with a word's first symbol at bit \p first. Result: frame_symbols
+// × q.
 inline std::vector<std::uint32_t> pack_bits(const sync_code& code, unsigned first = 0)
 {
     std::vector<std::uint32_t> packed;
@@ -42,8 +43,8 @@ inline std::uint32_t nibbles(const std::uint8_t* word, int begin, int count)
     return packed;
 }
 
-// Packs words in segments: frame_symbols × segments × q. Only the first segment may be
-// short.
+// Packs words in segments of nibble_segment symbols, four bits each; the first segment
+// has \p first_segment symbols. Result: frame_symbols × segments × q.
 inline std::vector<std::uint32_t>
 pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
 {
@@ -60,8 +61,8 @@ pack_segments(const sync_code& code, unsigned segments, unsigned first_segment)
     return packed;
 }
 
-// Packs words of \p rows symbols, eight symbols per 32-bit word: frame_symbols × q ×
-// 32-bit words.
+// Packs words of \p rows symbols, four bits each, eight symbols per 32-bit element.
+// Result: frame_symbols × q × (rows / 8, rounded up).
 inline std::vector<std::uint32_t> pack_nibbles(const sync_code& code, unsigned rows)
 {
     std::vector<std::uint32_t> packed;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The arithmetic of boundary matches: comparisons of the metrics of two consecutive
- * frames of a stream at their common boundary. The CPU and the GPU get bit-identical
- * results, so that both choose the same frames to be decoded again. */
+ * frames of a stream at their common boundary. For the same metrics, the CPU and the GPU
+ * get bit-identical results, so that both choose the same frames to be decoded again. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_BOUNDARY_MATCH_RULE_H
@@ -20,7 +20,7 @@ namespace gr::gpufec::sync_map {
 
 struct boundary_match {
     //! Total variation distance between the forward metrics α at the end of a frame and
-    //! at the beginning of the next frame.
+    //! at the beginning of the next frame, each scaled to sum 1.
     float difference = 0;
     //! Upper bound on the error that this difference causes in the next frame's
     //! posteriors.
@@ -35,8 +35,8 @@ struct boundary_match {
 //! then added in order, in double.
 constexpr int boundary_match_parts = 8;
 
-//! Returns the rounded product. A multiplication that nvcc fuses with an addition would
-//! not round it, and the result would differ from that of the CPU.
+//! Returns the rounded product. If nvcc fused the multiplication with an addition, the
+//! product would not be rounded, and the result would differ from that of the CPU.
 GPUFEC_ANYWHERE inline float rounded_product(float a, float b)
 {
 #ifdef __CUDA_ARCH__
@@ -58,10 +58,11 @@ GPUFEC_ANYWHERE inline double rounded_product(double a, double b)
  * \brief Compares the metrics of two frames at their common boundary.
  *
  * The posterior of a symbol D is A(D) / Σ α·β. The sum runs over the drifts at the
- * boundary, and A(D) is the part of it due to paths on which D was sent, so it is at most
- * Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
+ * boundary. A(D) is the part of the sum due to paths on which D was sent, so A(D) is at
+ * most Σ α·β. If α and another version α' are both scaled to Σ α·β = 1, the posterior
  * therefore differs by at most Σ |α − α'|·β. The same holds with α and β exchanged. β is
- * scaled to sum 1, so it is at most 1; where it is unknown, 1 is used.
+ * scaled to sum 1, so no value exceeds 1. At drifts outside the next frame's window, β is
+ * unknown, and 1 is used.
  *
  * \param carried, looked α and β at the end of the frame, \p window values each
  * \param began, ahead α and β at the beginning of the next frame, \p window values each
@@ -93,7 +94,8 @@ GPUFEC_ANYWHERE boundary_match boundary_match_of(const Real* carried,
             to[3] = ahead[m];
         },
         rows);
-    // Scales rows to sum 1 so that products stay within the range of a float.
+    // Factors that scale each row to sum 1, so that products stay within the range of a
+    // float.
     const Real scale_carried = inverse(rows[0]), scale_looked = inverse(rows[1]),
                scale_began = inverse(rows[2]), scale_ahead = inverse(rows[3]);
     const auto a = [&](int m) {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Boundary matches on the CPU. */
+
 #include "boundary_matches.h"
 #include <algorithm>
 #include <cstring>

@@ -15,13 +15,15 @@ namespace gr::gpufec::sync_map {
 
 //! Metrics at both ends of a frame, and the position of the frame in the stream.
 struct frame_ends {
-    //! α and β at boundary 0, then α and β at boundary setup::outputs.
+    //! α and β at boundary 0, then α and β at boundary setup::outputs, setup::window
+    //! metrics each.
     const std::byte* metrics;
     std::int64_t origin; //!< number of the received item at boundary 0 and drift 0
 };
 
 //! Returns s such that drift number m of the next frame is drift number m + s of this
-//! frame. \p origin and \p next are the origins of both frames.
+//! frame, limited to ±setup::window. \p origin and \p next are the origins of both
+//! frames.
 int boundary_match_shift(const setup& setup, std::int64_t origin, std::int64_t next);
 
 //! Compares the metrics at the boundary between two frames.
@@ -29,7 +31,8 @@ boundary_match
 compare(const setup& setup, const frame_ends& frame, const frame_ends& next);
 
 //! Compares the metrics in the outputs \p before and \p next of two consecutive frames of
-//! a batch. Writes the result to the boundary_match_header in \p next.
+//! a batch. Writes the result to the boundary_match_header in \p next and marks that
+//! frame as compared.
 void compare_found(const setup& setup, const std::byte* before, std::byte* next);
 
 //! Returns the largest boundary_match::difference that counts as a match. The start_bound

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Conversion between a frame in the memory of a batch and the values that the CPU
+ * decoders use. */
+
 #include "frame.h"
 #include <algorithm>
 #include <cmath>
@@ -204,8 +207,8 @@ void write_symbol(const setup& setup,
     switch (setup.output) {
     case sync_output::symbols: {
         const std::uint16_t D = most_likely(L, q);
-        // Copying one byte of D is correct, because all supported hosts are
-        // little-endian.
+        // If symbol_bytes() is 1, this copies the low byte of D, because all supported
+        // hosts are little-endian.
         std::memcpy(out, &D, setup.symbol_bytes());
         return;
     }

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reads the input and writes the output of one frame in the memory of a batch. */
+/* Reads and writes the input and the output of one frame in the memory of a batch. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_FRAME_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_FRAME_H
@@ -10,8 +10,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Buffers for decoding one frame. A decoder allocates them when it is made, because its
-//! worker threads cannot report an exception.
+//! Buffers for decoding one frame. The constructor of a decoder allocates the buffers,
+//! because worker threads cannot report an exception.
 struct frame_scratch {
     explicit frame_scratch(const setup& setup);
 
@@ -22,8 +22,8 @@ struct frame_scratch {
 };
 
 //! Converter of received items to transmission weights, in units of
-//! setup::largest_weight(). A transmission weight is the probability that the item was
-//! received for a channel symbol that was sent.
+//! setup::largest_weight(). A transmission weight is the probability that the channel
+//! transmits a given symbol and that the symbol is received as the item.
 class item_weigher
 {
 public:
@@ -39,15 +39,15 @@ private:
     double d_match, d_mismatch, d_erased;
 };
 
-//! Input of a frame in the form that the CPU decoders need: transmission weights, end
-//! metrics and normalised priors.
+//! Input of a frame in the form that the CPU decoders need: transmission weights, metrics
+//! at both ends and normalised priors.
 class frame_items
 {
 public:
     frame_items(const setup& setup, const std::byte* frame, frame_scratch& scratch);
 
     const frame_header& header() const { return d_header; }
-    //! Returns false if the length in the header is out of range.
+    //! Returns whether the length in the header is between 0 and setup::max_items.
     bool valid() const { return d_valid; }
 
     //! Writes the transmission weight of item number \p position for each channel symbol;
@@ -58,11 +58,12 @@ public:
     //! Returns the metric of drift number \p m of the window at the first boundary; 0 if
     //! this drift leads to a position outside the received items.
     double start(unsigned m) const { return boundary(d_start, m, 0); }
-    //! Returns the same for the last boundary.
+    //! Returns the metric of drift number \p m at the last boundary, 0 if the drift leads
+    //! outside the received items.
     double end(unsigned m) const;
 
     //! Returns the prior of symbol \p D at index \p i, normalised to sum 1 over D; 1 if
-    //! the index has no priors.
+    //! the index has no priors, and 1/q if they have no finite positive sum.
     double prior(unsigned i, unsigned D) const;
 
 private:
@@ -85,7 +86,8 @@ void write_symbol(const setup& setup,
                   double* weights,
                   std::byte* out);
 
-//! Writes uniform output and the status of a frame that cannot be decoded.
+//! Writes the output and the status of a frame that cannot be decoded: uniform posteriors
+//! and drift posteriors, and zeros as data for boundary matches.
 void write_unknown(const setup& setup,
                    frame_scratch& scratch,
                    std::byte* out,
@@ -98,7 +100,7 @@ void write_boundary_matches(const setup& setup,
                             const double* const (&metrics)[4],
                             std::byte* out);
 
-//! Writes the status of a frame and, if the setup has drifts, the drift posteriors.
+//! Writes the status of a frame and, if setup::drifts is set, the drift posteriors.
 //! \p first and \p last are the drift posteriors at both ends of the frame, and
 //! \p log_weight is the natural logarithm of its lattice weight.
 void write_drifts(const setup& setup,
@@ -109,7 +111,7 @@ void write_drifts(const setup& setup,
                   std::byte* out,
                   sync_status& status);
 
-//! Returns \p prior as one metric per drift of the window.
+//! Returns \p prior as one metric per drift of the window; 0 for drifts without a prior.
 std::vector<double> window_metrics(const drift_prior& prior, drift_range window);
 
 //! Writes all of a frame's input except the items: header, start and end metrics, and
@@ -122,8 +124,8 @@ void write_frame(const setup& setup,
                  std::byte* frame);
 
 //! Returns \p count, the number of received items of a frame in framed mode; −1 if the
-//! frame cannot be decoded because it is too long or its final drift lies outside the
-//! window.
+//! frame cannot be decoded because it is too long or, without an end prior, because its
+//! final drift lies outside the window.
 std::int32_t length_of_frame(const setup& setup, std::size_t count);
 
 //! Writes the complete input of a placed frame to \p frame. \p items are the items of all

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The reference decoders, written for clarity and not for speed. */
+
 #include "common/refuse.h"
 #include "reference.h"
 #include "sync_map/code/channel.h"
@@ -16,7 +18,8 @@ namespace {
 
 using exact = boost::multiprecision::cpp_bin_float_50;
 
-// The weights of a problem in the number type Real.
+// Weights of the lattice transitions, boundaries and priors of a problem, in the number
+// type Real.
 template <class Real>
 class lattice_weights
 {
@@ -29,7 +32,8 @@ public:
     Real insertion() const { return d_weights.insertion; }
     Real deletion() const { return d_weights.deletion; }
 
-    // Returns the weight of receiving the item at a position if the symbol was sent.
+    // Returns the transmission weight of the item at a position for a sent symbol; 0
+    // outside the received items.
     Real transmission(int position, unsigned symbol) const
     {
         if (position < 0 || position >= d_problem.positions()) {
@@ -116,9 +120,9 @@ void append_normalised(std::vector<double>& to, std::vector<Real> row)
     }
 }
 
-// Runs the forward-backward recursion over the boundaries. step.forward(i, D, row)
-// returns the row after the word of symbol D at index i; step.backward(i, D, row) returns
-// the row before that word.
+// Runs the forward-backward recursion over the boundaries. A row holds one metric per
+// drift of the window. step.forward(i, D, row) returns the row after the word of symbol D
+// at index i; step.backward(i, D, row) returns the row before that word.
 template <class Real, class Step>
 map_result forward_backward(const map_problem& p, const Step& step)
 {
@@ -184,8 +188,8 @@ map_result forward_backward(const map_problem& p, const Step& step)
     return r;
 }
 
-// Step of the corridor form. It uses branch metrics R(ẏ|x), the weight of receiving ẏ for
-// the word x, for each start drift and drift change.
+// Step of the corridor form with branch metrics R(ẏ|x), the weight of receiving ẏ for the
+// word x, for each start drift and drift change.
 template <class Real>
 class corridor_step
 {
@@ -224,10 +228,11 @@ private:
         return out;
     }
 
-    // Returns the branch metrics of a word for all drift changes. F(t, j) is the weight
-    // of the paths on which t symbols were sent and j items received. Insertions belong
-    // to the symbol that follows them, so there are none at t = n. Only the cells of the
-    // corridor are computed: change.first ≤ j − t ≤ change.last.
+    // Returns the branch metrics of a word for start drift number `from` and all drift
+    // changes. F(t, j) is the weight of the paths on which t symbols were sent and j
+    // items received. Insertions belong to the symbol that follows them, so there are
+    // none at t = n. Only the cells of the corridor are computed: change.first ≤ j − t ≤
+    // change.last.
     std::vector<Real> receiver(unsigned i, unsigned D, int from) const
     {
         const int n = d_problem.code.n();
@@ -266,7 +271,7 @@ private:
     drift_range d_change;
 };
 
-// Step of the linear form. It runs one lattice per word for all start drifts together.
+// Step of the linear form: one lattice per word for all start drifts together.
 class linear_step
 {
 public:

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Reference decoders for tests of the fast ones: enumeration of all messages, the
- * corridor recursion of Briffa (2014), and the linear form. */
+ * corridor recursion of Briffa (2014), the linear form, and joint decoding of several
+ * received copies. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_REFERENCE_H
@@ -37,7 +38,8 @@ struct map_problem {
 };
 
 //! Makes the problem of a frame of hard channel symbols that begins at drift 0 and ends
-//! with the last item.
+//! with the last item. \throws std::invalid_argument if a drift at either end lies
+//! outside the window
 map_problem frame_problem(const sync_code& code,
                           const bsid_model& channel,
                           drift_range window,
@@ -64,8 +66,8 @@ map_result corridor_exact(const map_problem& p, drift_range change);
 map_result linear(const map_problem& p);
 
 //! Enumerates all q^symbols messages, for very small problems, and returns the posteriors
-//! of one message given several reads (received copies) of it: symbols × q, rows of
-//! sum 1.
+//! of one message given several reads (received copies) of it: symbols × q, rows of sum
+//! 1. The priors are those of the first read.
 std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
 
 /*!
@@ -74,9 +76,10 @@ std::vector<double> joint_posteriors(const std::vector<map_problem>& reads);
  *
  * A read's extrinsics are its posteriors divided by its priors. Each row of the
  * extrinsics, and of the product of the other reads' extrinsics, is divided by its
- * largest value, and smaller values are raised to read_rule::min_extrinsic. The product
- * is then multiplied by the first problem's priors. Extrinsics, product and priors are
- * floats. Returns symbols × q, rows of sum 1.
+ * largest value, and values below read_rule::min_extrinsic are replaced by min_extrinsic.
+ * The product is then multiplied by the first problem's priors. Extrinsics, product and
+ * priors are rounded to float. A read that cannot be decoded keeps its extrinsics.
+ * Returns symbols × q, rows of sum 1.
  */
 std::vector<double> read_by_read(const std::vector<map_problem>& reads, unsigned passes);
 

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Checks the options and computes windows, search parameters and memory layouts. */
+
 #include "common/checked_size.h"
 #include "frame.h"
 #include "setup.h"
@@ -65,9 +67,10 @@ unsigned bits_of(const sync_options& o)
 // frame, and the number of branch metrics of a word (drifts × drift changes).
 constexpr std::uint64_t max_metrics = std::uint64_t(1) << 26;
 
-/* Returns the number of symbols after which the initial metrics of a recursion no longer
- * influence it. This is the number of symbols that carry 55 bits of evidence. Bad
- * channels need more symbols; the formula for them fits measurements with n = 10. */
+/* Returns the number of message symbols after which the initial metrics of a recursion no
+ * longer influence that recursion: at least as many as carry 55 bits of evidence.
+ * Channels with many insertions and deletions need more; the formula for such channels
+ * fits measurements with n = 10. Double precision needs 35 % more. */
 double symbols_to_forget(const sync_options& o)
 {
     const auto& c = o.channel;
@@ -102,8 +105,8 @@ unsigned period(const sync_code& code)
 }
 
 // Returns the parameters of the search for the beginnings of frames. The search is empty
-// in framed mode and if the frames of the code cannot find their beginnings by
-// themselves.
+// (warmup 0) in framed mode, in the corridor form, and if the warm-up would be too long
+// or the beginning of a frame ambiguous.
 start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;
@@ -122,14 +125,15 @@ start_search make_search(const sync_options& o)
         double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
     // If the recursion forgets its start slowly, the number of symbols that it needs
-    // varies between streams. The warm-up is then short at first and can be lengthened.
+    // varies between streams. The warm-up then begins with half that number, and a stream
+    // can double it.
     s.warmup = unsigned(std::ceil(symbols >= 160 ? symbols / 2 : symbols));
     s.max_warmup = 2 * s.warmup;
     s.anchors = max_anchors;
     const auto spread = [&](double frames) {
         return drift_spread(o.channel, frames * o.code.frame_bits());
     };
-    // Five standard deviations of the drift must be less than half a period.
+    // About five standard deviations of the drift must fit in half a period.
     const auto ambiguous = [&] { return 5 * spread(s.anchors).most > 6 * nearer; };
     while (s.anchors > 1 && ambiguous()) {
         s.anchors /= 2;
@@ -145,7 +149,7 @@ start_search make_search(const sync_options& o)
     const double beyond = s.reach + before.most;
     s.first = -int(std::ceil(beyond + std::max(0.0, before.mean)));
     s.window = int(std::ceil(beyond + std::max(0.0, -before.mean))) - s.first + 1;
-    // The warm-up gives at least 55 bits of evidence. Identifying one of `window`
+    // The warm-up is taken to carry 55 bits of evidence. Identifying one of `window`
     // drifts takes log2(window) bits, and certainty takes 10 more.
     s.told = unsigned(std::ceil(s.warmup * (std::log2(double(s.window)) + 10) / 55));
     s.first_look = (s.told + 1) / 2;
@@ -155,10 +159,11 @@ start_search make_search(const sync_options& o)
         return int(std::ceil(spread.most + std::abs(spread.mean)));
     };
     s.near_guess = std::min(-s.first, s.reach + within(s.warmup));
-    // A narrowed window must hold the spread of the drift over 32 symbols.
+    // A narrowed window extends to either side by twice the spread of the drift over 32
+    // symbols.
     s.nearest = 2 * within(2 * s.step_symbols);
-    // The window must be shorter than the period; a longer window could contain two
-    // places that are equally likely.
+    // The window must be shorter than the period of the codebook, because a longer window
+    // could contain two equally likely beginnings.
     return s.window <= std::min<double>(drift_range::max_size, 0.9 * again)
                ? s
                : start_search{};

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks the user's options and derives the setup that all frames of a batch share. */
+/* Checks the options of a sync_decoder and derives the setup: the constants and memory
+ * layouts that all frames of a batch share. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_SETUP_H
@@ -16,9 +17,10 @@ namespace gr::gpufec::sync_map {
 
 //! Header of a frame's input.
 struct frame_header {
-    //! Number of received items; negative: the frame cannot be decoded.
+    //! Number of received items. A frame whose length is negative or above
+    //! setup::max_items cannot be decoded.
     std::int32_t length;
-    std::int32_t origin; //!< received item at boundary 0 and drift 0
+    std::int32_t origin; //!< index of the received item at boundary 0 and drift 0
     std::int32_t first;  //!< first drift of the window
     std::int32_t unused;
 };
@@ -26,14 +28,16 @@ struct frame_header {
 /*!
  * \brief Parameters of the search by which a frame of a stream finds its beginning.
  *
- * An attempt assumes that the frame begins at some received item, the attempt's place. It
- * starts the forward recursion some symbols earlier (the warm-up), with α = 1 over a
- * window of drifts around the place. When the recursion reaches the frame, this start no
- * longer has any influence. Attempts cover adjacent places, from a guess outwards, until
- * the evidence of one is accepted. Evidence is the natural logarithm of the likelihood
- * ratio of the received items, given the code, to random items. */
+ * An attempt assumes that the frame begins at a certain received item, the attempt's
+ * place. An attempt starts the forward recursion some symbols before the frame (the
+ * warm-up), with α = 1 over a window of drifts around the place. When the recursion
+ * reaches the frame, this start no longer has any influence. Attempts cover adjacent
+ * places, from a guess outwards, until the evidence of one is accepted or the limits
+ * below are reached. Evidence is the natural logarithm of a likelihood ratio: the
+ * received items given the code, against random items. */
 struct start_search {
-    unsigned warmup = 0; //!< number of symbols before a frame; 0: frames do not search
+    //! Number of warm-up symbols by default; 0: frames do not search.
+    unsigned warmup = 0;
     unsigned max_warmup = 0; //!< largest warm-up of a job
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
@@ -41,22 +45,22 @@ struct start_search {
     //! An attempt finds a frame that begins at most this number of items from its place.
     int reach = 0;
     //! Largest expected error of a guess, in items. If no attempt is accepted, the best
-    //! one within this distance is taken.
+    //! attempt with a full window within this distance is used.
     int radius = 0;
-    //! Largest distance of attempts from the guess, in items. It is less than half a
-    //! period of the codebook.
+    //! Distance from the guess, in items, that attempts cover; less than half a period of
+    //! the codebook.
     int most = 0;
     //! Number of frames from one anchor to the next. Anchors are frames whose beginnings
     //! are found in advance, each with a guess from the previous anchor. The guesses of
     //! the frames in between also come from the anchor before them.
     unsigned anchors = 1;
     double accepted = 12; //!< evidence that an attempt must reach
-    //! A narrowing attempt begins with near_guess drifts to either side of its place.
-    //! It tests the evidence after first_look symbols and then every next_look symbols.
-    //! Once the evidence reaches `enough`, the attempt keeps only the `nearest` drifts
-    //! to either side of the most likely drift, and repeats this every step_symbols
-    //! symbols. After `told` symbols, the attempt fails if the evidence is negative,
-    //! and otherwise narrows its window in any case.
+    //! A narrowing attempt begins with near_guess drifts to either side of its place, and
+    //! tests the evidence after first_look symbols and then every next_look symbols. Once
+    //! the evidence reaches `enough`, the attempt keeps only the `nearest` drifts to
+    //! either side of the most likely drift, and repeats this every step_symbols symbols.
+    //! From `told` symbols on, the attempt fails if the evidence is negative, and
+    //! otherwise narrows its window even if the evidence is below `enough`.
     int near_guess = 0, nearest = 0;
     unsigned first_look = 0, next_look = 0, told = 0;
     static constexpr unsigned step_symbols = 16;
@@ -68,19 +72,20 @@ struct start_search {
     {
         return told < symbols && symbols <= warmup;
     }
-    //! Returns whether searches with this warm-up narrow their windows. Narrowing a small
-    //! window would save little time.
+    //! Returns whether a search with this warm-up tries narrowing attempts before those
+    //! with the full window. Narrowing a small window would save little time.
     bool narrows(unsigned symbols) const { return window >= 256 && may_narrow(symbols); }
     //! Returns the place of attempt number \p k relative to the guess.
     int offset(int k) const { return (k % 2 ? 1 : -1) * ((k + 1) / 2) * 2 * reach; }
 };
 
-//! Header of the data for boundary matches in a frame's output. It says where the frame
-//! was found and whether it matches the previous frame.
+//! Header of the data for boundary matches in a frame's output: where boundary 0 lies,
+//! and how closely the frame's metrics match those of the previous frame.
 struct boundary_match_header {
     std::int32_t origin; //!< received item at boundary 0 and drift 0
-    float evidence;      //!< evidence of the attempt, see start_search; 0: no search
-    std::uint32_t found; //!< whether the evidence was accepted
+    //! Evidence of the attempt that was used, see start_search; 0: no search.
+    float evidence;
+    std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
     boundary_match to_previous{}; //!< result of that comparison
@@ -88,15 +93,17 @@ struct boundary_match_header {
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
 
-//! CUDA kernels for words of ten bits. Decoders choose them by the size of a batch; tests
-//! and benchmarks can choose others.
+//! CUDA kernels for words of ten bits. By default (by_batch) a decoder chooses by the
+//! size of a batch; tests and benchmarks can request a kernel.
 enum class ten_bit_kernels {
     by_batch,
     linear,
     linear_any, //!< the kernel for words of any length
     trie_lattice,
     banded_lattice,
-    banded_lattice_alone //!< frames that need more drifts become invalid
+    //! The kernel of banded_lattice without a fallback: frames that need more drifts than
+    //! the band become invalid.
+    banded_lattice_alone
 };
 
 //! Parameters that all frames of a batch share. Boundary i lies before message symbol i.
@@ -104,11 +111,13 @@ enum class ten_bit_kernels {
 struct setup {
     sync_code code;
     bsid_model channel;
-    unsigned window;  //!< number of drifts considered at each boundary
-    unsigned symbols; //!< number of message symbols, including look-ahead; indices repeat
-    unsigned outputs; //!< number of message symbols that are output
+    unsigned window; //!< number of drifts considered at each boundary
+    //! Number of message symbols with the look-ahead. If this number exceeds the code's
+    //! frame_symbols, the symbol indices repeat.
+    unsigned symbols;
+    unsigned outputs;   //!< number of message symbols that are output
     unsigned max_items; //!< largest number of received items of a frame
-    drift_range change; //!< range of the drift change per symbol, corridor form
+    drift_range change; //!< corridor form: range of the drift change per symbol
     bool soft_input;
     std::size_t item_size;
     bool priors;
@@ -120,18 +129,18 @@ struct setup {
     sync_receiver receiver;
     unsigned insertion_cap;
     double state_threshold, lattice_threshold;
-    //! Factor on the weight of every received item. If it is the alphabet size, an item
-    //! that is independent of the code has weight 1. Paths that explain different numbers
-    //! of items are then comparable, and metrics differ less between drifts, which keeps
-    //! floats in range. If the options give a prior of the drift at either end of a
-    //! frame, the factor is 1, because the prior already weighs such paths.
+    //! Factor on the weight of every received item: the alphabet size by default. A
+    //! random item then has weight 1, so paths that explain different numbers of items
+    //! are comparable, and metrics differ less between drifts, which keeps floats in
+    //! range. If the options give a prior of the drift at either end of a frame, the
+    //! factor is 1, because the prior already weighs such paths.
     double item_weight;
     unsigned positive_bit; //!< the bit that a positive value of sync_output::llr means
     start_search search;   //!< how frames of a stream search for their beginnings
-    //! Whether the output also contains the metrics for boundary matches.
+    //! Whether the output also contains a boundary_match_header and its metrics.
     bool boundary_matches = false;
-    //! Set if frames differ only in their items, so that a batch may consist of
-    //! placed_frames.
+    //! Set in framed mode without priors: frames differ only in their items, so a batch
+    //! may consist of placed_frames.
     bool placed = false;
     int first = 0;             //!< first drift of the window
     std::vector<double> start; //!< window metrics at the start of placed frames
@@ -141,8 +150,9 @@ struct setup {
     ten_bit_kernels kernels = ten_bit_kernels::by_batch;
 
     // The input of a frame consists of a header, start and end metrics (`window` doubles
-    // each), priors (outputs × q floats) and items. The output consists of symbols, then
-    // drift posteriors at boundary 0 and at boundary `outputs` (`window` floats each).
+    // each), priors if any (outputs × q floats) and items. The output consists of
+    // symbols, then, if `drifts` is set, drift posteriors at boundary 0 and at boundary
+    // `outputs` (`window` floats each), and then the data for boundary matches, if any.
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }
@@ -189,23 +199,24 @@ struct setup {
     double insertion() const { return bsid_weights(channel).insertion * item_weight; }
     //! Returns the weight of a deletion, in units of unit().
     double deletion() const { return bsid_weights(channel).deletion / unit(); }
-    //! Returns the summand that turns the natural logarithm of a frame's lattice weight
-    //! into that of its probability times item_weight per item. The summand accounts for
-    //! unit() and for the uniform priors 1/q, which a lattice weight leaves out.
+    //! Returns the number to add to the natural logarithm of a frame's lattice weight.
+    //! The sum is the logarithm of the probability of the received items, with a factor
+    //! item_weight per item. Lattice weights leave out unit() and the uniform priors 1/q.
     double log_scale() const;
 
     //! Returns the memory needed for a batch of \p frames frames.
     batch_limits limits(std::size_t frames) const;
 
-    /*! Input layout of a batch of a stream whose frames search: a stream_piece per
-     * frame, then the whole frames, then the items of the frames that search. */
+    /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
+     * then the complete inputs of up to max_whole whole frames (see job::whole), then up
+     * to item_capacity items of the frames that search. Offsets and size are in bytes. */
     struct stream_batch {
         std::size_t max_whole, item_capacity, whole_at, items_at, bytes;
     };
     stream_batch stream_input(std::size_t frames) const;
 
-    //! Input layout of a batch of placed frames: a placed_frame per frame, then all
-    //! items.
+    //! Input layout of a batch of placed frames: a placed_frame per frame, then up to
+    //! item_capacity items, at byte items_at.
     struct placed_batch {
         std::size_t item_capacity, items_at;
     };
@@ -220,22 +231,22 @@ struct stream_piece {
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame that differs from others of its batch only in its items.
+//! A frame in a batch whose frames differ only in their items.
 struct placed_frame {
     //! Number of received items; negative: the frame cannot be decoded.
     std::int32_t length;
-    std::uint32_t at; //!< index of its first item in the batch
+    std::uint32_t at; //!< index of the frame's first item among the items of the batch
 };
 
-//! Mean drift over a number of symbols, and the deviation from the mean that is
-//! exceeded with a probability of about 1e-9.
+//! Mean drift over a number of channel symbols, and the deviation from the mean (`most`)
+//! that is exceeded with a probability of about 1e-9.
 struct drift_spread {
     drift_spread(const bsid_model& channel, double symbols);
     double mean, most;
 };
 
 /*!
- * \brief Returns the mean evidence of one received item for the code against random
+ * \brief Estimates the mean evidence of one received item for the code against random
  * items, in bits.
  *
  * The evidence is log2 of the alphabet size, minus the code's rate in bits per channel
@@ -250,7 +261,7 @@ void check_options(const sync_options& options);
 unsigned chosen_lookahead(const sync_options& options);
 
 //! Returns the drifts that the decoder considers for a frame; in a stream, relative to
-//! the expected drift.
+//! the expected beginning of the frame.
 drift_range decoder_window(const sync_options& options);
 
 setup make_setup(const sync_options& options);

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The words of each symbol index as two tries that meet in the middle of a word. A prefix
- * that several words share in their first halves is decoded only once, and so is a shared
- * suffix of their second halves. */
+/* The words of each symbol index as two tries, one of first halves and one of reversed
+ * second halves. The lattice rows of a prefix or suffix that several words share are
+ * computed only once. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H
 #define INCLUDED_GPUFEC_SYNC_MAP_MODEL_TRIE_H

@@ -184,7 +184,7 @@ public:
 private:
     static constexpr std::size_t beyond_limits = INT_MAX;
 
-    // A frame whose reads are being decoded.
+    // A frame, from its first read until its output has been pulled.
     struct work {
         std::vector<std::byte> items; // items of all reads
         std::vector<std::size_t> lengths, begins;
@@ -201,7 +201,8 @@ private:
         return std::max<std::size_t>(1, d_options.slots * d_options.devices.size());
     }
 
-    // Returns the number of frames in progress that fit in memory.
+    // Returns how many frames may be in progress: as many as fit in 2 GiB and in a
+    // quarter of the physical memory. Throws if one frame exceeds that quarter.
     double max_work() const
     {
         const double bytes =
@@ -218,7 +219,8 @@ private:
         return std::min<double>(memory, 2u << 30) / bytes;
     }
 
-    // Returns the number of frames in progress that fill all slots.
+    // Returns the number of frames in progress that fill all slots, limited to
+    // max_work().
     std::size_t most() const
     {
         return std::max<std::size_t>(
@@ -284,7 +286,8 @@ private:
                 moved = true;
             }
         }
-        // Flushes the decoder if no further frame can be added to the batch.
+        // Submits an incomplete batch if no further frame can join, or if the caller has
+        // flushed.
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
             d_decoder.flush();

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Products of extrinsics, in double, and the priors that follow from them, in float. */
+
 #include "reads.h"
 #include <algorithm>
 #include <cfloat>
@@ -10,8 +12,8 @@ namespace gr::gpufec::sync_map {
 
 namespace {
 
-// Lower limit of the products of extrinsics, relative to the largest of a row. It is
-// smaller than every positive float, and larger than denormal doubles, which are slow.
+// Lower limit of the products of extrinsics, relative to the largest of a row. This limit
+// is smaller than every positive float, and larger than denormal doubles, which are slow.
 constexpr double least_total = 1e-280;
 
 // Returns the largest value; separate lanes let compilers use vector instructions.
@@ -31,7 +33,7 @@ double largest_of(const double* row, unsigned q)
     return *std::max_element(largest, largest + lanes);
 }
 
-// Divides a row by its largest value and raises smaller values to at least \p least.
+// Divides a row by its largest value, then raises values below \p least to \p least.
 void scale(double* row, unsigned q, double least)
 {
     const double factor = 1 / largest_of(row, q);

@@ -15,7 +15,7 @@ namespace gr::gpufec::sync_map {
 //! maximum of 1.
 struct read_beliefs {
     std::vector<float> known;  //!< prior of the frame; empty: uniform
-    std::vector<double> total; //!< product of all reads' extrinsics
+    std::vector<double> total; //!< product of the extrinsics of all reads decoded so far
     //! Extrinsics of each read; empty if each read is decoded only once.
     std::vector<std::vector<float>> extrinsics;
 };
@@ -24,9 +24,9 @@ struct read_beliefs {
  * \brief The rule that combines the extrinsics of reads.
  *
  * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
- * The smallest extrinsic is min_extrinsic times the row's maximum; smaller values are
- * raised to this limit. Their products would otherwise underflow in float, and a single
- * read could exclude a symbol.
+ * Extrinsics below min_extrinsic times the row's maximum are raised to this limit.
+ * Otherwise products of extrinsics would underflow in float, and a single read could
+ * exclude a symbol.
  */
 class read_rule
 {
@@ -43,7 +43,8 @@ public:
     //! Begins a frame. \param weights priors, symbols × q; nullptr: uniform
     void begin(read_beliefs& b, const float* weights) const;
 
-    //! Returns the priors for decoding read \p r, symbols × q, valid until the next call.
+    //! Returns the priors for decoding read \p r, symbols × q, valid until the next call
+    //! of priors() or take().
     const float* priors(const read_beliefs& b, unsigned r);
 
     //! Updates the product of extrinsics with the posteriors \p L (symbols × q) of read
@@ -52,7 +53,8 @@ public:
     void take(read_beliefs& b, unsigned r, const Value* L);
 
     //! Returns the q posterior probabilities of symbol \p i, normalised to sum 1; if
-    //! \p extrinsic, without the frame's priors. Valid until the next call.
+    //! \p extrinsic, without the frame's priors. Valid until the next call of symbol() or
+    //! take().
     const double* symbol(const read_beliefs& b, unsigned i, bool extrinsic);
 
 private:

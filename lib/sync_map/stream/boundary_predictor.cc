@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Predicts beginnings of frames from anchors, which are searched on the CPU. */
+
 #include "boundary_predictor.h"
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Puts frames into batches and returns decoded frames in order. */
+/* The part of sync_decoder that its modes share: puts frames into batches, returns
+ * decoded frames in order, and changes the channel between frames. */
 
 #include "decoder_impl.h"
 #include <algorithm>
@@ -102,7 +103,7 @@ bool sync_decoder::impl::pull(frame& f)
     release_emitted();
     if (!d_search) {
         if (d_emitted == 0) {
-            advance(); // called once per slot only, because it reads the clock
+            advance(); // once per slot only, because advance() reads the clock
         }
     } else if (d_search->results.proven() == 0) {
         advance();

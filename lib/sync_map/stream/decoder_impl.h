@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The implementation of sync_decoder. It has three modes: frames that are pushed one by
+/* The implementation of sync_decoder, with three modes: frames that are pushed one by
  * one, a stream that is cut into frames sequentially, and a stream whose frames search
  * for their beginnings.
  *
@@ -82,7 +82,7 @@ private:
     struct in_flight {
         std::uint64_t number;
         std::int64_t origin; // origin that was found, or a guess if the frame searches
-        bool whole, again;   // has a complete input; is decoded for the second time
+        bool whole, again;   // has a complete input; is decoded again
     };
     struct batch_in_flight {
         std::vector<in_flight> frames;
@@ -125,8 +125,9 @@ private:
         bool carried = false;    // frames no longer search; see carry_frames_forward()
         bool in_place = false;   // results point into the memory of the oldest slot
         bool no_more = false;    // the stream ended and its last frame is cut
-        // Counts when judge_boundary_matches() last began a new period, and number of
-        // failed matches with earlier channels.
+        // Values of results.boundary_matches() and results.unproven() when
+        // judge_boundary_matches() last began a new period, and the number of failed
+        // matches with earlier channels.
         std::uint64_t boundary_matches = 0, failed = 0, failed_before = 0;
         batch_in_flight open;
         ring<batch_in_flight> flight;
@@ -146,8 +147,9 @@ private:
     std::size_t waiting() const override;
     bool can_borrow_output() const override { return !d_cutter && !d_setup->drifts; }
 
-    // Returns the number of items that a stream takes now. It is a limit minus the items
-    // that are not yet cut into frames, so large chunks of the caller do not fill memory.
+    // Returns the number of items of a stream that push() accepts now. The number of
+    // items that wait to be cut into frames is limited, so that a caller with much input
+    // does not fill the memory.
     std::size_t capacity() const;
     // Switches to the next channel once all frames of the current one have been pulled.
     void take_next();
@@ -157,16 +159,18 @@ private:
     std::byte* next_input();
     void added(stream_cutter::place place);
     void send();
-    // Releases a slot once all its frames have been pulled and checked.
+    // Drops the frames that have been pulled, and releases a slot once all its frames
+    // have been pulled.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). \p
-    // items is its number of items, without those after the end of the stream.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). The
+    // frame has \p items items before the end of the stream.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
 
-    // Appends items of the open frame, up to the length that can be decoded.
+    // Appends items of the open frame, up to the length that can be decoded; further
+    // items are only counted.
     std::size_t push_part(const std::byte* items, std::size_t count);
     void add_placed(const placed_frame& place, std::size_t count);
     // Returns the number of borrowed items of the open frame that will be decoded.
@@ -178,8 +182,8 @@ private:
     {
         return take_borrowed(count, true);
     }
-    // Takes borrowed items. They belong to the open frame if of_frame is true, and are
-    // skipped otherwise.
+    // Takes borrowed items. If \p of_frame is true, these items belong to the open frame;
+    // otherwise they are skipped.
     std::size_t take_borrowed(std::size_t count, bool of_frame);
     void store_borrowed() override;
 
@@ -187,7 +191,7 @@ private:
 
     void begin_search();
     // Cuts all frames that can be cut, i.e. writes their input into the open slot.
-    // Submits a batch when it is full or has waited long enough.
+    // Submits the batch when the slot is full or the latency limit has expired.
     void advance_search();
     // Cuts one more frame into the open slot, or submits the slot. Returns false if
     // neither was possible.
@@ -198,14 +202,16 @@ private:
     bool cut_carried();
     // Cuts a frame that will search for its beginning.
     bool cut_searching();
-    // Returns the number of items that no frame has been cut from.
+    // Returns the number of items received after the expected origin of the next frame to
+    // be cut.
     std::size_t ahead_of_search() const;
     stream_piece* open_pieces();
     // Returns the address at which the next whole frame of the open slot is written.
     std::byte* next_whole();
     void add(const in_flight& f);
-    // Copies the items of the open batch before \p last. Copying early is cheap, because
-    // items that have just been pushed are still in the processor's caches.
+    // Copies the items of the open batch up to \p last − 1 to its slot. Copying early is
+    // cheap, because items that have just been pushed are still in the processor's
+    // caches.
     void copy_items(std::int64_t last);
     void send_search();
     // Drops the items that no frame still needs: neither a frame in flight, nor an
@@ -215,12 +221,13 @@ private:
     // would dominate the cost. The device is therefore polled only after a completion,
     // and once per millisecond in case a failed device does not report completions.
     const pipeline<job>::slot* finished_slot();
-    // Takes decoded batches until frames can be pulled.
+    // Takes the results of all finished batches. Stops early if the frames of a batch can
+    // be pulled from its slot without a copy.
     void take_results();
     stream_frame
     result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;
-    // Lengthens the warm-up if many boundary matches fail. If that does not help, frames
-    // stop searching.
+    // Looks at the boundary matches of the current period. If more than half failed,
+    // frames stop searching; if more than 1 % failed, the warm-up is lengthened.
     void judge_boundary_matches();
     // Stops searching. Starting with the first unproven frame, each frame then begins
     // with the end metrics of the previous one.
@@ -253,7 +260,7 @@ private:
     bool d_too_long = false;       // the open frame is borrowed and too long
     std::deque<stream_cutter::place> d_places; // places of the frames not yet pulled
     std::size_t d_count = 0;                   // number of frames in the open slot
-    std::size_t d_emitted = 0; // number of frames of the oldest slot already pulled
+    std::size_t d_emitted = 0;                 // number of pulled frames not yet released
     std::uint64_t d_number = 0;
 };
 

@@ -190,7 +190,7 @@ void sync_decoder::impl::send_search()
     if (open.whole < d_count) {
         j.items = open.last - open.first;
         // Borrowed memory does not have the erasures after the end of the stream, so a
-        // batch that needs them is copied to the slot.
+        // batch that needs erasures is copied to the slot.
         j.borrowed = d_cutter->store().borrowing() && open.last <= d_cutter->received();
         if (j.borrowed) {
             input = d_cutter->store().where(open.first);

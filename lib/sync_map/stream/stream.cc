@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Finds the beginnings of frames sequentially: the first by a search over offsets, the
+ * others by the forward recursion. */
+
 #include "stream.h"
 #include <algorithm>
 #include <cmath>
@@ -112,7 +115,8 @@ void stream_cutter::copy(std::int64_t first, std::int64_t last, std::byte* to) c
 
 void stream_cutter::erase(std::byte* to, std::int64_t count) const
 {
-    // This pattern is an erasure: a NaN as a float, and outside the alphabet as a byte.
+    // The byte 0xff makes every item an erasure: as a float it is a NaN, and as a symbol
+    // it is outside the alphabet.
     std::fill_n(
         to, std::max<std::int64_t>(0, count) * d_setup.item_bytes(), std::byte(0xff));
 }
@@ -141,7 +145,8 @@ void stream_cutter::fill(const setup& setup,
     erase(to + there * size, count - there);
 }
 
-// Runs the forward recursion over the frame and moves on to the next.
+// Runs the forward recursion over the frame, moves on to the next, and drops items that
+// no frame needs.
 void stream_cutter::advance(const std::byte* frame)
 {
     std::vector<double> next(d_window.size());
@@ -199,7 +204,9 @@ void stream_cutter::go_on(const frame_ends& before)
 }
 
 // Finds the first boundary. The boundaries of all frames explain the items equally well,
-// so the search covers one frame's length at a time and takes the earliest locked offset.
+// so the search covers a range of one frame's length at a time and stops at the first
+// range whose most likely offset is locked. If there is none, the most likely offset of
+// all ranges is used.
 void stream_cutter::acquire()
 {
     const auto frame = std::uint64_t(d_setup.code.n()) * d_setup.outputs;

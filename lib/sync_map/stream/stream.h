@@ -24,17 +24,17 @@ double lock_limit(const sync_options& options);
 /*!
  * \brief The sequential part of stream decoding, which finds where each frame begins.
  *
- * The forward recursion carries α from frame to frame and needs no items after the
- * boundary. The window of each frame is centred on the mean of α. Items after the
- * look-ahead are unknown, so β is 1 there; setup::item_weight gives an unknown item the
- * weight 1. The frames that are written can be decoded in any order.
+ * The forward recursion carries α from frame to frame and needs no look-ahead. The window
+ * of each frame is centred on the mean of α. Items after the look-ahead are unknown, so β
+ * is 1 there; setup::item_weight gives an unknown item the weight 1. The frames that are
+ * written can be decoded in any order.
  */
 class stream_cutter
 {
 public:
     stream_cutter(const sync_options& options, const setup& setup);
 
-    //! Takes over the items and the position of a cutter that was made for another
+    //! Takes over the items, the position and α of a cutter that was made for another
     //! channel.
     void resume(stream_cutter&& other);
 
@@ -49,11 +49,13 @@ public:
 
     struct place {
         std::int64_t origin; //!< received item at boundary 0 and drift 0
-        //! Number of received items of the frame and its look-ahead at drift 0.
+        //! Number of received items of the frame and its look-ahead at drift 0; fewer if
+        //! the stream ends before.
         std::int64_t items;
     };
 
-    //! Writes the input of the next frame to \p frame and returns the frame's place.
+    //! Writes the input of the next frame to \p frame, moves on to the frame after it,
+    //! and returns the place of the frame written.
     place write(std::byte* frame);
 
     std::size_t held() const { return d_items.end() - d_items.first(); }
@@ -74,9 +76,10 @@ public:
     //! Writes a frame that begins with the end metrics of another frame.
     place write(const frame_ends& before, std::byte* frame) const;
     //! Returns items \p first to \p last − 1 as far as they are held; valid until the
-    //! next call.
+    //! next call of any function that is not const or of items().
     item_span items(std::int64_t first, std::int64_t last) const;
-    //! Copies items \p first to \p last − 1; items after the end are written as erasures.
+    //! Copies items \p first to \p last − 1; items that have not been received are
+    //! written as erasures.
     void copy(std::int64_t first, std::int64_t last, std::byte* to) const;
     //! Drops items before number \p first.
     void forget(std::int64_t first) { d_items.forget(first); }

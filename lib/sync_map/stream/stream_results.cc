@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Compares frames at their boundaries and decides which frames are decoded again. */
+
 #include "stream_results.h"
 #include <algorithm>
 #include <utility>
@@ -40,9 +42,9 @@ void stream_results::replace(const stream_frame& f)
     auto& e = d_frames[f.number - d_frames.front().frame.number];
     e.waits = false;
     e.looked_at = -1;
-    // Keeps the frame's first result if items were lost or inserted before the frame.
-    // The new result, decoded from the previous frame's end metrics, is then not locked,
-    // or its log-probability is lower by more than `slip` nats.
+    // If items were lost or inserted before the frame, the new result, decoded from the
+    // previous frame's end metrics, is not locked, or its log-probability is lower by
+    // more than `slip` nats. A locked first result is then kept.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);

@@ -28,14 +28,16 @@ struct stream_frame {
 };
 
 /*!
- * \brief Decoded frames in order. The first ones are proven, the others not yet.
+ * \brief Decoded frames in order: first the proven frames, then frames that are not yet
+ * proven.
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
  * of the next. If the match fails, the next frame is decoded again from the end metrics
- * of the frame before, provided that the frame before is proven and locked. In a run of
- * failed matches only the first causes another decoding, because the later frames may be
- * correct. If the new result is much less likely than the first, the first is kept: items
- * were lost or inserted before the frame.
+ * of the frame before, provided that this frame is locked and that its own match has not
+ * failed. In a run of failed matches only the first causes another decoding, because the
+ * later frames may be correct. If the first result is locked, and the new one is not
+ * locked or is much less likely, items were lost or inserted before the frame, and the
+ * first result is kept.
  */
 class stream_results
 {
@@ -61,7 +63,7 @@ public:
 
     //! Returns the number of frames that are held.
     std::size_t size() const { return d_frames.size(); }
-    //! Returns how many of these frames, from the oldest on, are proven.
+    //! Returns how many of the frames that are held, from the oldest on, are proven.
     std::size_t proven() const { return d_proven; }
     //! Returns the number of the first frame that is not proven or not added yet.
     std::uint64_t next() const;
@@ -71,8 +73,8 @@ public:
 
     //! Copies the outputs of the frames, because the memory of their slot will be reused.
     void keep();
-    //! Drops unproven frames. Returns the end metrics of the frame before them; nullptr
-    //! if there is no such frame.
+    //! Drops unproven frames. Returns the end metrics of the last proven frame; nullptr
+    //! if there is none.
     const frame_ends* abandon();
     std::uint64_t boundary_matches() const { return d_boundary_matches; }
     std::uint64_t failed() const { return d_failed; }
@@ -84,14 +86,14 @@ private:
         stream_frame frame;
         std::vector<std::byte> memory; // copy of the output, if kept
         bool kept = false;
-        unsigned version = 0; // number of times that the frame was decoded again
+        unsigned version = 0; // number of times that the frame's result was replaced
         // Version of the previous frame whose end metrics this frame began with; −1: the
         // frame searched for its beginning.
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long looked_at = -1;
         bool holds = false; // whether the boundary match holds
-        bool waits = false; // whether the frame is yet to be decoded again
+        bool waits = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const
         {

@@ -44,8 +44,8 @@ TEST(sync_channel, BadParameter_IsRefusedByName)
     EXPECT_EQ(refusal([&] { bsid_model(0, 0, 1); }), "");
 }
 
-// Returns the logarithm of the probability of drift m after T symbols. It sums over the
-// number of deletions with 50 digits, by the same formula as log_drift_probability().
+// Returns the logarithm of the probability of drift m after T symbols: the sum over all
+// numbers of deletions, with 50 digits, by the same formula as log_drift_probability().
 double exact_log_drift(const bsid_model& c, int T, int m)
 {
     using real = boost::multiprecision::cpp_bin_float_50;

@@ -279,8 +279,8 @@ TEST(sync_cpu, SymbolLikelihoods_EqualReference)
     }
 }
 
-// A soft bit is one float. It must get the same weights as the two likelihoods L(0) and
-// L(1) would get by the rule for larger alphabets.
+// A soft bit is one float. The decoder must give this float the same weights as the rule
+// for larger alphabets gives to the two likelihoods L(0) and L(1).
 TEST(sync_cpu, LikelihoodsOfTwoSymbols_DecodeAsProbabilities)
 {
     auto bits = random_frames(codebook_random(6, 20, 7, 4), { 0.03, 0.04, 0.02 }, 1);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of the CUDA decoder: both forms, every precision and storage, against the vectors
- * and the reference. */
+ * and the reference. Further tests concern options that are refused, and batches that
+ * await admission to the device. */
 
 #include "cuda/device_admission.h"
 #include "qa_cuda_support.h"
@@ -121,8 +122,8 @@ TEST_F(sync_cuda, SymbolLikelihoods_EqualReference)
     }
 }
 
-// The metrics of a window exceed the shared memory of a block, the narrower window only
-// on cards with little of it.
+// The metrics of the wide window exceed the shared memory of a block on any card, those
+// of the narrower window only on cards with little shared memory.
 TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
 {
     for (const std::size_t drifts : { 2200u, 9000u }) {
@@ -197,8 +198,8 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
     }
     auto data = random_frames(codebook_random(10, 4, 1400, 4), { 0.2, 0.2, 0 }, 2);
     EXPECT_GT(decoder_window(data.options).size(), 1024u);
-    // This needs double: over 14000 bits of such a channel, the weights of the correct
-    // drifts fall below the range of a float.
+    // The test needs double precision, because over 14000 bits of such a channel the
+    // weights of the correct drifts fall below the range of a float.
     check_against_reference(data, data.options, make, 1e-10);
 }
 

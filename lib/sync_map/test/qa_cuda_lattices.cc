@@ -133,7 +133,7 @@ TEST_P(sync_cuda_ten_bits, ErasuresBurstsAndBoundaryPriors_EqualReference)
     }
 }
 
-// Some windows fit one warp per frame; others are too wide for that.
+// The narrower windows fit in one warp per frame; the wider ones do not.
 TEST_P(sync_cuda_ten_bits, WideWindows_EqualReference)
 {
     auto data = random_frames(codebook_random(10, 12, 4, 4), { 0.03, 0.05, 0.01 }, 9);
@@ -269,8 +269,9 @@ TEST_F(sync_cuda_banded_lattice, FrameWithLoss_IsDecodedAgain)
     EXPECT_LT(enough, frames);
 }
 
-// Paths leave the band and return, also within a word, or leave it for good. Other frames
-// are erased, noise, too long, too short or empty.
+// In some frames the path leaves the band and returns, even within a word, or leaves the
+// band for good. Other frames are erased in part, consist of noise, or are too long, too
+// short or empty.
 TEST_F(sync_cuda_banded_lattice, Bursts_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 40);
@@ -346,8 +347,8 @@ TEST_F(sync_cuda_banded_lattice, PartlyKnownEnds_EqualReference)
     }
 }
 
-// A path that leaves the band before an open end need not return. The kernel must detect
-// this case too.
+// A path that leaves the band shortly before an open end (an end prior wider than the
+// band) need not return. The kernel must detect this case too.
 TEST_F(sync_cuda_banded_lattice, BurstsBeforeOpenEnds_DecodeWithAllDrifts)
 {
     auto data = frames_of(codebook_random(10, 16, 90, 4), { 1e-3, 1e-3, 0 }, 24);

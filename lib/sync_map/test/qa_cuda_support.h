@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Shared by the tests of the CUDA decoder. */
+/* A fixture and helpers that the tests of the CUDA decoder share. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_CUDA_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_CUDA_SUPPORT_H
@@ -41,8 +41,8 @@ protected:
     }
 };
 
-//! Returns whether kernels run a hundred times slower than usual: under compute-sanitizer
-//! or in emulation.
+//! Returns whether GPUFEC_TEST_SCALE is "small". Tests are then shorter, because kernels
+//! run about a hundred times slower under compute-sanitizer or in emulation.
 inline bool small_scale()
 {
     const char* const scale = std::getenv("GPUFEC_TEST_SCALE");
@@ -82,7 +82,7 @@ inline constexpr sync_precision precisions[] = { sync_precision::float64,
                                                  sync_precision::mixed };
 
 //! Decodes all frames, one by one or as a stream. \param again receives the number of
-//! frames whose beginning was wrong at first
+//! frames that were decoded again
 inline std::vector<double> decode_all(const test_frames& data,
                                       const sync_options& options,
                                       std::uint64_t* again = nullptr)

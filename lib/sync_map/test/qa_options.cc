@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the options of sync_decoder: extreme values, and the names that messages of
- * refusal give. */
+/* Tests of the options of sync_decoder: extreme values are accepted or refused, and the
+ * error message names the option. */
 
 #include "qa_support.h"
 #include <gtest/gtest.h>
@@ -184,7 +184,8 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
 
 TEST(sync_decoder_stream, LongLookAheadOfLongWords_FitsOrIsRefused)
 {
-    // With 2^20 look-ahead symbols of 4096 bits, the items of a frame exceed 32 bits.
+    // With 2^20 look-ahead symbols of 4096 bits, the number of items of a frame exceeds
+    // 32 bits.
     sync_options o(codebook_random(4096, 2, 1, 4), { 0, 0, 0 });
     o.where = backend::cpu;
     o.mode = sync_mode::stream;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of joint decoding of several reads (received copies of a frame). Results are
- * compared with the same rule in the reference and with the joint posteriors by
- * enumeration, and more reads must give fewer errors. */
+ * compared with reference::read_by_read() and with reference::joint_posteriors(), and
+ * more reads must have fewer errors. */
 
 #include "cuda/devices.h"
 #include "qa_support.h"

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Tests of streams whose frames search for their beginnings. Results are compared with
- * those of the sequential rule, for batches of any size. Further tests have slips, noise,
- * and channels that differ from the model. */
+ * those of the sequential rule (each frame begins where the previous frame ended), for
+ * batches of any size. Further tests have slips (lost or inserted items), noise, and
+ * channels that differ from the model. */
 
 #include "cuda/devices.h"
 #include "lab/sync_map/simulation.h"
@@ -99,7 +100,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule: each frame begins where the previous frame ended.
+// Decodes with the sequential rule.
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {
@@ -198,8 +199,8 @@ struct measured {
 };
 
 // Checks that the posteriors of each frame differ from those of the sequential rule by at
-// most twice the frame's bound plus rounding. If \p many is true, also accepts other
-// beginnings that are equally likely, because rounding decides between them.
+// most twice the frame's bound plus rounding. If \p many is true, also accepts other,
+// equally likely beginnings, because rounding decides which of them is found.
 measured check_against_sequential(const stream_case& c,
                                   sync_precision precision,
                                   std::uint64_t seed = 3,
@@ -292,9 +293,9 @@ TEST_P(sync_stream_search, Stream_FollowsSequentialRule)
     }
 }
 
-// This test takes minutes and is run by hand with --gtest_also_run_disabled_tests
-// --gtest_filter='*DISABLED_*' --gtest_output=json:FILE. Results of such runs are in
-// bench/results/sync/sync-stream-bound.json.
+// The tests DISABLED_… take minutes and are run by hand with
+// --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_*' --gtest_output=json:FILE.
+// Results of the next test are in bench/results/sync/sync-stream-bound.json.
 TEST_P(sync_stream_search, DISABLED_ManyFrames_FollowSequentialRule)
 {
     constexpr unsigned pieces = 50, at_once = 2000;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks that the tests of both backends share. They decode frames with a batch decoder
- * and compare the results with test vectors and the reference decoder. */
+/* Checks that the tests of both backends share. Frames are decoded with a batch decoder,
+ * and the results are compared with test vectors and the reference decoder. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
@@ -163,7 +163,7 @@ inline void check_vector(const test_vector& v,
         EXPECT_EQ(f.status.start_drift, 0);
     }
     // If a frame has only i output symbols, the decoder returns the drift posteriors of
-    // the inner boundary i. They are floats in any precision.
+    // the inner boundary i. Drift posteriors are floats in any precision.
     data.messages.resize(1);
     const auto N = v.code.frame_symbols(), M = v.window.size();
     for (const unsigned i : { 1u, N / 2, N - 1 }) {

@@ -20,8 +20,8 @@ class banded_lattice_plan : public launch_plan
 {
 public:
     static constexpr int drifts = 16, warps = 6;
-    // Drifts per lane and warps of the lattice over all drifts that decodes the last
-    // end_symbols indices of frames.
+    // Drifts per lane and warps per block of the kernel that computes β of all drifts
+    // over the last end_symbols indices of frames.
     static constexpr int end_drifts = 13, end_warps = 8;
     static constexpr unsigned end_symbols = 6;
 
@@ -68,8 +68,9 @@ public:
         allow_shared(
             end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
         // With 32 words, the band is used if there are two warps per multiprocessor: from
-        // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). More words
-        // make it pay earlier, as in trie_lattice_plan.
+        // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). With more
+        // words the band pays from smaller batches on, by the formula of
+        // trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
         d_many = setup.kernels == ten_bit_kernels::by_batch
@@ -141,7 +142,8 @@ private:
         trie_memory end_tries;
     };
 
-    // Returns the layout with one frame per lane; its items are those of all drifts.
+    // Returns the layout with one frame per lane, and with memory for the items of all
+    // drifts.
     static trie_layout layout_of(const setup& s)
     {
         auto l = trie_layout::of<float, drifts>(s.window, s.symbols);
@@ -159,7 +161,7 @@ private:
                  drifts };
     }
 
-    // Returns the number of drifts from the first to the last with a metric.
+    // Returns the number of drifts from the first to the last with a positive metric.
     static unsigned spread(const std::vector<double>& metrics)
     {
         const auto there = [](double x) { return x > 0; };
@@ -168,9 +170,11 @@ private:
         return first == metrics.end() ? 0 : unsigned(last.base() - first);
     }
 
-    // Returns whether the band may be used: if less than one frame in twenty is expected
-    // to be decoded again, or always if these kernels are chosen. The number of
-    // insertions and deletions of a frame is taken as Poisson distributed.
+    // Returns whether the band may be used. With ten_bit_kernels::by_batch, fewer than
+    // one frame in twenty must be expected to need another decoding; otherwise the setup
+    // must request the band. In any case, insertions and deletions must be rare and the
+    // bound must fit a float. The number of insertions and deletions of a frame is taken
+    // as Poisson distributed.
     static bool may_use(const setup& s, const sync_geometry& g)
     {
         const auto& c = s.channel;
@@ -186,8 +190,8 @@ private:
             return s.kernels == ten_bit_kernels::banded_lattice ||
                    s.kernels == ten_bit_kernels::banded_lattice_alone;
         }
-        // Otherwise the band might not hold all drifts at which a frame may begin, and
-        // paths from the other drifts would count as lost.
+        // The drifts at which a frame may begin must fit in half the band, because paths
+        // from drifts outside the band count as lost.
         if (spread(s.start) > drifts / 2) {
             return false;
         }

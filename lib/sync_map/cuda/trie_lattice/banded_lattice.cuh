@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The trie lattice in a band of C drifts that follows a frame's path. A lane decodes a
- * frame, so no data crosses lanes. Frames with a possible loss above max_lost (band.h)
- * are put on a list, to be decoded again with all drifts. */
+ * frame, so no data crosses lanes. Frames that may lose more than max_lost of their
+ * weight (band.h), or that no path in the band explains, are put on a list, to be decoded
+ * again with all drifts. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
@@ -34,14 +35,14 @@ struct frames_again {
     std::uint32_t *frames, *count;
 };
 
-/* β of all drifts at the boundary before a frame's last indices. Where a frame may end at
- * more drifts than the band holds, paths that have left the band need not return to it.
- * This β gives their weight over these indices, in which they follow words of the code.
+/* β of all drifts at the boundary before a frame's last indices. If a frame may end at
+ * more drifts than the band holds, paths that have left the band need not return. β of
+ * all drifts gives the weight of such paths over the last indices.
  */
 struct band_ends {
     std::uint32_t from;      // first of these indices; 0: unused, the band holds all ends
     float* metrics;          // per frame: window
-    std::int32_t* exponents; // per frame: that of the scale of its metrics
+    std::int32_t* exponents; // per frame: exponent of the scale of its metrics
 
     __device__ float* of(const sync_geometry& g, unsigned frame) const
     {
@@ -100,8 +101,8 @@ __global__ void __launch_bounds__(32 * Warps, 1)
 
 // Data stored beside α for each of the outputs + 1 boundaries of a frame.
 struct band_boundary {
-    float escaped;         // bound on the weight of paths that have left, scaled as α
-    std::int32_t exponent; // of α's scale
+    float escaped;         // bound on the weight of paths that have left, with α's scale
+    std::int32_t exponent; // exponent of α's scale
     std::uint32_t first;   // the band's first drift
 };
 
@@ -112,7 +113,7 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     using base::first, base::g, base::in, base::scale, base::t, base::there, base::valid;
 
     const band_weights<C>& bound;
-    band_boundary* const boundaries; // of this lane, at a stride of one warp
+    band_boundary* const boundaries; // this lane's entries, 32 elements apart
     float escaped = 0;
 
     __device__ band_frames(typename base::warp& lanes,
@@ -129,8 +130,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
     {
     }
 
-    /* Packs items as trie_frames::pack_items does. Here a lane packs 32 items itself and
-     * reads sixteen bytes at a time. */
+    /* Packs the items of the warp's frames as bits. Unlike in trie_frames::pack_items(),
+     * a lane packs 32 items by itself and reads sixteen bytes at a time. */
     __device__ void pack_items(const std::byte* input, unsigned group)
     {
         const int begin = int(in.position(g, 0, 0)), aligned = begin & ~15;
@@ -238,7 +239,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return most;
     }
 
-    // Shifts the band by \p by: -1, 0 or 1. Returns the weight that leaves it.
+    // Shifts the band by \p by: -1, 0 or 1. Returns the value of the drift that leaves
+    // the band.
     __device__ static float shift(row& r, int by)
     {
         row to;
@@ -251,7 +253,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return out;
     }
 
-    // Moves the band towards the larger part of α.
+    // Moves the band by one drift towards the side that holds more than half of α, if one
+    // does and the window has a drift there.
     __device__ void follow(row& r)
     {
         float low = 0, middle = 0, high = 0;
@@ -270,8 +273,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         boundaries[i * 32] = { escaped, int(scale.exponent), first };
     }
 
-    // Begins an index with its insertions. Returns the weight that leaves the band in the
-    // index.
+    // Applies the insertions before the first bit of an index. Returns the weight, at the
+    // end of the index, of the paths that leave the band within the index.
     __device__ float leave(row& r) const
     {
         float sum = 0;

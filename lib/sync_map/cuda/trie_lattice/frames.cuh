@@ -49,7 +49,7 @@ struct trie_frames {
     {
     }
 
-    // Returns the lane's frame. A lane without a frame repeats that of another lane.
+    // Returns the lane's frame. A lane without a frame repeats the frame of another lane.
     __device__ unsigned frame(unsigned group) const
     {
         return min(group * l.frames + t.slot, g.frames - 1);
@@ -149,8 +149,9 @@ struct trie_frames {
         double sum;     // of products of α and β over all drifts
     };
 
-    // Writes the drift posteriors of a boundary, proportional to α·β, and on request its
-    // match metrics. Row i has α before insertions. Returns a summary of the posteriors.
+    // Writes the drift posteriors of a boundary, proportional to α·β, if g.drifts is set,
+    // and α and β if g.boundary_matches is set. Row \p i of `alpha` holds α before
+    // insertions. Returns a summary of the posteriors.
     __device__ boundary_drift emit_drifts(unsigned i, const row& beta, float* to) const
     {
         row before;
@@ -293,8 +294,9 @@ struct trie_frames {
             }
             return __syncwarp();
         }
-        // L(D) replaces the first lane's part of it. The total is a double, because a
-        // float would lose words far less likely than the most likely one.
+        // L(D) is stored in place of the first lane's part of L(D). The total is a
+        // double, because a float would lose words far less likely than the most likely
+        // one.
         double part = 0;
         sum_words([&](unsigned, Row L, Row* kept) {
             *kept = L;
@@ -341,8 +343,8 @@ struct trie_frames {
             return words + (back ? per_direction : 0) +
                    std::size_t(i % g.frame_symbols) * g.q;
         };
-        // Rows `outputs` and `outputs` + 1 hold α of boundaries 0 and `outputs`, without
-        // insertions.
+        // Rows `outputs` and `outputs` + 1 of `alpha` hold α at boundaries 0 and
+        // `outputs`, without insertions.
         row r = boundary(g.start_at, 0, false);
         normalise(r, false);
         keep(g.outputs, r);

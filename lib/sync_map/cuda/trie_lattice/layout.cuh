@@ -16,23 +16,25 @@ namespace gr::gpufec::sync_map {
 constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
-/*! Packed codeword. Bits 4 to 7 are its first four bits, which choose a row of the first
- * trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie, with the
- * bit visited first as the highest. Bits from number_shift on are its number D. The
- * codewords of an index are in the order in which the second trie visits them. */
+/*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
+ * the first trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie,
+ * with the bit visited first as the highest. Bits from number_shift on are the codeword's
+ * number D. The codewords of an index are in the order in which the second trie visits
+ * them. */
 struct trie_word {
     static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
     static constexpr unsigned outer_shift = 15, number_shift = 18;
 };
 
-//! Weights of insertions and of a sent bit; the latter are relative to its deletion.
+//! Weights of insertions, and weights of a transmitted bit relative to the weight of its
+//! deletion.
 template <class Row, int C>
 struct trie_weights {
     Row match, mismatch, erased;
     Row insertion[C + 1]; //!< powers of the weight of an insertion, from 0 on
     Row size;             //!< scale of rows, a power of two
     double log_size;
-    double log_index; //!< logarithm of the factor that an index leaves out
+    double log_index; //!< natural logarithm of the factor per index that rows leave out
 
     //! log2 of the largest value that a row may reach within an index, and of the ratio
     //! of a row's largest value to the smallest one that must not underflow.
@@ -45,7 +47,7 @@ struct trie_weights {
         const double most = std::fmax(g.match, g.mismatch) / g.deletion;
         return g.n * std::log2((most + 1) / (1 - g.insertion)) + std::log2(double(g.q));
     }
-    //! Returns false if the weights are too far apart.
+    //! Returns whether the weights keep rows within `range` and `least_range`.
     static bool possible(const sync_geometry& g)
     {
         return g.deletion > 0 && growth(g) <= 2 * range - least_range;
@@ -66,7 +68,7 @@ struct trie_weights {
     }
 };
 
-// Items as bits; `known` marks the items that are bits.
+// 32 items as bits; `known` marks the items that are not erasures.
 struct alignas(8) trie_items {
     std::uint32_t bits, known;
 };
@@ -90,8 +92,9 @@ __device__ sixteen<Row> read_sixteen(const std::byte* from)
     return *reinterpret_cast<const sixteen<Row>*>(from);
 }
 
-// C drifts of a thread in a row of the lattice, and the layout of its 16 rows in shared
-// memory: a single value beyond multiples of sixteen bytes is stored after all rows.
+// Values of a lattice row at a lane's C drifts, and the layout of the lane's 16 rows in
+// shared memory. Rows are stored in pieces of sixteen bytes. If one value per row is left
+// over, these values follow after all rows.
 template <class Row, int C>
 struct alignas(16) trie_row {
     Row x[C];
@@ -155,7 +158,7 @@ struct trie_layout {
         trie_layout l;
         l.lanes = (window + C - 1) / C;
         l.frames = 32 / l.lanes;
-        // An index reads 32 bits from the item at which it begins, so two words.
+        // An index reads 32 items from any position, so two words of items.
         l.item_words = (symbols * trie_bits + l.lanes * C + 31) / 32 + 2;
         l.warp_bytes = l.lanes * l.frames * trie_row<Row, C>::lane_bytes;
         return l;

@@ -13,8 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-// Grid of a batch: one block per multiprocessor, with as many warps as it holds. Each
-// warp decodes some frames at a time.
+// Grid of a batch: at most one block per multiprocessor, with as many warps as shared
+// memory allows. Each warp decodes `frames` frames at a time.
 struct trie_grid {
     trie_grid(const trie_layout& layout, std::size_t max_warps, int device)
         : frames(layout.frames),
@@ -28,7 +28,7 @@ struct trie_grid {
     }
 
     //! Returns whether a multiprocessor holds enough warps to hide latency, or at least
-    //! one if \p setup chooses the kernels.
+    //! one warp if \p setup requests a kernel.
     bool suits(const setup& setup, std::size_t enough_warps) const
     {
         return warps >= (setup.kernels == ten_bit_kernels::by_batch ? enough_warps : 1);
@@ -59,7 +59,8 @@ struct trie_grid {
 class listing_plan : public launch_plan
 {
 public:
-    //! Decodes the frames on a list that a kernel wrote, or all frames.
+    //! Decodes the frames on a list that a kernel wrote. If the list is long, all frames
+    //! of the batch may be decoded instead.
     virtual void launch_listed(const sync_geometry& g,
                                const std::uint32_t* frames,
                                const std::uint32_t* count,
@@ -70,7 +71,8 @@ public:
                                cudaStream_t stream) const = 0;
 };
 
-// Returns the first plan in float that suits the window and the insertions, or nullptr.
+// Returns the first plan in float that supports the window and the insertion probability
+// of the setup; nullptr if there is none.
 std::unique_ptr<listing_plan> make_float_trie_lattice(const setup& setup, int device);
 
 } // namespace gr::gpufec::sync_map

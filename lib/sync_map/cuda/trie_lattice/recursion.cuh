@@ -19,14 +19,17 @@ struct trie_warp {
     using row = trie_row<Row, C>;
     static constexpr bool alone = J == 0;
     static_assert(Reach == 1 || (Reach == 2 && J == C));
-    static constexpr int inner = C + 3; // weights of bits 4 to 7 at a thread's drifts
+    // Number of weights of bits 4 to 7 at a lane's drifts.
+    static constexpr int inner = C + 3;
 
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
     const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
-    const Row below, above;           // 1 if the frame has a lane before, after this one
-    const Row far_below, far_above;   // weight of C insertions, if it has two such lanes
+    // 1 if the frame has a lane before (below) or after (above) this one, else 0.
+    const Row below, above;
+    // Weight of C insertions if the frame has two such lanes, else 0.
+    const Row far_below, far_above;
     std::byte* const warp_rows;
     std::byte* const rows; // of this lane
     Row* const partial;    // this lane's part of L(D), 32 lanes per word
@@ -34,8 +37,8 @@ struct trie_warp {
     const std::uint32_t* words = nullptr;
     std::uint32_t chunk = 0, word = 0;
     unsigned next_word = 0;
-    trie_items items{ 0, 0 }; // of this lane, beginning at bit 0 and its first drift
-    bool clean = false;       // all items of all lanes are bits
+    trie_items items{ 0, 0 }; // this lane's items, from bit 0 and its first drift on
+    bool clean = false;       // no item of the warp is an erasure
     Row best = -1;            // largest L(D) so far, where a frame is one lane
     unsigned best_word = 0;
     Row q[2][inner];
@@ -64,7 +67,7 @@ struct trie_warp {
     __device__ bool has_frame() const { return slot < l.frames; }
     __device__ unsigned lanes() const { return alone ? 1 : l.lanes; } // of a frame
 
-    // ---- sums over a frame's lanes; all of them get the result ----
+    // ---- sums over a frame's lanes; each of the lanes gets the result ----
 
     template <class T, class Join>
     __device__ T over_frame(T x, Join&& join) const
@@ -126,7 +129,9 @@ struct trie_warp {
         return alone ? Row(0) : __shfl_up_sync(full_warp, r.x[C - 1], 1) * below;
     }
 
-    // Returns the row after a bit is sent, with its weights at the thread's drifts.
+    // Returns the row after a bit is transmitted or deleted. \p weight: transmission
+    // weights at the lane's drifts; \p border: value of the drift after the lane's last
+    // one.
     __device__ row send(const row& r, Row border, const Row* weight) const
     {
         row to;
@@ -184,7 +189,7 @@ struct trie_warp {
     }
     __device__ const Row* fetched(int t, unsigned b) const { return q[b] + t; }
 
-    // Returns the weights of bit number t if it is \p b.
+    // Returns the weights of bit number t with value \p b.
     __device__ row weights_of(unsigned t, unsigned b) const
     {
         row to;
@@ -257,7 +262,9 @@ struct trie_warp {
         }
     }
 
-    // Adds the rows of an ending's words, after bit 4, to sum, and computes their L(D).
+    // Applies bit 4, with the weights \p weight, to the rows of all words with this
+    // ending, and adds the results to sum. If Back is true, also computes L(D) of these
+    // words.
     template <bool Back>
     __device__ void
     add_words(std::uint32_t ending, const Row* weight, const row& met, row& sum)
@@ -342,7 +349,8 @@ struct trie_warp {
     template <bool Back>
     __device__ void sweep(row& r, const std::uint32_t* list, const Row* alpha)
     {
-        // The lane with the same drifts in the order of α.
+        // The lane that holds this lane's drifts in α, which counts drifts in the other
+        // direction.
         const unsigned other = (lane - place + l.lanes - 1 - place) % 32;
         const auto take_alpha = [&](row& to) {
             for (int c = 0; c < C; ++c) {

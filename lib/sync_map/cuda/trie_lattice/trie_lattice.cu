@@ -56,8 +56,9 @@ public:
           d_grid(d_layout, Warps, device)
     {
         allow_shared(kernel, d_grid.warps * d_layout.warp_bytes, "the window of drifts");
-        // Half a round of frames with 32 words, the choice in
-        // docs/decisions/2026-11-22-sync-tries.md. With q words a round takes 0.67 + q/96
+        // Smallest batch that is decoded with tries. With 32 words it is half the number
+        // of frames that the device decodes at once, see
+        // docs/decisions/2026-11-22-sync-tries.md. With q words, tries take 0.67 + q/96
         // times as long and the fallback q/32 times.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;
@@ -95,8 +96,8 @@ public:
                        sync_status* status,
                        cudaStream_t stream) const override
     {
-        // With a longer list, it is as fast to decode all frames with tries as to decode
-        // the frames on the list without.
+        // If more than half of the frames are listed, decoding all with tries is as fast
+        // as decoding the listed ones without.
         const bool many = g.frames >= d_many;
         const unsigned most = many ? g.frames / 2 : g.frames;
         d_few->launch_listed(
