@@ -39,9 +39,9 @@ struct frames_sent {
 };
 
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
- * \p tables has the distribution of received int8 values, then the input value for each
- * of these 256 values, for a punctured bit and for a shortened one. \p stride is the
- * distance between frames in values. */
+ * \p tables has the distribution of received int8 values. After it come the decoder's
+ * input values for each of the 256 received values, for a punctured bit and for a
+ * shortened bit. \p stride is the distance between frames in values. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -119,7 +119,7 @@ struct channel_slot : round_slot {
     std::unique_ptr<host_memory> table;
     std::size_t tabled = 0; // number of frames for which the input has a table
     ldpc::job job;
-    std::uint64_t first = 0; // first frame of the batch in flight
+    std::uint64_t first = 0; // index of the first frame of the batch in flight
     std::size_t frames = 0;
 };
 
@@ -179,8 +179,8 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // Limits the batch to the frames of the simulation, so that short ones allocate
-    // little.
+    // Limits the batch to the frames of the simulation, so that a short simulation
+    // allocates little.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;

@@ -18,8 +18,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A Viterbi decoder over a whole sequence, with a full traceback.
  *
- * Between calls it keeps its working memory, one bit per state and stage. Only one thread
- * at a time may call decode().
+ * The decoder keeps its working memory, one bit per state and stage, between calls. Only
+ * one thread at a time may call decode().
  */
 class maximum_likelihood_decoder
 {
