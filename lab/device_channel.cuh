@@ -72,8 +72,8 @@ template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Sets value \p i, which must be 0 before. The index must be a constant after loop
-    //! unrolling, so that the array stays in registers.
+    //! Combines \p value with value \p i by bitwise or. The index must be a constant
+    //! after loop unrolling, so that the array stays in registers.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));

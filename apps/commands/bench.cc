@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench: measures the decoding rates of the stream decoder, of batches without the
- * copies into and out of the slots, and of the kernels alone. */
+ * copies into and out of the slots, and of a GPU's kernels alone. */
 
 #include "file.h"
 #include "progress.h"
@@ -49,7 +49,7 @@ public:
     }
 
     //! Returns the information bits per second over \p duration seconds. If there is no
-    //! output by then, the run continues until there is some, for up to ten more
+    //! output by then, the run continues until output arrives, for at most ten more
     //! seconds.
     double run(double duration)
     {
@@ -158,8 +158,8 @@ public:
     std::ostringstream text;
 
 private:
-    // Adds \p rate, in the decoder's own units of work per second, if the decoder has
-    // such a unit. Ends the line of text.
+    // Adds \p rate in units of d_work per second, such as edge iterations, if the decoder
+    // has such a unit. Ends the line of text.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

@@ -393,8 +393,7 @@ protected:
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! Ends borrowing and unpins the rings. The destructor of a derived class must call
-    //! it.
+    //! Ends borrowing and unpins the rings. Destructors of derived classes must call it.
     void return_rings()
     {
         if (d_borrowed_output) {
@@ -601,8 +600,7 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The output's ring has space for the output of all slots, and half as much
-        // again.
+        // The output's ring has space for the output of all slots and half as much more.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
@@ -648,8 +646,7 @@ private:
             });
     }
 
-    // Returns the ring if it exceeds `needed` bytes and lock() pins it; else logs why
-    // not.
+    // Returns the ring if it exceeds `needed` bytes and lock() pins it; else logs why.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,
