@@ -25,7 +25,7 @@ class qa_interrupted(unittest.TestCase):
                      "--max-frames", "1e9"]}
 
     def interrupt(self, number, *arguments, shown=PROGRESS):
-        """Interrupts `gpufec ber` when the terminal shows a pattern; returns the standard output."""
+        """Interrupts `gpufec ber` when the terminal shows a pattern; returns its stdout."""
         with terminal("ber", *arguments, "--backend", "cpu", stdout=subprocess.PIPE) as t:
             t.wait_for(shown)
             t.process.send_signal(number)

@@ -220,7 +220,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames after which, if all have failed, a verdict on frames is given.
+    //! Number of frames at the beginning that must all fail before a verdict says so.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
