@@ -83,8 +83,8 @@ public:
     const std::string& name() const { return d_name; }
     //! Returns whether the path has content that stays until close().
     bool keeps_content() const;
-    //! Returns whether the file can be replaced by a renamed one, so that replace() may
-    //! be called more than once.
+    //! Returns whether the file can be replaced by renaming a temporary file, so that
+    //! replace() may be called more than once.
     bool replaceable() const { return d_replaceable; }
 
     void write(const void* data, std::size_t bytes);

@@ -72,7 +72,7 @@ public:
         return has(name) && !d_values[name].defaulted();
     }
     //! Unless \p used is true, warns that those options of \p names that were given have
-    //! no effect. \p where names the options or cases in which they have one.
+    //! no effect. \p where names the options or cases in which these options apply.
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
@@ -108,7 +108,8 @@ public:
                     "--backend cuda and auto");
     }
 
-    //! Returns \p known with the values of those options of \p table that it lacks.
+    //! Returns \p known, extended by the values of the options of \p table that \p known
+    //! lacks.
     json to_json(const option_table& table, json known) const;
 
     /*!

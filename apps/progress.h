@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Support of long work: clock, progress line, signals, and the environment of results. */
+/* Support of long work: clock, progress line, signals, and the environment that reports
+ * record. */
 
 #ifndef INCLUDED_GPUFEC_APPS_PROGRESS_H
 #define INCLUDED_GPUFEC_APPS_PROGRESS_H

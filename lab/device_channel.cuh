@@ -15,7 +15,7 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks for \p items. It is limited to 2048, because each
+// Returns the number of thread blocks for \p items, which is at most 2048, because each
 // block first copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {

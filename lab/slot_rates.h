@@ -46,7 +46,7 @@ public:
     const slot& first() { return *d_pipeline.ready(); }
 
     //! Returns batches per second, measured for \p duration seconds with all slots in
-    //! flight. Includes transfers, but not filling and emptying the slots.
+    //! flight. The time includes transfers, but not filling and emptying the slots.
     double batches_per_second(double duration)
     {
         d_pipeline.drain();

@@ -75,7 +75,7 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // Input is pushed in small portions, so that output is pulled in between.
+        // At most 2^20 items are pushed at once, so that output is pulled in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;

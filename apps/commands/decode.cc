@@ -111,7 +111,7 @@ private:
         return false;
     }
 
-    // Reports input that is empty, too short, or ends in the middle of a frame.
+    // Reports that the input is empty or too short, or that it ends within a frame.
     void say_what_is_missing(const file& in) const
     {
         const auto frame = d_coder.rates.frame_items;
@@ -192,7 +192,7 @@ private:
 };
 
 // Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
-// with the partial output. Without close(), a file that had content would keep it.
+// with the partial output, because close() is what replaces the old content of a file.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

@@ -24,8 +24,8 @@ struct dvb_names {
     dvb_names(const option_values& values, const ldpc_code& code);
 
     //! Returns the points of the constellation.
-    //! \throws std::invalid_argument if the code is not of DVB-S2 or S2X (names \p option
-    //!         and its \p value), or has no such constellation
+    //! \throws std::invalid_argument if the code is not of DVB-S2 or S2X, or has no such
+    //!         constellation; in the first case the message names \p option and \p value
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 

@@ -382,8 +382,8 @@ private:
         return taken;
     }
 
-    // Pushes the gathered items if they are a complete frame. Returns false if they are,
-    // and the decoder cannot take the frame now.
+    // Pushes the gathered items if they are a complete frame. Returns false if a complete
+    // frame remains, because the decoder cannot take it now.
     bool push_gathered()
     {
         while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
@@ -431,7 +431,7 @@ private:
     const unsigned d_reads;
     std::uint64_t d_pushed = 0; // number of pushed reads
     const frame_lengths d_next_length;
-    std::optional<std::size_t> d_length; // of the current frame; empty after the last one
+    std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
     std::vector<std::uint8_t> d_rest; // output of a frame that is not pulled yet

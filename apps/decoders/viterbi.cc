@@ -328,7 +328,7 @@ public:
     }
 
 private:
-    // Largest number of changes of the lock that are reported.
+    // Maximum number of lock changes that are reported.
     static constexpr unsigned max_told = 1000;
 
     void tell(const viterbi_lock& lock)

@@ -31,7 +31,8 @@ class tools:
 
 
 def main():
-    """Runs the tests of the file that was called, with the paths of both tools."""
+    """Runs the tests of the calling file. The program's first two arguments are the paths of the
+    tools."""
     if len(sys.argv) < 3:
         sys.exit(f"usage: {sys.argv[0]} TOOL TOOL_WITH_SIMULATED_DEVICES [unittest's options]")
     tools.plain, tools.simulated = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))

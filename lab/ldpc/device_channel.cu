@@ -24,7 +24,7 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Entries of frames_sent::sources: a punctured and a shortened position.
+// Values in frames_sent::sources for a punctured and for a shortened position.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
 // The data from which receive() makes frames.
@@ -62,7 +62,7 @@ __global__ void receive(frames_sent s,
         const auto frame = first + f;
         const auto noise = frame * s.sent;
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
-        // The 16 bits of the group, which lie in one word if bits are sent in order.
+        // If bits are sent in order, the 16 bits of the group lie in one word.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
         group<Value, group_values> made;
 #pragma unroll
@@ -83,9 +83,9 @@ __global__ void receive(frames_sent s,
     }
 }
 
-// Adds the number of wrong decisions of each frame to its entry of \p errors. Only
-// positions where the mask \p counted has ones are compared. \p sent and \p counted have
-// the layout of the decoder's output.
+// Adds the number of wrong decisions of frame first + f to errors[f]. Only positions
+// where the mask \p counted has ones are compared. \p sent and \p counted have the layout
+// of the decoder's output.
 __global__ void compare(std::uint64_t first,
                         std::uint64_t frames,
                         unsigned words,

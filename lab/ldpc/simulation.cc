@@ -119,8 +119,8 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // A round is the frames that are generated before they are pushed. To limit
-        // memory, it has at most about four million code bits.
+        // Frames are generated and pushed in rounds. To limit memory, a round has at most
+        // about four million code bits.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =

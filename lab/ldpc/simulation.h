@@ -72,8 +72,8 @@ public:
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Simulates up to \p frames frames and passes their results, in order, to \p take.
-    //! \throws device_error
+    //! Simulates up to \p frames frames and passes their results, in order, to \p take,
+    //! until \p take returns false. \throws device_error
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 

@@ -122,7 +122,7 @@ private:
     }
 
     // Pushes items of the current or next received copy of a frame; ends the input after
-    // the last copy. Returns whether it did anything.
+    // the last copy. Returns whether anything was done.
     bool push()
     {
         if (d_taken == d_frame.count) {

@@ -36,7 +36,7 @@ private:
 };
 
 struct simulation_options {
-    //! Options of the decoder, without priors. They also define the simulated channel.
+    //! Options of the decoder, without priors, which also define the simulated channel.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong symbols; 0: no limit.
@@ -59,7 +59,7 @@ struct error_counts {
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }
-    //! Returns the standard deviation of symbol_error_rate(). It is computed over frames,
+    //! Returns the standard deviation of symbol_error_rate(), computed over frames
     //! because errors come in bursts; infinite for fewer than two frames.
     double deviation() const;
 };

@@ -97,7 +97,8 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        unsigned stages = 0u - stage; // stages from the first value to the period's begin
+        unsigned stages =
+            0u - stage; // stages from the first value to the period, modulo 2^32
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A maximum-likelihood decoder of whole sequences that is fast enough for large
- * error-rate simulations. Its decisions equal those of reference::maximum_likelihood,
+ * error-rate simulations. The decisions equal those of reference::maximum_likelihood,
  * even in ties. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares the Viterbi decoder with maximum likelihood on the same noise. This is a short
+/* Compares the Viterbi decoder with maximum likelihood on the same noise, as a short
  * version of bench/viterbi/gate-viterbi. */
 
 #include "lab/viterbi/distance_spectrum.h"

@@ -147,8 +147,8 @@ struct simulation_result {
     unsigned decode_length = 0;   //!< D, of the decoder
     unsigned overlap = 0;         //!< L, of the decoder
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
-    //! Half-width of the 95 % confidence interval of \p ratio. It takes into account that
-    //! both decoders see the same noise.
+    //! Half-width of the 95 % confidence interval of \p ratio, which takes into account
+    //! that both decoders see the same noise.
     double ratio_confidence = 0;
 };
 
@@ -158,9 +158,9 @@ struct simulation_result {
  *
  * The data form one stream, or frames. The result does not depend on the device, the
  * number of threads or the batch size. \p progress is called after each segment (about
- * 65,536 bits) on the host, or after each batch on a device. \throws
- * std::invalid_argument, or std::runtime_error if the decoder fails or does not return
- * all bits.
+ * 65,536 bits) on the host, or after each batch on a device.
+ * \throws std::invalid_argument if an option is not allowed
+ * \throws std::runtime_error if the decoder fails or does not return all bits
  */
 simulation_result simulate(
     const simulation_options& options,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Memory of arrays: its kind, allocation and copies. Also the kernel that converts
+/* Kind, allocation and copies of the memory of arrays, and the kernel that converts
  * decoded bits to the caller's format. */
 
 #include "device_arrays.cuh"

@@ -236,7 +236,8 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// Input in device memory has larger batches than other input. The last batch is not full.
+// Input in device memory is decoded in larger batches than other input. All calls have
+// several batches, and a last batch that is not full.
 TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {

@@ -220,7 +220,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames at the beginning that must all fail before a verdict says so.
+    //! A verdict on frames is given after this many frames if all of them have failed.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
@@ -263,7 +263,7 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Queues \p action for the block's own thread; replaces a queued one of that name.
+    //! Queues \p action for the block's own thread, instead of a queued one of that name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {

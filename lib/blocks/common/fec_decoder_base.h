@@ -198,8 +198,8 @@ protected:
     virtual float last_iterations() const { return -1; }
 
 private:
-    // Returns whether gr-fec rounds products with rates. It truncates them before release
-    // 3.10.10 of GNU Radio.
+    // Returns whether gr-fec rounds products with rates. Before release 3.10.10 of GNU
+    // Radio, gr-fec truncates these products.
     static bool rounds()
     {
         static const bool result = gr::major_version() != "3" ||

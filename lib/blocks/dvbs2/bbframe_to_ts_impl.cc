@@ -273,7 +273,7 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
     }
     const auto header = bbframe::read_header(first, d_crc, d_high_efficiency);
     d_otherwise += header && header->dfl > 0; // a header of zeros also has a valid CRC-8
-    // A random header passes the CRC-8 with probability 1/256, so three are tested.
+    // A random header passes the CRC-8 with probability 1/256, so three must pass.
     if (d_frames >= 3 && d_otherwise == d_frames) {
         d_judged = true;
         d_logger->warn(d_descramble

@@ -91,9 +91,9 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Sends at most `count` items, from item `item` of the stream on, through the channel,
-// but no items after the end of a frame; or drops items between frames. Returns the
-// number of items. All earlier output must have been emitted.
+// Sends items of one frame or, without frames, of the stream through the channel, or
+// drops items between frames. Takes at most `count` items, from item `item` of the stream
+// on, and returns their number. All earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

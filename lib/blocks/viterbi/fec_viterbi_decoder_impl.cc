@@ -57,8 +57,8 @@ private:
         d_backend = d.active_backend();
     }
 
-    // Returns a decoder for this frame size. Decoders are kept for later calls. All are
-    // destroyed once there would be too many, or the sum of their frame sizes too large.
+    // Returns a decoder for this frame size. Decoders are kept for later calls. Before
+    // a new one is added, all are destroyed if they are many or their frames are large.
     viterbi_array_decoder& decoder(unsigned frame_size)
     {
         auto kept = d_decoders.find(frame_size);
