@@ -59,7 +59,7 @@ extern const char* const run_options;
 class option_values
 {
 public:
-    //! \throws usage_error
+    //! \throws usage_error if an option is unknown, or a value is missing or not allowed
     option_values(const arguments& args,
                   const std::vector<option_table>& tables,
                   const std::vector<std::string>& positional);

@@ -152,8 +152,8 @@ sync_options parse(const option_values& values)
 }
 
 // Returns the options of the decoder and of the joint decoding of several received copies
-// (reads) of a frame. If there are several, adds the numbers of reads and passes to \p
-// code.
+// (reads) of a frame. If there are several, adds the numbers of reads and passes to the
+// description \p code.
 sync_reads_options parse_reads(const option_values& values, json& code)
 {
     sync_reads_options o = parse(values);

@@ -64,10 +64,10 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 constexpr unsigned group_values = 16;
 
 /* Writes the received soft values of rows. With frames, each row is a frame, and the
- * first one is frame \p first_row. A stream has one row, beginning with value \p
- * first_value. This is value \p first_position of the puncturing period that begins at
- * stage \p first_stage. \p tables has the distribution of received values, then the words
- * that describe the values of a puncturing period. */
+ * first one is frame \p first_row. A stream has one row. Its first value is value
+ * \p first_value of the stream, and value \p first_position of the puncturing period that
+ * begins at stage \p first_stage. \p tables has the distribution of received values, then
+ * the words that describe the values of a puncturing period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
@@ -97,8 +97,9 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        unsigned stages =
-            0u - stage; // stages from the first value to the period, modulo 2^32
+        // Number of stages from that of the first value to the first one of the current
+        // period; modulo 2^32, because the number is negative in the first period.
+        unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {

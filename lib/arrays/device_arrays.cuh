@@ -90,7 +90,7 @@ protected:
     using slot_rounds<Traits, Slot>::ensure;
 
     // Returns the batch size for an array of \p work_items. For input in device memory it
-    // is the largest possible size. Other input is divided into about 16 batches if
+    // is the largest possible size. Other input is divided into 16 or more batches if
     // the array is large enough: the copy of the first batch and the kernels of the last
     // batch overlap with no other work, so these two batches should be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const

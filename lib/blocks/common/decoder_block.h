@@ -503,7 +503,7 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // Nothing can arrive until some items of a full ring have been decoded.
+            // A full ring takes no more input, so the incomplete batch is submitted.
             const bool ring_full =
                 d_borrowed && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
@@ -646,7 +646,8 @@ private:
             });
     }
 
-    // Returns the ring if it exceeds `needed` bytes and lock() pins it; else logs why.
+    // Returns the ring if it exceeds `needed` bytes, is mapped twice, and lock() pins it.
+    // Otherwise logs the reason and returns nullptr.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,

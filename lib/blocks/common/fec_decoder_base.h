@@ -262,7 +262,7 @@ private:
     bool d_derived = false; // gr-fec derived the frame size from a number of values
     // Minimum number of soft values in the caller's frame, derived from the frame size.
     int d_there = INT_MAX;
-    bool d_accepted = true; // frames of the size last set can be decoded
+    bool d_accepted = true; // the last size given to set_frame_size() can be decoded
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;

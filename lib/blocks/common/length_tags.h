@@ -44,8 +44,8 @@ struct incomplete_frame {
  * or more whole frames begins at each tag. If a packet's length is not a multiple of the
  * frame length, items are dropped up to the next tag. A tag inside a packet ends the
  * packet. The caller counts these two cases. Items that belong to no packet are dropped.
- * If an item has several tags, the last one counts. Each of these irregularities is
- * logged once, as a warning.
+ * If an item has several tags with different lengths, the last one counts. Each of these
+ * irregularities is logged once, as a warning.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.
