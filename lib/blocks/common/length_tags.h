@@ -132,8 +132,8 @@ public:
     //! Discards length tags of items before \p end.
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
-    //! of unread items. Up to the next tag, frames follow one another, or items are
-    //! dropped if the last ones were.
+    //! of unread items. Up to the next tag, items are dropped if the last items were;
+    //! otherwise frames follow one another.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Begins another stream.
     void restart();

@@ -30,7 +30,8 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                                   const std::string& standard,
                                                   const std::string& length_tag)
 {
-    // gpu_ldpc_dvbs2 also accepts LLRs and other standards, which this block excludes.
+    // gpu_ldpc_dvbs2 also accepts LLRs, other standards and other frame sizes, which this
+    // block excludes.
     choose<int>("soft_input",
                 soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });
