@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Input and output files, and the replacement of a file by a complete new one. */
+
 #include "file.h"
 #include "options.h"
 #include <algorithm>
@@ -167,7 +169,7 @@ output_file::output_file(const std::string& parameter, const std::string& path)
 {
     if (d_shared) {
         d_in_place.emplace(d_label, std::atoi(d_path.filename().c_str()), false);
-        d_in_place->status(); // throws if it is not open
+        d_in_place->status(); // throws if the descriptor is not open
         return;
     }
     struct stat status;
@@ -200,8 +202,8 @@ bool output_file::keeps_content() const
     return d_replaceable && d_in_place && d_in_place->status().st_size > 0;
 }
 
-// Opens the temporary file with the owner and permissions of the file that it replaces;
-// returns whether that succeeded.
+// Opens the temporary file, and gives it the owner and permissions of the file that it
+// replaces. Returns false if these cannot be set; throws if the file cannot be opened.
 bool output_file::open_temporary()
 {
     struct stat old;
@@ -309,7 +311,7 @@ checked_standard_output::checked_standard_output()
       d_buffer(1 << 12),
       d_before(std::cout.rdbuf(this))
 {
-    std::cout.exceptions(std::ios::badbit); // lets the buffer's own exception through
+    std::cout.exceptions(std::ios::badbit); // rethrows the buffer's exceptions
     setp(d_buffer.data(), d_buffer.data() + d_buffer.size());
 }
 

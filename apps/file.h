@@ -30,8 +30,8 @@ class file
 public:
     //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Takes the result of open(), and throws if it is an error. The destructor closes
-    //! the descriptor if \p owned.
+    //! Takes a descriptor that open() has returned; throws if it is negative. The
+    //! destructor closes the descriptor if \p owned is true.
     file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
     file& operator=(file&&) = delete;
@@ -67,9 +67,9 @@ private:
  *
  * The path does not change before the first write. Existing content stays until the new
  * content is complete: new content is written to a temporary file in the same folder,
- * which is then renamed. Pipes, devices, open descriptors (/dev/stdout) and files that
- * cannot be replaced with their owner and permissions are written in place. Functions
- * throw std::runtime_error, which names the file.
+ * which is then renamed. Files without content, pipes, devices, open descriptors
+ * (/dev/stdout) and files that cannot be replaced with their owner and permissions are
+ * written in place. Functions throw std::runtime_error, which names the file.
  */
 class output_file
 {
@@ -83,7 +83,8 @@ public:
     const std::string& name() const { return d_name; }
     //! Returns whether the path has content that stays until close().
     bool keeps_content() const;
-    //! Returns whether replace() can be called more than once.
+    //! Returns whether the file can be replaced by renaming a temporary file, so that
+    //! replace() may be called more than once.
     bool replaceable() const { return d_replaceable; }
 
     void write(const void* data, std::size_t bytes);
@@ -115,7 +116,7 @@ private:
     std::string d_temporary_path;
 };
 
-//! A guard during which std::cout writes like file::write() and throws errors.
+//! A guard: while it exists, std::cout writes like file::write() and throws errors.
 class checked_standard_output : std::streambuf
 {
 public:

@@ -68,8 +68,8 @@ public:
         return *this;
     }
 
-    //! Returns a member of an object, or null if there is none; "a.b" is member b of its
-    //! member a.
+    //! Returns a member of an object, or null if there is none. The path "a.b" is member
+    //! b of member a.
     json at(const std::string& path) const
     {
         const auto dot = path.find('.');

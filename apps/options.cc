@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Parsing, checking and describing the options of the commands. */
+
 #include "common/names.h"
 #include "common/printable.h"
 #include "options.h"
@@ -148,7 +150,7 @@ option_values::option_values(const arguments& args,
         po::store(po::command_line_parser(args).options(all).positional(order).run(),
                   d_values);
     } catch (const po::unknown_option& error) {
-        // Avoids what(): Boost loops endlessly if the option itself contains
+        // error.what() would loop endlessly if the option contained Boost's placeholder
         // "%original_token%".
         name_list names;
         for (const auto& o : d_options) {

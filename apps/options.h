@@ -59,7 +59,7 @@ extern const char* const run_options;
 class option_values
 {
 public:
-    //! \throws usage_error
+    //! \throws usage_error if an option is unknown, or a value is missing or not allowed
     option_values(const arguments& args,
                   const std::vector<option_table>& tables,
                   const std::vector<std::string>& positional);
@@ -71,15 +71,15 @@ public:
     {
         return has(name) && !d_values[name].defaulted();
     }
-    //! Warns, unless \p used is true, that the given options among \p names have no
-    //! effect. \p where names the purpose of these options.
+    //! Unless \p used is true, warns that those options of \p names that were given have
+    //! no effect. \p where names the options or cases in which these options apply.
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
     //! Returns the value as text; "" if there is none.
     std::string text(const std::string& name) const;
-    // The following functions throw a usage_error if the value is not of their type, or
-    // not in its range: count() allows 0 to 1e15.
+    // The following functions throw a usage_error if the value is not of their type or
+    // not in the allowed range. count() allows 0 to 1e15.
     int integer(const std::string& name, int least = 0, int most = INT_MAX) const;
     double real(const std::string& name) const;
     std::uint64_t count(const std::string& name) const;
@@ -108,12 +108,13 @@ public:
                     "--backend cuda and auto");
     }
 
-    //! Adds to \p known the values of the options of \p table that it lacks; returns it.
+    //! Returns \p known, extended by the values of the options of \p table that \p known
+    //! lacks.
     json to_json(const option_table& table, json known) const;
 
     /*!
-     * \brief Runs \p work. If the library refuses a parameter ("frame_bits is 3: …"), it
-     * throws a usage_error that names the option ("--frame-bits is 3: …").
+     * \brief Runs \p work. If the library refuses a parameter ("frame_bits is 3: …"),
+     * this function throws a usage_error that names the option ("--frame-bits is 3: …").
      */
     template <class Work>
     auto naming_options(const Work& work) const
@@ -162,11 +163,12 @@ extern const char* const exit_status_text;
 //! command_line::examples.
 std::string help_end(const std::string& examples);
 
-//! Wraps \p text to lines of 80 characters.
+//! Wraps \p text to lines of at most 80 characters.
 std::string wrapped(const std::string& text);
 
-//! Returns the values of a range: "A:STEP:B" (both ends included, up to 1000 values), a
-//! single number, or "inf". \throws usage_error, which names the option \p name
+//! Returns the values of a range: "A:STEP:B" (A, A + STEP and so on, up to and including
+//! B; at most 1000 values), a single number, or "inf". \throws usage_error, which names
+//! the option \p name
 std::vector<double> parse_range(const std::string& name, const std::string& text);
 
 } // namespace gr::gpufec

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Clock, progress line, signals, and the environment that reports record. */
+
 #include "progress.h"
 #include <algorithm>
 #include <chrono>

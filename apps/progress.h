@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Support of long work: clock, progress line, signals, and the environment of results. */
+/* Support of long work: clock, progress line, signals, and the environment that reports
+ * record. */
 
 #ifndef INCLUDED_GPUFEC_APPS_PROGRESS_H
 #define INCLUDED_GPUFEC_APPS_PROGRESS_H
@@ -37,8 +38,8 @@ private:
 struct interruption {
 };
 
-//! A guard that records SIGINT, SIGTERM and SIGHUP. If one of them arrives a second
-//! time, it ends the program.
+//! A guard that records SIGINT, SIGTERM and SIGHUP, unless they are ignored. A signal
+//! that arrives a second time ends the program.
 class signal_watch
 {
 public:
@@ -50,8 +51,8 @@ public:
     static void check();
 };
 
-//! Returns the version of the module, the time (UTC), the processor and its cores, to
-//! record with results.
+//! Returns the version of the module, the time (UTC), the processor and the number of its
+//! cores, to record with results.
 json environment();
 
 } // namespace gr::gpufec

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface between commands and decoders. apps/decoders implements a decoder_trait
- * for each decoder; bench, ber, decode and encode use the decoders only through it. */
+ * for each decoder; bench, ber, decode and encode use the decoders only through that
+ * trait. */
 
 #ifndef INCLUDED_GPUFEC_APPS_TRAIT_H
 #define INCLUDED_GPUFEC_APPS_TRAIT_H
@@ -25,7 +26,7 @@ namespace gr::gpufec {
 struct stream_rates {
     std::size_t item_bytes; //!< size of an input item
     double items_per_bit;   //!< input items per information bit, for --pace
-    double bits_per_byte;   //!< information bits per byte of output
+    double bits_per_byte;   //!< information bits per byte of output, for bench
     //! Input items per frame; 0: the input is a stream, or frames differ in length.
     std::size_t frame_items = 0;
 };
@@ -38,8 +39,8 @@ public:
     virtual ~byte_coder() = default;
 
     stream_rates rates;
-    //! Options that warnings of the decoder name; nullptr: warnings name parameters of
-    //! the library.
+    //! Options that warnings name in place of the library's parameters; nullptr: warnings
+    //! name the parameters.
     const option_values* option_names = nullptr;
 
     //! Takes up to \p count items, and returns the number of items taken.
@@ -51,7 +52,7 @@ public:
     virtual void flush_if_due() = 0;
     virtual void finish() = 0;
     virtual bool done() = 0;
-    //! Waits for output, for a limited time.
+    //! Waits for output for at most about 100 ms.
     virtual void wait() = 0;
 
     //! Returns the backend, the device and the parameters chosen automatically.
@@ -141,7 +142,8 @@ public:
     double bits = 0;             //!< information bits per batch
     double work_per_bit = 0;     //!< units of work (decoder_trait::work) per bit
     json facts = json::object(); //!< further facts to report
-    //! Returns the duration of each step of a batch on each device; null without CUDA.
+    //! Returns the duration in ms of each step of a batch on each device; null without
+    //! CUDA.
     std::function<std::vector<std::vector<timed_step>>()> measure_devices;
 };
 
@@ -179,10 +181,11 @@ struct bench_subject {
     std::function<std::unique_ptr<slot_bench>()> slots; //!< may return nullptr
 };
 
-//! A column of the table that `gpufec ber` prints: a member of each point.
+//! A column of the table that `gpufec ber` prints, with the values of one member of the
+//! points.
 struct column {
     std::string title;
-    std::string member; //!< "a.b" is b of the member a
+    std::string member; //!< path of the member, see json::at()
     std::string format; //!< printf format of one double
 };
 
@@ -197,8 +200,8 @@ public:
     std::vector<column> columns;
     json facts = json::object(); //!< further facts to report
 
-    //! Simulates a point. \p progress is called repeatedly and may throw; the counts so
-    //! far are kept then.
+    //! Simulates a point. \p progress is called repeatedly; if it throws, the simulation
+    //! ends and the counts so far are kept.
     virtual void run(double at, const std::function<void()>& progress) = 0;
     // The following functions return results of the last point.
     virtual json decoder() const = 0;
@@ -298,12 +301,13 @@ int circulants(const arguments& args);
 //! Runs `gpufec ber` with --scheduler as tasks of Dask, by the Python package.
 int ber_on_cluster(const decoder_trait& trait, const arguments& args);
 
-//! Checks before long work that plot() can run. \throws std::runtime_error after printing
-//! the missing requirement to standard error
+//! Checks before long work that plot() can draw to \p png.
+//! \throws std::runtime_error if it cannot; plot_ber.py prints the reason to stderr
 void check_plot(const std::string& png);
 
 //! Draws the report of `gpufec ber` to the file \p png, with plot_ber.py.
-//! \throws std::runtime_error that names a missing requirement
+//! \throws std::runtime_error if the script is missing or fails, or the file cannot be
+//!         written
 void plot(const json& report, output_file& png);
 
 } // namespace gr::gpufec

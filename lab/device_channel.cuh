@@ -15,7 +15,7 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks for \p items. It is limited to 2048, because each
+// Returns the number of thread blocks for \p items, which is at most 2048, because each
 // block first copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
@@ -52,7 +52,7 @@ __device__ inline int received(std::uint64_t random, unsigned bit)
     return bit ? -value : value;
 }
 
-//! Returns x / by. Nearly all values fit into 32 bits, and 32-bit division is faster.
+//! Returns x / by. Nearly all \p x fit into 32 bits, and 32-bit division is faster.
 __device__ inline std::uint64_t quotient(std::uint64_t x, unsigned by)
 {
     return x >> 32 ? x / by : unsigned(x) / by;
@@ -72,8 +72,8 @@ template <class Value, unsigned Count>
 class group
 {
 public:
-    //! Adds (by bitwise or) to value \p i. The index must be a constant after unrolling,
-    //! so that the array stays in registers.
+    //! Combines \p value with value \p i by bitwise or. The index must be a constant
+    //! after loop unrolling, so that the array stays in registers.
     __device__ void put(unsigned i, Value value)
     {
         d_words[i / per_word] |= bits_of(value) << (32 / per_word * (i % per_word));
@@ -108,16 +108,17 @@ private:
     std::uint32_t d_words[words] = {};
 };
 
-//! Returns a copy of a host table on the device.
+//! Returns a copy of a host table in device memory.
 template <class T>
 std::unique_ptr<cuda::buffer<T>> copied(const std::vector<T>& table)
 {
     return std::make_unique<cuda::buffer<T>>(cuda::uploaded(table, "copy of a table"));
 }
 
-//! Makes a device channel. If no batch size is given, batches are eight times as large as
-//! for input from the host, because they need no pinned memory. If the device lacks
-//! memory for this, batches have the usual size.
+//! Makes a device channel of type \p Link. If the options set no batch size, batches are
+//! eight times as large as for input from the host, because they need no pinned memory.
+//! If the device lacks memory for such batches, they have the size for input from the
+//! host.
 template <class Link, class Options>
 std::unique_ptr<Link> made(const Options& options)
 {

@@ -27,10 +27,11 @@ enum class channel_place {
 template <class Link, class Options>
 struct channel_options {
     channel_place place = channel_place::automatic;
-    //! Makes a device channel, or nullptr in a program without CUDA. If empty, the host
-    //! is used.
+    //! Makes a device channel; returns nullptr in a build without CUDA. If the function
+    //! is empty, the host is used.
     std::function<std::unique_ptr<Link>(const Options&)> make;
-    //! Called with the reason when a device fails and the host repeats the simulation.
+    //! Called with the reason when a device has failed, before the host repeats the
+    //! simulation.
     std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
@@ -45,10 +46,14 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend only on the seed. If a device fails, the host therefore repeats
- * the simulation with the same result. \p because is the reason why a device cannot be
- * used, or "". \throws std::invalid_argument if the options demand a device and
- * \p because is not empty; std::runtime_error if they demand one and there is no CUDA
+ * Data and noise depend only on the seed. If a device fails or cannot be used, the host
+ * therefore repeats the simulation with the same result, unless the options demand a
+ * device or the CUDA backend.
+ * \param because the reason why a device cannot be used, or ""
+ * \throws std::invalid_argument if the options demand a device and \p because is not
+ *         empty
+ * \throws std::runtime_error if the options demand a device and the build has no CUDA,
+ *         or if a device or the CUDA backend is demanded and the device fails
  */
 template <class Options, class OnDevice, class OnHost>
 auto simulate_where(const Options& options,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the device_channel.cu files in builds without CUDA: there is no device
- * channel. */
+/* Replaces the device_channel.cu files in builds without CUDA. The factories return
+ * nullptr. */
 
 #include "lab/ldpc/simulation.h"
 #include "lab/viterbi/simulation.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures batch decoders without the stream decoder: the rate from filled slots to
- * decoded slots, and the times of the steps on a device. */
+/* Measures batch decoders without the stream decoder: batches per second, the latency of
+ * a batch, and the times of copies and kernels on a device. */
 
 #ifndef INCLUDED_GPUFEC_LAB_SLOT_RATES_H
 #define INCLUDED_GPUFEC_LAB_SLOT_RATES_H
@@ -24,9 +24,9 @@ public:
     using setup = typename Traits::setup;
     using slot = typename pipeline<job>::slot;
 
-    //! Fills all slots and decodes them once. \p fill(limits, input) writes a whole batch
-    //! to \p input and returns its job. \throws std::runtime_error if CUDA is requested
-    //! and not available
+    //! Fills all slots and decodes them once. \p fill(limits, input) writes a full batch
+    //! to \p input and returns its job, which must be the same for all slots.
+    //! \throws std::runtime_error if CUDA is requested and not available
     template <class Fill>
     slot_rates(const setup& s, const run_options& run, Fill&& fill)
         : d_setup(s),
@@ -46,7 +46,7 @@ public:
     const slot& first() { return *d_pipeline.ready(); }
 
     //! Returns batches per second, measured for \p duration seconds with all slots in
-    //! flight. Includes transfers, but not filling and emptying the slots.
+    //! flight. The time includes transfers, but not filling and emptying the slots.
     double batches_per_second(double duration)
     {
         d_pipeline.drain();
@@ -127,7 +127,8 @@ private:
     job d_job;
 };
 
-//! Returns the time in ms of the step \p name; "kernels" means all steps except copies.
+//! Returns the total time in ms of the steps called \p name; "kernels" means all steps
+//! except copies.
 inline double step_ms(const std::vector<timed_step>& steps, const std::string& name)
 {
     double ms = 0;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* gpufec bench: measures the decoding rates of the stream decoder, of batches without the
- * copies into and out of the slots, and of the kernels alone. */
+ * copies into and out of the slots, and of a GPU's kernels alone. */
 
 #include "file.h"
 #include "progress.h"
@@ -49,7 +49,7 @@ public:
     }
 
     //! Returns the information bits per second over \p duration seconds. If there is no
-    //! output by then, the run continues until there is some, for up to ten more
+    //! output by then, the run continues until output arrives, for at most ten more
     //! seconds.
     double run(double duration)
     {
@@ -75,7 +75,7 @@ private:
     {
         const auto size = d_decoder.rates.item_bytes;
         const auto count = d_items.size() / size;
-        // Input is pushed in small portions, so that output is pulled in between.
+        // At most 2^20 items are pushed at once, so that output is pulled in between.
         const auto n = std::min<std::size_t>(count - d_position, 1u << 20);
         const auto taken = d_decoder.push(&d_items[d_position * size], n);
         d_position = (d_position + taken) % count;
@@ -158,8 +158,8 @@ public:
     std::ostringstream text;
 
 private:
-    // Adds \p rate, in the decoder's own units of work per second, if the decoder has
-    // such a unit. Ends the line of text.
+    // Adds \p rate in units of d_work per second, such as edge iterations, if the decoder
+    // has such a unit. Ends the line of text.
     void add_work(json& j, const std::string& prefix, double rate)
     {
         if (!d_work.empty()) {

@@ -65,8 +65,9 @@ class earlier_report
 {
 public:
     earlier_report() = default;
-    //! Reads a report. \throws usage_error unless the report has the call, version and
-    //! seed of \p header, and numbers in \p columns
+    //! Reads a report.
+    //! \throws usage_error unless the report has the command, version, options and seed
+    //!         of \p header, and numbers or null in \p columns
     earlier_report(const std::string& path,
                    const json& header,
                    const std::vector<column>& columns)
@@ -145,12 +146,12 @@ private:
     std::vector<json> d_points;
 };
 
-// A run over the points of the range. It takes points from an earlier report if that has
-// them, simulates the others, and prints each point when it is complete.
+// A run over the points of --range. The run takes points from the earlier report if that
+// report has them, simulates the others, and prints each point when it ends.
 class sweep
 {
 public:
-    //! \p save is called after each simulated point.
+    //! \p save is called after each simulated point that is complete.
     sweep(simulation& s,
           bool quiet,
           earlier_report earlier,
@@ -208,7 +209,8 @@ public:
     }
 
 private:
-    // Returns the member of a point that has the value of the range: the first column's.
+    // Returns the name of the member with a point's value of --range, which is the first
+    // column.
     const std::string& range_member() const
     {
         return d_simulation.columns.front().member;

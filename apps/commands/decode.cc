@@ -40,9 +40,10 @@ public:
     {
         const double begin = seconds();
         bool first = true;
-        std::size_t partial = 0; // bytes of an incomplete item
+        std::size_t partial = 0; // number of bytes of an incomplete item
         for (;;) {
-            // While no input arrives, batches that are not full are submitted when due.
+            // While no input arrives, incomplete batches are submitted after the maximum
+            // latency.
             while (!in.readable(std::chrono::milliseconds(10))) {
                 signal_watch::check();
                 d_coder.flush_if_due();
@@ -89,7 +90,8 @@ public:
     }
 
 private:
-    // Returns the number of bytes to read at a time: with a pace, 10 ms of input.
+    // Returns the number of bytes to read at a time: 10 ms of input if there is a pace,
+    // but at most 2^20 items.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;
@@ -99,7 +101,7 @@ private:
 
     static bool is_wav(const std::byte* data, std::size_t bytes)
     {
-        // RIFX files are big-endian, RF64 files longer than 4 GiB.
+        // RIFX files are big-endian; RF64 files may be longer than 4 GiB.
         for (const char* riff : { "RIFF", "RIFX", "RF64" }) {
             if (bytes >= 12 && std::memcmp(data, riff, 4) == 0 &&
                 std::memcmp(data + 8, "WAVE", 4) == 0) {
@@ -109,7 +111,7 @@ private:
         return false;
     }
 
-    // Reports input that is empty, too short, or ends in the middle of a frame.
+    // Reports that the input is empty or too short, or that it ends within a frame.
     void say_what_is_missing(const file& in) const
     {
         const auto frame = d_coder.rates.frame_items;
@@ -190,7 +192,7 @@ private:
 };
 
 // Converts IN to OUT. If a signal or a failing device ends the call early, OUT is closed
-// with the partial output; otherwise a file would keep its old content.
+// with the partial output, because close() is what replaces the old content of a file.
 void decode(file_coder& work, file& in, output_file& out)
 {
     std::optional<signal_watch> watch;

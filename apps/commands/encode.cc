@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Coders that work on the caller's thread, and the output formats of gpufec encode. */
+
 #include "common/packed_bits.h"
 #include "encode.h"
 #include <algorithm>

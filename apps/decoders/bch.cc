@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of the BCH codes of DVB, through which the commands use them. */
+/* The decoder_trait of the BCH codes of DVB, through which the commands use these codes.
+ */
 
 #include "bbframe/header.h"
 #include "common/packed_bits.h"
@@ -61,7 +62,7 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
     return make_bit_encoder(values, { code.k(), encode });
 }
 
-//! A BCH decoder that counts corrected bits.
+//! A BCH decoder that counts frames, failures and corrected bits.
 class bch_stream : public piece_coder
 {
 public:
@@ -116,7 +117,7 @@ private:
     }
 
     const bch_decoder_kernel d_kernel;
-    const byte_vector d_scrambling; // zeros without --descramble
+    const byte_vector d_scrambling; // zeros unless --descramble is true
     const bool d_unpacked;
     std::uint64_t d_frames = 0, d_failed = 0, d_errors = 0;
 };

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of the LDPC decoder, through which the commands use it. */
+/* The decoder_trait of LDPC codes, through which the commands use encoder, decoder and
+ * simulation. */
 
 #include "bbframe/bbframe_output.h"
 #include "bbframe/packets.h"
@@ -351,8 +352,8 @@ std::unique_ptr<byte_coder> make_encoder(const option_values& values, json& fact
 
 // ---- gpufec bench ----
 
-// Returns noisy frames: about 4 MiB, or more if needed to have each of the source's
-// codewords once.
+// Returns about 4 MiB of noisy frames, but at least one frame of each codeword of the
+// source.
 std::vector<std::byte> record(const ldpc_options& options, double ebn0_db)
 {
     const frame_source source(options, ebn0_db, 1);
@@ -482,7 +483,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
+        j.add("ebn0_db", options.ebn0_db); // JSON null without noise
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

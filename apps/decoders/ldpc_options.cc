@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tables and parsing of the options of LDPC codes and decoders. */
+
 #include "common/names.h"
 #include "common/refuse.h"
 #include "ldpc_options.h"
@@ -72,8 +74,8 @@ std::vector<std::uint32_t> positions(const option_values& values, const std::str
     return list;
 }
 
-// Returns the constellation and the rate that --modcod or, without it, --constellation
-// and --rate name.
+// Returns the constellation and the rate of --modcod. Without --modcod they come from
+// --constellation and --rate; --rate may be a MODCOD too.
 std::pair<std::string, std::string> modcod_of(const option_values& values)
 {
     const auto rate = values.text("rate"), name = values.text("constellation");

@@ -18,18 +18,19 @@ extern const char* const ldpc_code_options;
 extern const char* const ldpc_decoder_options;
 extern const char* const ldpc_symbol_options;
 
-//! Standard, frame size and rate of a code of DVB, such as "dvbs2", "normal" and "1/2",
-//! and its constellation.
+//! Standard, frame size and rate of a code, such as "dvbs2", "normal" and "1/2", and the
+//! constellation that the options name.
 struct dvb_names {
     dvb_names(const option_values& values, const ldpc_code& code);
 
-    //! Returns the constellation. \throws std::invalid_argument, which names \p option
-    //! and its \p value, if the code has no constellation
+    //! Returns the points of the constellation.
+    //! \throws std::invalid_argument if the code is not of DVB-S2 or S2X, or has no such
+    //!         constellation; in the first case the message names \p option and \p value
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 
-    //! Whether the code is an unchanged code of a DVB standard; else the names are
-    //! empty.
+    //! Whether the code is an unchanged code of --standard; else standard, frame_size and
+    //! rate are empty.
     bool is_dvb = true;
     std::string standard, frame_size, rate, constellation;
 };

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of the synchronisation decoder, through which the commands use it. */
+/* The decoder_trait of codes for insertions and deletions, through which the commands use
+ * encoder, decoder and simulation. */
 
 #include "encode.h"
 #include "lab/sync_map/simulation.h"
@@ -151,7 +152,8 @@ sync_options parse(const option_values& values)
 }
 
 // Returns the options of the decoder and of the joint decoding of several received copies
-// (reads) of a frame. Adds their number and that of passes to \p code if it is above 1.
+// (reads) of a frame. If there are several, adds the numbers of reads and passes to the
+// description \p code.
 sync_reads_options parse_reads(const option_values& values, json& code)
 {
     sync_reads_options o = parse(values);
@@ -380,8 +382,8 @@ private:
         return taken;
     }
 
-    // Pushes the gathered items if they are a complete frame. Returns false if the
-    // decoder cannot take it now.
+    // Pushes the gathered items if they are a complete frame. Returns false if a complete
+    // frame remains, because the decoder cannot take it now.
     bool push_gathered()
     {
         while (d_length && d_gathered.size() == *d_length * rates.item_bytes) {
@@ -411,8 +413,8 @@ private:
         return n;
     }
 
-    // Reads the rest of --lengths, and returns how many lengths had no frame in the
-    // input, at most a million.
+    // Reads the rest of --lengths, but at most a million lengths. Returns the number of
+    // lengths without a frame in the input.
     std::uint64_t missing_lengths()
     {
         std::uint64_t count = 0;
@@ -424,11 +426,12 @@ private:
 
     const bool d_framed;
     const std::size_t d_frame_bits;
-    std::int64_t d_items = 0, d_frame_end = 0; // items of a stream, end of its last frame
+    std::int64_t d_items = 0,
+                 d_frame_end = 0; // number of items of a stream; end of its last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // reads pushed
+    std::uint64_t d_pushed = 0; // number of pushed reads
     const frame_lengths d_next_length;
-    std::optional<std::size_t> d_length; // length of the current frame
+    std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
     std::vector<std::uint8_t> d_rest; // output of a frame that is not pulled yet
@@ -503,7 +506,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // enough: each takes the same time
+    for (unsigned f = 0; f < 64; ++f) { // all frames take the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

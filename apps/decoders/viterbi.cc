@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder_trait of the Viterbi decoder, through which the commands use it. */
+/* The decoder_trait of convolutional codes, through which the commands use encoder,
+ * decoder and simulation. */
 
 #include "encode.h"
 #include "lab/viterbi/distance_spectrum.h"
@@ -169,7 +170,8 @@ public:
     void close(std::uint64_t end)
     {
         if (d_open) {
-            constexpr std::uint64_t most = 2048; // most stages re-encoded per batch
+            constexpr std::uint64_t most =
+                2048; // maximum number of stages re-encoded per batch
             const auto bits = d_frame_bits ? d_frame_bits : end - d_last.first_bit;
             const double stages = std::min(most, std::uint64_t(bits));
             d_stages += stages;
@@ -230,7 +232,7 @@ public:
 private:
     const bool d_unpacked;
     channel_estimate d_estimate;
-    std::uint64_t d_bits = 0; // bits pulled
+    std::uint64_t d_bits = 0; // number of bits pulled
 };
 
 // ---- gpufec decode ----
@@ -275,7 +277,7 @@ std::vector<std::string> names_in(const std::string& text)
     return names;
 }
 
-// A stream decoder with phase search that reports the locks.
+// A stream decoder with phase search that reports each change of the phase lock.
 class locking_stream : public viterbi_stream
 {
 public:
@@ -326,7 +328,7 @@ public:
     }
 
 private:
-    // Largest number of changes of the lock that are reported.
+    // Maximum number of lock changes that are reported.
     static constexpr unsigned max_told = 1000;
 
     void tell(const viterbi_lock& lock)
@@ -363,7 +365,7 @@ private:
     }
 
     const viterbi_options d_options;
-    std::uint64_t d_values = 0; // soft values pushed
+    std::uint64_t d_values = 0; // number of soft values pushed
     unsigned d_count = 0;
     json d_told = json::array();
 };
@@ -531,7 +533,7 @@ public:
     {
         const auto bound = theory();
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // null if infinite: no noise
+        j.add("ebn0_db", options.ebn0_db); // JSON null without noise
         j.add("theory", bound ? json(*bound) : json());
         j.add("errors_by_tenth", to_json(result->errors_by_tenth));
         if (options.reference) {

@@ -64,8 +64,8 @@ def wilson(errors, trials):
 
 
 def burst_length(points, at):
-    """Returns the number of wrong bits per error event at the nearest point with events; 1 if there
-    is no such point."""
+    """Returns the number of wrong bits per error event at the point with events that is nearest to
+    the Eb/N0 `at`; 1 if there is no such point."""
     seen = [p for p in points if p.get("events")]
     nearest = min(seen, key=lambda p: abs(p["ebn0_db"] - at), default=None)
     return nearest["errors"] / nearest["events"] if nearest else 1
@@ -80,8 +80,8 @@ def draw_curve(axes, x, rates, intervals, **style):
 
 
 def draw_bounds(axes, x, bounds, color):
-    """Draws 95 % upper bounds at points without errors: 3 divided by the number of independent
-    trials."""
+    """Draws `bounds`, the 95 % upper bounds at points without errors. Such a bound is 3 divided by
+    the number of independent trials."""
     if x:
         axes.errorbar(x, bounds, yerr=[0.5 * b for b in bounds], uplims=True, linestyle="none",
                       marker="_", markersize=8, color=color, label="no errors seen: upper bound, 95 %")

@@ -31,7 +31,8 @@ class tools:
 
 
 def main():
-    """Runs the tests of the file that was called, with the paths of both tools."""
+    """Runs the tests of the calling file. The program's first two arguments are the paths of the
+    tools."""
     if len(sys.argv) < 3:
         sys.exit(f"usage: {sys.argv[0]} TOOL TOOL_WITH_SIMULATED_DEVICES [unittest's options]")
     tools.plain, tools.simulated = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
@@ -47,8 +48,9 @@ def run(*arguments, **keywords):
 
 
 def check_pace(test, seconds, *arguments, **keywords):
-    """Checks that a call takes as long as its option --pace requires; returns its output. A busy
-    machine can only lengthen a call, so one of three calls has to end in time."""
+    """Checks that a call takes about `seconds` s, as its option --pace requires; returns the call's
+    output. A busy machine can only lengthen a call, so one of three calls must end within twice
+    this time."""
     for _ in range(3):
         begin = time.monotonic()
         result = run(*arguments, **keywords)
@@ -150,7 +152,7 @@ def bytes_in(pipe):
 
 
 def is_idle(process, interval_s=0.05):
-    """Returns whether a process sleeps and uses no processor time for a while."""
+    """Returns whether a process sleeps and uses no processor time for `interval_s` s."""
     def state():
         try:
             text = pathlib.Path(f"/proc/{process.pid}/stat").read_text()
@@ -198,7 +200,8 @@ def crc8(data):
 
 
 def bbframes(packets, k_bytes, count):
-    """Returns the first BBFRAMEs of a transport stream (EN 302 307-1, 5.1), not scrambled."""
+    """Returns the first `count` BBFRAMEs, each of `k_bytes` bytes, of a transport stream
+    (EN 302 307-1, 5.1), not scrambled."""
     stream, before = b"", 0
     for packet in packets:
         stream += bytes([before]) + packet[1:]

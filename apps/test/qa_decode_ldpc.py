@@ -109,8 +109,8 @@ class qa_decode_ldpc(unittest.TestCase):
         self.assertEqual(result.stdout, bytes(sum(self.codewords, [])))
 
     def test_llrs(self):
-        """The code has one check, so that the magnitude of an extrinsic LLR is the smaller of those
-        of the two other bits."""
+        """The code has one check of three bits, so the magnitude of an extrinsic LLR is the smaller
+        magnitude of the two other LLRs."""
         code = os.path.join(self.folder.name, "parity.alist")
         with open(code, "w") as file:
             file.write("3 1\n1 3\n1 1 1\n3\n1\n1\n1\n1 2 3\n")

@@ -355,7 +355,7 @@ class qa_files(unittest.TestCase):
             self.assertIn(b"standard output: Broken pipe", process.stderr)
 
     def test_lengths_without_end(self):
-        # AddressSanitizer reserves terabytes of address space, and has its own limit.
+        # AddressSanitizer reserves terabytes of address space, so its own option sets the limit.
         sanitized = b"__asan_init" in pathlib.Path(tools.plain).read_bytes()
         options = ":".join([*filter(None, [os.environ.get("ASAN_OPTIONS")]),
                             "hard_rss_limit_mb=512"])

@@ -25,7 +25,7 @@ class qa_interrupted(unittest.TestCase):
                      "--max-frames", "1e9"]}
 
     def interrupt(self, number, *arguments, shown=PROGRESS):
-        """Interrupts work when the terminal shows a pattern; returns its standard output."""
+        """Interrupts `gpufec ber` when the terminal shows a pattern; returns its stdout."""
         with terminal("ber", *arguments, "--backend", "cpu", stdout=subprocess.PIPE) as t:
             t.wait_for(shown)
             t.process.send_signal(number)
@@ -177,7 +177,8 @@ class qa_resumed(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), ["report.json"])
 
     def check_killed(self, number, *more):
-        """Sends a signal during the second point; returns the status, the report and stderr."""
+        """Sends a signal after the first point is saved; returns the status, the report and
+        stderr."""
         with start("ber", "viterbi", "--backend", "cpu", "--range", "1:11:12", "--min-errors",
                    "100", "--max-bits", "1e12", "--json", self.path, *more,
                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -24,7 +24,7 @@ using namespace on_device;
 constexpr unsigned group_values = 16;
 constexpr unsigned words_in_turn = frame_source::words;
 
-// Entries of frames_sent::sources: a punctured and a shortened position.
+// Values in frames_sent::sources for a punctured and for a shortened position.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 
 // The data from which receive() makes frames.
@@ -39,9 +39,9 @@ struct frames_sent {
 };
 
 /* Writes the decoder's input values for \p frames frames, beginning with frame \p first.
- * \p tables has the distribution of received int8 values, then the input value for each
- * of these 256 values, for a punctured bit and for a shortened one. \p stride is the
- * distance between frames in values. */
+ * \p tables has the distribution of received int8 values. After it come the decoder's
+ * input values for each of the 256 received values, for a punctured bit and for a
+ * shortened bit. \p stride is the distance between frames in values. */
 template <class Value>
 __global__ void receive(frames_sent s,
                         const std::uint64_t* tables,
@@ -62,7 +62,7 @@ __global__ void receive(frames_sent s,
         const auto frame = first + f;
         const auto noise = frame * s.sent;
         const auto* const bits = s.bits + frame % words_in_turn * s.words;
-        // The 16 bits of the group, which lie in one word if bits are sent in order.
+        // If bits are sent in order, the 16 bits of the group lie in one word.
         const auto together = s.sources ? 0 : bits[begin / 32] >> begin % 32;
         group<Value, group_values> made;
 #pragma unroll
@@ -83,9 +83,9 @@ __global__ void receive(frames_sent s,
     }
 }
 
-// Adds the number of wrong decisions of each frame to its entry of \p errors. Only
-// positions where the mask \p counted has ones are compared. \p sent and \p counted have
-// the layout of the decoder's output.
+// Adds the number of wrong decisions of frame first + f to errors[f]. Only positions
+// where the mask \p counted has ones are compared. \p sent and \p counted have the layout
+// of the decoder's output.
 __global__ void compare(std::uint64_t first,
                         std::uint64_t frames,
                         unsigned words,
@@ -119,7 +119,7 @@ struct channel_slot : round_slot {
     std::unique_ptr<host_memory> table;
     std::size_t tabled = 0; // number of frames for which the input has a table
     ldpc::job job;
-    std::uint64_t first = 0; // first frame of the batch in flight
+    std::uint64_t first = 0; // index of the first frame of the batch in flight
     std::size_t frames = 0;
 };
 
@@ -179,8 +179,8 @@ public:
 private:
     using numbers = buffer<std::uint32_t>;
 
-    // Limits the batch to the frames of the simulation, so that short ones allocate
-    // little.
+    // Limits the batch to the frames of the simulation, so that a short simulation
+    // allocates little.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;

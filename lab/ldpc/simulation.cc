@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Simulation of LDPC error rates on the host, and evaluation of a simulation on a
+ * device. */
+
 #include "ldpc/model/reference.h"
 #include "ldpc/stream/traits.h"
 #include "pipeline/stream_decoder.h"
@@ -18,7 +21,7 @@ namespace {
 constexpr double nats_without_noise = 20;
 
 // Returns the LLR, in nats, of a received amplitude of 1. \p sigma is the standard
-// deviation of the noise.
+// deviation of the noise; if it is 0, the LLR is nats_without_noise.
 double nats_of(double sigma)
 {
     const double variance = sigma * sigma;
@@ -116,7 +119,8 @@ public:
 
     simulation_result run(const std::function<void(const simulation_result&)>& progress)
     {
-        // Limits the memory of a round: at most about four million code bits.
+        // Frames are generated and pushed in rounds. To limit memory, a round has at most
+        // about four million code bits.
         const auto round = std::clamp<std::size_t>((1u << 22) / d_code.n(), 1, 4096);
         for (std::uint64_t first = 0; !done(); first += round) {
             const auto count =
@@ -157,8 +161,8 @@ private:
                  "host" };
     }
 
-    // Calls work(f) for \p count frames, beginning with frame \p first, in several
-    // threads.
+    // Calls work(f) for \p count frames, beginning with frame \p first, in
+    // d_options.threads threads.
     template <class Work>
     void on_threads(std::uint64_t first, std::uint64_t count, const Work& work) const
     {
@@ -247,7 +251,7 @@ private:
         return c;
     }
 
-    // Decodes the same frames with the reference.
+    // Decodes the same frames with the reference decoder, sum-product in double.
     void run_reference(const std::function<void(const simulation_result&)>& progress)
     {
         const std::uint64_t round = 8 * d_options.threads;

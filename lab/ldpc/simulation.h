@@ -14,12 +14,12 @@
 
 namespace gr::gpufec::ldpc {
 
-//! A source of noisy frames of a code. Frame f depends only on the seed, not on batches
-//! or on whether host or device generates it.
+//! A source of noisy frames of a code. For a given code and noise, frame f depends only
+//! on the seed, not on the batch size or on whether host or device generates the frame.
 class frame_source
 {
 public:
-    //! Number of different codewords. They are sent in rotation; the noise does not
+    //! Number of different codewords, which are sent in rotation. The noise does not
     //! repeat.
     static constexpr unsigned words = 64;
 
@@ -31,11 +31,11 @@ public:
     std::size_t frame_bytes() const;
     //! Writes the channel values of frame \p f in the format of the options.
     void channel_values(std::uint64_t f, std::byte* out) const;
-    //! Returns the channel that makes int8 values; frame f begins at its value f ·
-    //! sent().
+    //! Returns the channel that makes int8 values. Frame f has the channel's values from
+    //! index f · ldpc_code::sent() on.
     const awgn_channel& int8_channel() const { return d_int8; }
-    //! Returns the sent bits of codeword \p w, one per byte; 0 is sent as a positive
-    //! value.
+    //! Returns the transmitted bits of codeword \p w, one per byte, inverted if
+    //! positive_bit is 1: a 0 is sent as a positive value.
     std::vector<std::uint8_t> sent_bits(unsigned w) const;
     //! Returns the codeword of frame \p f: n bits, one per byte.
     const std::uint8_t* codeword(std::uint64_t f) const
@@ -72,8 +72,8 @@ public:
 
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
-    //! Simulates up to \p frames frames and passes their results, in order, to \p take.
-    //! \throws device_error
+    //! Simulates up to \p frames frames and passes their results, in order, to \p take,
+    //! until \p take returns false. \throws device_error
     virtual void run(std::uint64_t frames, const taker& take) = 0;
 };
 
@@ -122,7 +122,8 @@ struct simulation_result {
  * The same options give the same counts on every backend, with any batch size and number
  * of threads, and whether host or device generates the noise.
  *
- * \param progress called from time to time; it may throw
+ * \param progress called with the counts so far, after each round of frames on the host,
+ *        or after each batch on a device; an exception ends the simulation
  */
 simulation_result
 simulate(const simulation_options& options,

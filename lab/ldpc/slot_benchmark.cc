@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Fills the slots of the LDPC benchmark. */
+
 #include "ldpc/stream/frame_batch.h"
 #include "ldpc/stream/input_format.h"
 #include "ldpc/stream/sent_values.h"

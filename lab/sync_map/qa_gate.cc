@@ -20,8 +20,8 @@ struct point {
     double rate, rounding; // expected symbol error rate, half a unit of its last digit
 };
 
-// All points have n = 10 bits per word, q = 32 words per index, N = 210 symbols per
-// frame.
+// All points have n = 10 bits per codebook word, q = 32 words for each symbol index, and
+// N = 210 symbols per frame.
 const point points[] = {
     { true, 1e-3, 0, 0.0073, 0.00005 },  { true, 1e-2, 0, 0.0713, 0.00005 },
     { true, 1e-2, 1e-2, 0.129, 0.0005 }, { false, 1e-3, 0, 0.00179, 0.000005 },

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Simulation of symbol error rates on the BSID channel. */
+
 #include "channel/bsid.h"
 #include "channel/counter_random.h"
 #include "simulation.h"
@@ -119,7 +121,8 @@ private:
                (d_options.min_errors && d_counts.errors >= d_options.min_errors);
     }
 
-    // Pushes items of the current or next read; returns whether the decoder took any.
+    // Pushes items of the current or next received copy of a frame; ends the input after
+    // the last copy. Returns whether anything was done.
     bool push()
     {
         if (d_taken == d_frame.count) {
@@ -193,8 +196,8 @@ private:
     std::deque<std::vector<std::uint16_t>> d_sent; // messages that are not yet compared
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0;  // number of pushed items of d_frame
-    std::uint64_t d_made = 0; // number of frames with all their reads
-    unsigned d_read = 0;      // next read of frame d_made
+    std::uint64_t d_made = 0; // number of frames of which all copies are generated
+    unsigned d_read = 0;      // index of the next received copy of frame d_made
     bool d_finished = false;
     error_counts d_counts;
 };

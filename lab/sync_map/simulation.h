@@ -12,8 +12,8 @@
 
 namespace gr::gpufec::sync_map {
 
-//! A source of frames of random symbols and their received items. Frame f depends only on
-//! the seed.
+//! A source of frames of random symbols and their received items. For given options,
+//! frame f depends only on the seed.
 class frame_source
 {
 public:
@@ -24,8 +24,8 @@ public:
         std::vector<std::byte> items; //!< in the format of the options
         std::size_t count;            //!< number of items
     };
-    //! Returns frame \p f. Calls with different \p read send the same message through
-    //! independent channels.
+    //! Returns received copy \p read of frame \p f. Different copies have the same
+    //! message and independent channels.
     frame make(std::uint64_t f, unsigned read = 0) const;
 
 private:
@@ -36,7 +36,7 @@ private:
 };
 
 struct simulation_options {
-    //! Options of the decoder, without priors. They also define the simulated channel.
+    //! Options of the decoder, without priors, which also define the simulated channel.
     sync_reads_options decoder;
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong symbols; 0: no limit.
@@ -59,7 +59,7 @@ struct error_counts {
     void add(std::uint64_t frame_symbols, std::uint64_t frame_errors);
     double symbol_error_rate() const { return symbols ? double(errors) / symbols : 0; }
     double frame_error_rate() const { return frames ? double(frame_errors) / frames : 0; }
-    //! Returns the standard deviation of symbol_error_rate(). It is computed over frames,
+    //! Returns the standard deviation of symbol_error_rate(), computed over frames
     //! because errors come in bursts; infinite for fewer than two frames.
     double deviation() const;
 };
@@ -76,7 +76,8 @@ struct simulation_result {
  * The same options give the same counts with any batch size and number of threads.
  * Backends may differ where rounding decides between two symbols.
  *
- * \param progress called from time to time; it may throw
+ * \param progress called with the counts so far whenever frames have been decoded; an
+ *        exception ends the simulation
  */
 simulation_result
 simulate(const simulation_options& options,

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Fills the slots of the sync_map benchmark. */
+
 #include "slot_benchmark.h"
 
 namespace gr::gpufec::sync_map {

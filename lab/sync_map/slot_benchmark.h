@@ -15,14 +15,14 @@ namespace gr::gpufec::sync_map {
 class slot_benchmark : public slot_rates<traits>
 {
 public:
-    //! Fills the slots with repetitions of \p frames; decodes them in framed mode.
-    //! \throws std::invalid_argument, or std::runtime_error if CUDA is requested and not
-    //! available
+    //! Fills the slots with repetitions of \p frames, which are decoded in framed mode.
+    //! \throws std::invalid_argument if an option is not allowed
+    //! \throws std::runtime_error if CUDA is requested and not available
     slot_benchmark(const sync_options& options,
                    const std::vector<frame_source::frame>& frames);
 
-    //! Returns frames per second, from pinned slots to pinned slots. \p duration is in
-    //! seconds.
+    //! Returns frames per second, measured for \p duration seconds. The time includes the
+    //! copies between slots and device, but not filling and emptying the slots.
     double host_to_host(double duration)
     {
         return batches_per_second(duration) * work_items();

@@ -37,8 +37,8 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
     return shift ? data(word) >> shift | data(word + 1) << (64 - shift) : data(word);
 }
 
-// Returns 64 input bits of the encoder for the stream or a frame. The lowest is that of
-// K−1 stages before `stage`, the oldest in the register.
+// Returns 64 input bits of the encoder for the stream or a frame. The lowest bit is the
+// input K−1 stages before `stage`, which is the oldest bit in the register.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -59,15 +59,15 @@ window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
     return bits;
 }
 
-// Number of values per thread. Few enough that window_at()'s 64 bits suffice: the bits of
-// all stages of these values, and the register's content before them.
+// Number of values that a thread makes at once. The 64 bits of window_at() suffice for
+// the stages of these values and for the register's content before them.
 constexpr unsigned group_values = 16;
 
-/* Writes the received soft values of rows. With frames, a row is a frame, beginning with
- * frame \p first_row. A stream has one row, beginning with value \p first_value: this is
- * value \p first_position of the puncturing period that begins at stage \p first_stage.
- * \p tables has the distribution of received values, then the words that describe the
- * values of a puncturing period. */
+/* Writes the received soft values of rows. With frames, each row is a frame, and the
+ * first one is frame \p first_row. A stream has one row. Its first value is value
+ * \p first_value of the stream, and value \p first_position of the puncturing period that
+ * begins at stage \p first_stage. \p tables has the distribution of received values, then
+ * the words that describe the values of a puncturing period. */
 template <bool Packed>
 __global__ void receive(message m,
                         const std::uint64_t* tables,
@@ -97,7 +97,9 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        unsigned stages = 0u - stage; // stages from the first value to the period's begin
+        // Number of stages from that of the first value to the first one of the current
+        // period; modulo 2^32, because the number is negative in the first period.
+        unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
         for (unsigned i = 0; i < group_values; ++i) {
@@ -216,7 +218,8 @@ public:
     }
 
 private:
-    // Limits the batch to the bits of the simulation, so that short ones allocate little.
+    // Limits the batch to the bits of the simulation, so that a short simulation
+    // allocates little.
     static run_options run_of(const simulation_options& options)
     {
         run_options run = options.decoder;
@@ -263,8 +266,8 @@ private:
         return tables;
     }
 
-    // Submits parallel blocks `first` to `first` + `n` of a stream of `bits` bits. The
-    // job equals the one that viterbi_decoder would submit.
+    // Submits `n` parallel blocks, beginning with block `first`, of a stream of `bits`
+    // bits. The job equals the one that viterbi_decoder would submit.
     void fill_stream(channel_slot& s,
                      unsigned number,
                      std::uint64_t first,
@@ -343,7 +346,7 @@ private:
                  nullptr });
     }
 
-    // Sets d_bits to the indices of the slot's wrong bits.
+    // Sets d_bits to the ascending indices of wrong bits within the slot's batch.
     void find_wrong(channel_slot& s)
     {
         const auto stream = s.queue;

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Search of the trellis for a code's distance spectrum, and the union bound. */
+
 #include "distance_spectrum.h"
 #include <algorithm>
 #include <cmath>

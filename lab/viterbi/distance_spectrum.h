@@ -15,8 +15,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief The distance spectrum of a (punctured) code.
  *
- * It counts the paths that leave the all-zero path once and return to it. Paths that
- * leave at any stage of one puncturing period are counted.
+ * The spectrum counts the paths that leave the all-zero path once, at any stage of one
+ * puncturing period, and return to the all-zero path.
  */
 class distance_spectrum
 {
@@ -42,8 +42,9 @@ public:
      * decoding.
      *
      * The bound is for unquantised BPSK over AWGN, and includes only the computed terms
-     * of the spectrum. It is above the true rate at low Eb/N0, and tight from about 5 dB
-     * for K=7 (Viterbi 1971). \param ebn0_db Eb/N0 in decibels
+     * of the spectrum. The bound is above the true rate at low Eb/N0, and tight from
+     * about 5 dB for K=7 (Viterbi 1971).
+     * \param ebn0_db Eb/N0 in dB
      */
     double bit_error_bound(double ebn0_db) const;
 

@@ -77,8 +77,8 @@ position_test test_positions(const error_counter& counter, unsigned frame_bits)
 {
     const auto& at = counter.events_at();
     const std::size_t positions = at.size();
-    // For each position in a block, the number of blocks of a frame that have it. The
-    // last block of a frame may be shorter.
+    // For each position in a parallel block, the number of blocks per frame that contain
+    // the position. The last block of a frame may be shorter.
     std::vector<double> blocks(positions, 1);
     double total = positions;
     if (frame_bits) {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Viterbi decoding of whole sequences by maximum likelihood, with exact tail-biting. */
+
 #include "maximum_likelihood.h"
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +12,9 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Larger than any path metric. Between two renormalisations, a path metric grows by at
-// most (8 + 1024)·6·127, so this value plus the growth does not overflow.
+// Path metric of unreachable states, larger than that of any reachable state. Between two
+// renormalisations, a path metric grows by at most (8 + 1024)·6·127, so this value plus
+// the growth does not overflow.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 
@@ -177,9 +180,9 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
 }
 
 /* A run that starts with equal path metrics ends with a lower bound for each state: no
- * tail-biting path through this state has a smaller path metric. States are tried in the
- * order of their bounds, until no remaining state can win. This usually takes a few runs
- * per frame instead of one per state. */
+ * tail-biting path that begins and ends in this state has a smaller path metric. States
+ * are tried in the order of their bounds, until the next bound exceeds the best metric.
+ * This usually takes a few runs per frame instead of one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,
                                                    std::size_t count,
                                                    std::size_t bits,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* A maximum-likelihood decoder of whole sequences that is fast enough for large
- * error-rate simulations. Its decisions equal those of reference::maximum_likelihood,
+ * error-rate simulations. The decisions equal those of reference::maximum_likelihood,
  * even in ties. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MAXIMUM_LIKELIHOOD_H
@@ -18,8 +18,8 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A Viterbi decoder over a whole sequence, with a full traceback.
  *
- * Between calls it keeps its working memory, one bit per state and stage. Only one thread
- * at a time may call decode().
+ * The decoder keeps its working memory, one bit per state and stage, between calls. Only
+ * one thread at a time may call decode().
  */
 class maximum_likelihood_decoder
 {

@@ -156,8 +156,9 @@ TEST_F(viterbi_channels, UnsupportedOptions_RunOnTheHost)
 
 TEST_F(viterbi_channels, Errors_AreCountedInTheirPositions)
 {
-    // Errors occur on both sides of a segment boundary and at the last bit of each batch.
-    // The first batch ends inside the second segment.
+    // A segment has 65,536 bits. Errors occur on both sides of the boundary between the
+    // two segments, and at the last bit of each batch. The first batch ends inside the
+    // second segment.
     struct two_segments : device_channel {
         std::string device() const override { return "none"; }
         void run(std::uint64_t bits, const taker& take) override

@@ -21,7 +21,7 @@ std::vector<double> bits_of(const distance_spectrum& spectrum)
     return bits;
 }
 
-// Proakis, "Digital Communications": T(D, N) = D^5·N / (1 − 2·D·N).
+// Source: Proakis, "Digital Communications": T(D, N) = D^5·N / (1 − 2·D·N).
 TEST(distance_spectrum, SmallestCode_MatchesClosedForm)
 {
     const distance_spectrum spectrum(conv_code(3, { 07, 05 }), 6);
@@ -29,7 +29,7 @@ TEST(distance_spectrum, SmallestCode_MatchesClosedForm)
     EXPECT_EQ(bits_of(spectrum), (std::vector<double>{ 1, 4, 12, 32, 80, 192 }));
 }
 
-// Odenwalder 1970.
+// Source: Odenwalder, "Optimal Decoding of Convolutional Codes", 1970.
 TEST(distance_spectrum, K7_MatchesPublishedSpectrum)
 {
     const distance_spectrum spectrum(conv_code(7, { 0171, -0133 }), 11);
@@ -39,8 +39,8 @@ TEST(distance_spectrum, K7_MatchesPublishedSpectrum)
         (std::vector<double>{ 36, 0, 211, 0, 1404, 0, 11633, 0, 77433, 0, 502690 }));
 }
 
-// Yasuda, Kashiki, Hirata: "High-rate punctured convolutional codes for soft decision
-// Viterbi decoding", IEEE Trans. Commun. 32(3), 1984.
+// Source: Yasuda, Kashiki, Hirata: "High-rate punctured convolutional codes for soft
+// decision Viterbi decoding", IEEE Trans. Commun. 32(3), 1984.
 TEST(distance_spectrum, Punctured34_MatchesPublishedSpectrum)
 {
     const distance_spectrum spectrum(conv_code::preset("dvb_3_4"), 4);

@@ -39,7 +39,7 @@ TEST(error_counter, Errors_CountEventsFramesAndPositions)
     EXPECT_DOUBLE_EQ(counter.confidence(), 1.96 * std::sqrt(9.0 + 1 + 4) / 1000);
     EXPECT_EQ(counter.events_at()[5], 1u);
     EXPECT_EQ(counter.events_at()[68 - 64], 1u);
-    // The error at bit 411: position 11 of the frame that begins at bit 400.
+    // The error at bit 411 is at position 11 of the frame that begins at bit 400.
     EXPECT_EQ(counter.events_at()[11], 1u);
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares the Viterbi decoder with maximum likelihood on the same noise. This is a short
+/* Compares the Viterbi decoder with maximum likelihood on the same noise, as a short
  * version of bench/viterbi/gate-viterbi. */
 
 #include "lab/viterbi/distance_spectrum.h"
@@ -84,7 +84,8 @@ TEST(error_rate, TerminatedFrames_AgreeWithIndependentFigure)
     EXPECT_NEAR(result.decoded.rate(), 5.01e-3, 2 * result.decoded.confidence());
 }
 
-// The union bound is tight at this Eb/N0; quantisation raises the rate slightly above it.
+// The union bound is tight at this Eb/N0; quantisation raises the rate slightly above the
+// bound.
 TEST(error_rate, ShortCode_MeetsTheUnionBound)
 {
     const conv_code code(3, { 07, 05 });
@@ -114,8 +115,8 @@ TEST(gate, EndOfABlock_HasNoExcessOfErrors)
     }
 }
 
-// Tests the gate itself: too little overlap must show in the error rate and at the ends
-// of blocks.
+// Tests that these comparisons notice a fault: too little overlap must show in the error
+// rate and in the positions of events.
 TEST(gate, TooLittleOverlap_IsNoticed)
 {
     auto options = options_for(conv_code(7, { 0171, 0133 }), streaming, 0);

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Simulation of Viterbi error rates on the host, and evaluation of a simulation on a
+ * device. */
+
 #include "maximum_likelihood.h"
 #include "pipeline/stream_decoder.h"
 #include "simulation.h"
@@ -146,7 +149,8 @@ private:
         }
     }
 
-    // Appends the received values of coded bits, beginning with coded bit `first`.
+    // Appends the received values of coded bits to `items`. `first` is the index of the
+    // first coded bit in the simulation, which selects the noise.
     void add_items(std::uint64_t first,
                    const std::vector<std::uint8_t>& coded,
                    std::vector<std::byte>& items) const

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Simulates the error rates of a viterbi_decoder, and of maximum-likelihood decoding on
- * the same noise. */
+ * the same noise; counts errors and tests their positions. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_SIMULATION_H
 #define INCLUDED_GPUFEC_VITERBI_SIMULATION_H
@@ -100,7 +100,7 @@ public:
     virtual ~device_channel() = default;
     virtual std::string device() const = 0;
     //! Simulates the first \p bits information bits and reports their errors, in order,
-    //! to \p take. \throws device_error
+    //! to \p take, until \p take returns false. \throws device_error
     virtual void run(std::uint64_t bits, const taker& take) = 0;
 };
 
@@ -109,9 +109,10 @@ struct simulation_options {
     double ebn0_db = 3;     //!< Eb/N0 in dB; infinity: no noise
     double amplitude = 32;  //!< amplitude in int8 steps; packed4 scales in proportion
     std::uint64_t seed = 1; //!< seed of data and noise
-    //! The simulation ends after the segment in which each decoder has reached this many
-    //! errors, or at max_bits. 0: only at max_bits.
+    //! The simulation ends after the segment (about 65,536 bits) in which each decoder
+    //! has reached this many errors, or at max_bits. 0: only at max_bits.
     std::uint64_t min_errors = 100;
+    //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
     unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
     bool reference = false; //!< also decode by maximum likelihood, on the same noise
@@ -146,8 +147,8 @@ struct simulation_result {
     unsigned decode_length = 0;   //!< D, of the decoder
     unsigned overlap = 0;         //!< L, of the decoder
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
-    //! Half-width of the 95 % confidence interval of \p ratio. It takes into account that
-    //! both decoders see the same noise.
+    //! Half-width of the 95 % confidence interval of \p ratio, which takes into account
+    //! that both decoders see the same noise.
     double ratio_confidence = 0;
 };
 
@@ -157,9 +158,9 @@ struct simulation_result {
  *
  * The data form one stream, or frames. The result does not depend on the device, the
  * number of threads or the batch size. \p progress is called after each segment (about
- * 65,536 bits) on the host, or after each batch on a device. \throws
- * std::invalid_argument, or std::runtime_error if the decoder fails or does not return
- * all bits.
+ * 65,536 bits) on the host, or after each batch on a device.
+ * \throws std::invalid_argument if an option is not allowed
+ * \throws std::runtime_error if the decoder fails or does not return all bits
  */
 simulation_result simulate(
     const simulation_options& options,

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Fills the slots of the Viterbi benchmark. */
+
 #include "slot_benchmark.h"
 #include <algorithm>
 #include <cstring>

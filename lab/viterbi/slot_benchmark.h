@@ -20,8 +20,8 @@ public:
 
     //! Returns the number of decoded bits per batch.
     double bits() const { return d_bits; }
-    //! Returns decoded bits per second, from pinned slots to pinned slots. \p duration is
-    //! in seconds.
+    //! Returns decoded bits per second, measured for \p duration seconds. The time
+    //! includes the copies between slots and device, but not filling and emptying slots.
     double host_to_host(double duration) { return batches_per_second(duration) * d_bits; }
 
 private:

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of array decoders, which chooses the decoder of an array: a device
- * decoder for device memory and pinned memory, otherwise a stream decoder. */
+/* The base class of array decoders, which chooses for each array between a decoder on one
+ * CUDA device, for device memory and pinned memory, and a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
 #define INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -53,9 +53,9 @@ protected:
      * \brief Calls \p decode with a device's decoder if that decoder can read the input.
      * Returns whether it decoded the array; if not, the caller uses host().
      *
-     * Input in device memory is always decoded there. Input in pinned memory is decoded
-     * on a device if \p page_locked is true, the backend is not cpu, and the options name
-     * exactly one device.
+     * Input in device memory is always decoded by that device. Input in pinned memory is
+     * decoded on a device if \p page_locked is true, the backend is not cpu, and the
+     * options name exactly one device.
      * \throws std::runtime_error after an error of the device, if the input is in device
      *         memory or the backend is cuda. Otherwise the function returns false after
      *         such an error, because host() can fail over to the CPU.
@@ -85,8 +85,8 @@ protected:
         return false;
     }
 
-    // Checks the format of an array in device memory. Only the first array is checked,
-    // because the check copies a sample to the host.
+    // Passes a sample of an array that a device decodes to \p judge. Only the first such
+    // array is sampled, because the sample is copied to the host.
     void judge_first(input_judge& judge,
                      const void* in,
                      std::size_t items,

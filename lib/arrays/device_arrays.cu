@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Detection of the kind of an array's memory, and the kernel that converts decoded bits.
- */
+/* Kind, allocation and copies of the memory of arrays, and the kernel that converts
+ * decoded bits to the caller's format. */
 
 #include "device_arrays.cuh"
 #include <new>
@@ -56,8 +56,8 @@ private:
     const host_memory d_memory;
 };
 
-// The kernel of launch_give_bits(). Each thread computes one output item, a bit or a
-// packed byte, at a time.
+// The kernel of launch_give_bits(). Each thread computes one output byte at a time, with
+// one bit or, if packed, with eight.
 template <bool packed>
 __global__ void give_bits(const std::uint8_t* from,
                           std::size_t row_bytes,
@@ -117,7 +117,7 @@ memory_place place_of(const void* data)
 {
     cudaPointerAttributes attributes;
     if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-        cudaGetLastError(); // clears the error; without a device all memory is pageable
+        cudaGetLastError(); // clears the error; without a device all memory is ordinary
         return {};
     }
     switch (attributes.type) {
@@ -142,8 +142,8 @@ void wait_for_stream(int device, std::uintptr_t stream)
 
 void copy_memory(void* to, const void* from, std::size_t bytes)
 {
-    // cudaMemcpy() from device to device returns before the copy has ended, so the stream
-    // is synchronised too.
+    // cudaMemcpy() from device to device may return before the copy has ended, so the
+    // stream is synchronised too.
     check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy");
     check(cudaStreamSynchronize(cudaStreamLegacy), "copy");
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Shared parts of the decoders of arrays on CUDA devices. Batch decoders can read and
- * write device memory, so these parts only convert input and output formats. */
+/* Shared parts of the decoders of arrays on CUDA devices: batch sizes, pinned memory, and
+ * copies and conversions of input and output. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
 #define INCLUDED_GPUFEC_ARRAYS_DEVICE_ARRAYS_CUH
@@ -48,10 +48,11 @@ __device__ inline void set(std::int16_t& to, float x)
 }
 __device__ inline void set(float& to, float x) { to = x; }
 
-//! Launches a kernel that copies \p bits bits of each of \p rows packed rows, which are
-//! \p row_bytes apart. Bit b of a copied row is bit positions[b] of the packed row, or
-//! bit b if \p positions is nullptr. Rows follow one another in \p to, packed if
-//! \p packed, otherwise with one bit per byte.
+//! Launches a kernel that copies rows of decoded bits to the caller's format. \p from has
+//! \p rows packed rows, whose first bytes are \p row_bytes apart. \p bits bits of each
+//! row are copied: bit b of the copy is bit positions[b] of the row, or bit b if
+//! \p positions is nullptr. The copies follow one another in \p to. Each has eight bits
+//! per byte if \p packed is true, otherwise one.
 void launch_give_bits(const std::uint8_t* from,
                       std::size_t row_bytes,
                       const std::uint32_t* positions,
@@ -65,10 +66,11 @@ using bytes_buffer = std::unique_ptr<buffer<std::uint8_t>>;
 
 struct array_slot : round_slot {
     bytes_buffer caller_format, input, output, dense;
-    event arrived; // records the end of the copy of pinned input
+    event arrived; // records the end of the copy of input from the host
 };
 
-//! Base class of array decoders on a device.
+//! Base class of array decoders on a device; slot_rounds explains the template and
+//! constructor parameters.
 template <class Traits, class Slot>
 class device_arrays : public slot_rounds<Traits, Slot>
 {
@@ -87,10 +89,10 @@ protected:
     using slot_rounds<Traits, Slot>::d_work_items;
     using slot_rounds<Traits, Slot>::ensure;
 
-    // Returns the batch size for an array of \p work_items. Batches are as large as
-    // possible for input in device memory. Other input is divided into many batches:
-    // the copy of the first batch and the kernels of the last batch overlap with no
-    // other work, so these two batches should be small.
+    // Returns the batch size for an array of \p work_items. For input in device memory it
+    // is the largest possible size. Other input is divided into 16 or more batches if
+    // the array is large enough: the copy of the first batch and the kernels of the last
+    // batch overlap with no other work, so these two batches should be small.
     std::size_t batch_of(const std::byte* in, std::size_t work_items) const
     {
         constexpr std::size_t many = 16;
@@ -100,8 +102,8 @@ protected:
                          work_items / many / d_chosen * d_chosen, d_chosen, d_work_items);
     }
 
-    // Copies rows of bits from a slot's output to the caller's memory, in the caller's
-    // format; see launch_give_bits().
+    // Queues the conversion of a slot's output bits to the caller's format, and their
+    // copy to the caller's memory; see launch_give_bits().
     static void give(Slot& s,
                      std::size_t row_bytes,
                      const std::uint32_t* positions,
@@ -123,8 +125,8 @@ protected:
         }
     }
 
-    // Copies rows of \p row bytes, which are \p pitch bytes apart, to the caller's memory
-    // without gaps.
+    // Queues the copy of \p rows rows of \p row bytes to the caller's memory. The rows
+    // begin \p pitch bytes apart in \p from and follow one another in \p out.
     static void give_rows(const Slot& s,
                           const std::uint8_t* from,
                           std::size_t pitch,
@@ -137,9 +139,10 @@ protected:
               "copy of the output");
     }
 
-    // Returns the address of the input in device memory. Pinned input is first copied
-    // there. All slots share one stream for these copies: concurrent copies would share
-    // the bus, and even the first one would end late.
+    // Returns the address of the input in device memory. For input in host memory, queues
+    // a copy to device memory, and the slot's stream waits for that copy. All slots share
+    // one stream for these copies: concurrent copies would share the bus, and even the
+    // first one would end late.
     const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {

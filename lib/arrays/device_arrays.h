@@ -11,7 +11,7 @@
 
 namespace gr::gpufec {
 
-//! Arguments of a call of decode(). Input and output may be in memory of any kind.
+//! Arguments of a call of decode(). Output may be in memory of any kind.
 struct device_call {
     const std::byte* in;
     std::byte* out;

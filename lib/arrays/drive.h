@@ -10,7 +10,8 @@
 
 namespace gr::gpufec {
 
-//! Guard that resets the decoder at the end of a call, so that the array can be freed.
+//! Guard that resets the decoder at the end of a call, unless keep() was called. After
+//! the reset the decoder no longer reads the array, and the caller may free it.
 class fresh_start
 {
 public:
@@ -30,7 +31,7 @@ public:
     }
     fresh_start(const fresh_start&) = delete;
 
-    //! Prevents the reset, so that the next call continues the stream.
+    //! Prevents the reset, so that the next call continues the stream. Returns true.
     bool keep() { return d_kept = true; }
 
 private:
@@ -46,8 +47,8 @@ private:
  * \param push(all) pushes items and returns whether it pushed any; sets \c all when no
  *        items are left
  * \param pull pulls output and returns whether any was available
- * \param last whether the stream ends with this array; if not, only output that is
- *        ready is pulled
+ * \param last whether the stream ends with this array; if not, the call returns when all
+ *        items are pushed and the output that is ready by then is pulled
  */
 template <class Check, class Push, class Pull>
 void drive(decoder& d, const Check& check, Push&& push, Pull&& pull, bool last = true)

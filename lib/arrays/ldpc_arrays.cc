@@ -42,7 +42,7 @@ public:
 
     void decode(const void* in, std::size_t frames, void* out, status* statuses)
     {
-        // A device decoder reads pinned input without copies by the host.
+        // Pinned input also goes to a device decoder, which needs no copies by the host.
         if (!decoded_on_device(place_of(in), true, [&](device_ldpc& device) {
                 device.decode({ static_cast<const std::byte*>(in),
                                 static_cast<std::byte*>(out),

@@ -14,11 +14,12 @@ using namespace cuda::arrays;
 
 namespace {
 
-// Converts the \p sent transmitted values of each codeword to the channel values of all
-// \p n bits. Values are multiplied by \p factor and limited to ±\p limit. Rows of the
-// result are \p stride values apart. \p sources contains for each bit the index of the
-// transmitted value, no_value for a punctured bit, or certain_zero for a shortened bit.
-// The thread blocks with the same y index convert one codeword at a time.
+// Computes the channel values of all \p n bits of each codeword. A codeword has \p sent
+// transmitted values in \p from, and \p stride values in \p to. Transmitted values are
+// multiplied by \p factor and limited to ±\p limit. For each bit, \p sources has the
+// index of the transmitted value, no_value if the bit is punctured, or certain_zero if
+// the bit is shortened. The thread blocks with the same y index convert the same
+// codeword.
 constexpr std::uint32_t no_value = ~0u, certain_zero = ~1u;
 template <class From, class To>
 __global__ void convert_sent(const From* from,
@@ -45,9 +46,10 @@ __global__ void convert_sent(const From* from,
 
 struct ldpc_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t tabled = 0; // number of frames that the table describes
+    // The table has each frame's offset and factors, see ldpc::frame_batch.
+    std::size_t tabled = 0; // number of frames in the table
     ldpc::job job;
-    std::size_t first = 0, frames = 0; // frames of the batch in flight
+    std::size_t first = 0, frames = 0; // first frame and number of frames of the batch
 };
 
 class device_ldpc_arrays final : public device_ldpc,
@@ -157,8 +159,8 @@ private:
         return std::make_unique<numbers>(uploaded(list, "positions"));
     }
 
-    // Returns whether every code bit is transmitted, in order, so that the decoder's own
-    // kernels can convert the values.
+    // Returns whether every code bit is transmitted, in order. The decoder's own kernels
+    // then convert the values.
     bool whole() const { return d_code.sent_positions().empty(); }
     std::size_t value_bytes() const
     {
@@ -235,7 +237,7 @@ private:
         s.tabled = s.frames;
     }
 
-    // Converts values with the same results as ldpc::input_format on the host.
+    // Queues the conversion of values. The results equal those of ldpc::input_format.
     template <class From>
     void convert_from(const ldpc_array_slot& s, const From* from, std::uint8_t* to)
     {
@@ -268,8 +270,9 @@ private:
     const ldpc_code d_code;
     const batch_limits d_limits;
     const std::string d_name;
-    std::unique_ptr<numbers> d_positions; // null if the message comes first
-    std::unique_ptr<numbers> d_sources;   // null if whole()
+    std::unique_ptr<numbers>
+        d_positions;                    // null if output bits are the first bits of a row
+    std::unique_ptr<numbers> d_sources; // null if whole()
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the decoders of arrays on CUDA devices in a build without CUDA. */
+/* Memory of arrays in a build without CUDA. Functions that need a device throw. */
 
 #include "common/host_memory.h"
 #include "device_arrays.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Synchronisation decoding of arrays of received items. */
+/* Decoding of arrays of items received from a channel with insertions and deletions. */
 
 #include "array_decoder.h"
 #include "common/refuse.h"
@@ -58,7 +58,7 @@ public:
                 "items",
                 "on a device",
                 "items in memory of the host with priors or several reads");
-        // A device decoder reads pinned items without copies by the host.
+        // Pinned items also go to a device decoder, which needs no copies by the host.
         if (!priors && !d_several &&
             decoded_on_device(place, true, [&](device_sync& device) {
                 device.decode({ from, to, d_check }, begins, lengths, count, statuses);
@@ -75,7 +75,8 @@ public:
         d_several ? decode(*d_several) : decode(host());
     }
 
-    // Decodes and calls each(frame) with the decoded frames in order.
+    // Decodes the items that \p push passes to the decoder, and calls each(frame) with
+    // the decoded frames in order.
     template <class Decoder, class Push, class Each>
     void decode(Decoder& with, Push&& push, Each&& each, bool last = true)
     {
@@ -98,7 +99,7 @@ public:
 
     // Decodes \p count frames, which were received d_options.reads times each, and calls
     // each(frame) with the decoded frames. begins and lengths have one entry per received
-    // copy.
+    // copy; priors, if not null, has one prior per symbol value of each frame.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,
                        const std::byte* items,

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Synchronisation decoding of arrays on CUDA devices. */
+/* Decoding of arrays from a channel with insertions and deletions, on CUDA devices. */
 
 #include "device_arrays.cuh"
 #include "sync_map/stream/traits.h"
@@ -17,7 +17,7 @@ namespace {
 
 struct sync_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t first = 0, frames = 0; // frames of the batch in flight
+    std::size_t first = 0, frames = 0; // first frame and number of frames of the batch
 };
 
 // Decoder of frames in framed mode, without priors.
@@ -63,15 +63,16 @@ public:
     }
 
 private:
-    // Returns the length of a frame; 0 if it is outside the limits.
+    // Returns the length of a frame; 0 if a frame of that length cannot be decoded.
     std::uint64_t kept(std::uint64_t length) const
     {
         return std::max(0, sync_map::length_of_frame(d_setup, length));
     }
 
     // Divides the frames into batches, and returns the index of each batch's first frame.
-    // All items from a batch's first frame to its last one must fit the slot's input
-    // buffer.
+    // A batch has at most d_work_items frames. It also ends before a frame that begins
+    // before the batch's first frame, or that would extend the range of the batch's items
+    // beyond d_layout.item_capacity.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

@@ -82,7 +82,8 @@ public:
             "decode_stream()");
         const auto from = place_of(in);
         const auto capacity = output_items(items);
-        // A device decoder reads and converts pinned floats without copies by the host.
+        // Pinned floats also go to a device decoder, which converts them. Pinned bytes
+        // need no conversion, and the stream decoder reads them in place.
         if (decoded_on_device(from,
                               d_options.format == soft_format::float32,
                               [&](device_viterbi& device) {
@@ -177,7 +178,8 @@ private:
 
     bool searches() const { return d_options.lock == "auto"; }
 
-    // Returns the statistics from the beginning of the stream on.
+    // Returns the statistics of the stream so far, and the lock changes since the last
+    // call.
     status measured()
     {
         status s{ d_means.channel_error_rate / d_means.places,

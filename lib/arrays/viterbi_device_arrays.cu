@@ -25,7 +25,7 @@ convert(const float* from, std::size_t count, float factor, float limit, std::in
 
 struct viterbi_array_slot : array_slot {
     // All members describe the batch in flight.
-    bool direct = false;        // the decoder's output goes directly to the caller
+    bool direct = false;        // the decoder writes to the caller's memory
     std::size_t first_item = 0; // first output item of the batch
     std::size_t rows = 0;
     std::size_t bits = 0; // number of bits per row
@@ -136,8 +136,8 @@ private:
               whole);
     }
 
-    // Submits \p items items from item \p begin on. \p dense is true if the batch's
-    // output is already in the caller's format.
+    // Submits \p items items from item \p begin on. \p dense is true if the decoder's
+    // output, \p output_bytes bytes, is already in the caller's format.
     void start(viterbi_array_slot& s,
                unsigned number,
                const device_call& call,

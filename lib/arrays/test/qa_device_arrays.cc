@@ -63,9 +63,9 @@ private:
     std::shared_ptr<array_memory> d_memory;
 };
 
-// Calls decode(in, out) with arrays in each kind of memory and compares the output. A
-// device reads input in the kinds of memory \p direct without the host. Only with such
-// input can the output be in device memory.
+// Calls decode(in, out) with arrays in each kind of memory and compares the output.
+// \p direct lists the kinds of memory from which a device decoder reads input. The output
+// may be in device memory only with such input.
 template <class T, class Decode, class Same>
 void expect_of_all_kinds(const std::vector<T>& in,
                          const std::vector<std::uint8_t>& expected,
@@ -236,8 +236,8 @@ TEST_F(device_arrays, CodewordsInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// Tests the larger batches that input in device memory gets, and calls with many
-// batches and a last batch that is not full.
+// Input in device memory is decoded in larger batches than other input. All calls have
+// several batches, and a last batch that is not full.
 TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
 {
     if (find_cuda_devices().devices[0].name == "emulated") {
@@ -251,7 +251,7 @@ TEST_F(device_arrays, ManyCodewordsInAnyMemory_DecodeAsOnCpu)
     constexpr std::size_t frames = 7500;
     const auto n = o.codes[0].n();
     std::mt19937 random(5);
-    std::vector<std::int8_t> some(n + 97); // each frame begins at another offset
+    std::vector<std::int8_t> some(n + 97); // frame f begins at offset f % 97
     for (auto& v : some) {
         v = std::int8_t(random() % 41 - 20);
     }
@@ -316,7 +316,8 @@ TEST_F(device_arrays, SoftValuesInAnyMemory_DecodeAsOnCpu)
     }
 }
 
-// Decodes in pinned and in device memory, first with a check that throws, then normally.
+// Decodes arrays in pinned and in device memory, first with a check that throws, then
+// without, and expects correct output from the second call.
 template <class T, class Decoder, class Decode>
 void expect_end_and_again(const std::vector<T>& values,
                           const std::vector<std::uint8_t>& expected,

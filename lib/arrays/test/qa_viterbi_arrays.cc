@@ -48,7 +48,7 @@ expected(const viterbi_options& o, const std::vector<std::int8_t>& values, bool 
     return d;
 }
 
-// Decodes with an array decoder, \p at_once values per call.
+// Decodes with an array decoder, at most \p at_once values per call.
 decoded in_arrays(viterbi_array_decoder& decoder,
                   const std::vector<std::int8_t>& values,
                   std::size_t at_once)

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all decoder blocks. It connects GNU Radio's scheduler to a decoder
+/* The base class of all decoder blocks, which connects GNU Radio's scheduler to a decoder
  * that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
@@ -46,8 +46,8 @@ protected:
  * \brief Base class of a block around a decoder.
  *
  * The derived block defines how items enter and leave the decoder and how tags are moved.
- * Only the block's own thread calls the decoder: setters leave their change to it. The
- * ring is GNU Radio's circular buffer between two blocks.
+ * While the flowgraph runs, only the block's own thread calls the decoder; setters queue
+ * changes for it. A ring is GNU Radio's circular buffer between two blocks.
  * \tparam Block the public block, with one or two inputs
  */
 template <class Block>
@@ -65,7 +65,7 @@ public:
     bool start() override
     {
         // lock() and unlock() keep the block_detail and its buffers, so the stream
-        // continues. A new block_detail means that a new stream begins.
+        // continues unless it has ended or failed.
         const bool goes_on =
             d_detail.lock() == this->detail() && !d_finished && d_failure.empty();
         if (!goes_on) {
@@ -90,7 +90,7 @@ public:
         return Block::start();
     }
 
-    // lock() also calls stop(). The scheduler may replace the rings before start().
+    // Unpins the rings, because the scheduler may replace them before the next start().
     bool stop() override
     {
         return_rings();
@@ -159,7 +159,7 @@ public:
     }
 
 protected:
-    //! One input in a call of general_work(): available items and how many are taken.
+    //! State of one input in a call of general_work(); taken includes borrowed items.
     struct input {
         const std::byte* items = nullptr;
         std::size_t available = 0, taken = 0;
@@ -214,13 +214,13 @@ protected:
     virtual const run_options& run() const = 0;
     //! Called at the beginning of a stream.
     virtual void restart() {}
-    //! Returns the incomplete frame at the end of the input, before finish() is called.
+    //! Returns the incomplete frame at the end of the input. Called before finish().
     virtual incomplete_frame incomplete() const { return {}; }
     //! Called when all output has been emitted.
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames that must fail before a verdict on frames is published.
+    //! A verdict on frames is given after this many frames if all of them have failed.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
@@ -230,8 +230,8 @@ protected:
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
     //! Pushes all items that the decoder can take; returns whether anything changed.
     virtual bool push(input& in, input& second) = 0;
-    //! Called once with each tag of the input, before its item is pushed. Returns true if
-    //! the tag must not be passed on.
+    //! Called once with each tag of input 0, before the tag's item is pushed. Returns
+    //! true if the tag must not be passed on.
     virtual bool on_tag(const tag_t&) { return false; }
     //! Returns whether the decoder must decode something before it can take more input.
     virtual bool held_up() { return engine().full(); }
@@ -255,15 +255,15 @@ protected:
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
     virtual bool borrows_output() const { return true; }
-    //! Returns for how many batches, besides those in flight, the input's ring has space.
-    //! The upstream block, which may write half the ring at a time, writes there.
+    //! Returns the number of batches for which the input's ring has space besides those
+    //! in flight. The upstream block writes to this space.
     virtual std::size_t spare_batches() const { return 1; }
     //! Returns the number of bytes that were pulled from the decoder but not yet emitted.
     virtual std::size_t held_output() const { return 0; }
 
     // Functions for the derived block to call.
 
-    //! Runs \p action on the block's own thread, unless another of that name replaces it.
+    //! Queues \p action for the block's own thread, instead of a queued one of that name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -271,7 +271,7 @@ protected:
             return true;
         });
     }
-    //! Runs \p action on the block's own thread, in each call, until it returns true.
+    //! Like change(); the action is called again and again until it returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -315,7 +315,7 @@ protected:
     //! Returns whether the decoder reads its input in place.
     bool borrows() const { return bool(d_borrowed); }
 
-    //! Publishes \p status with event, text, backend and item counts at the status port.
+    //! Adds event, text, backend and item counts to \p status and publishes it.
     void publish_status(const std::string& event,
                         const std::string& text,
                         pmt::pmt_t status = pmt::make_dict())
@@ -393,8 +393,7 @@ protected:
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! Unpins the rings. The derived class's destructor must call it before the decoder
-    //! is destroyed.
+    //! Ends borrowing and unpins the rings. Destructors of derived classes must call it.
     void return_rings()
     {
         if (d_borrowed_output) {
@@ -437,7 +436,7 @@ protected:
 private:
     using changes = std::map<std::string, std::function<bool()>>; // by name
 
-    // Longest sleep in general_work(). tb.stop() waits until it ends.
+    // Longest sleep in general_work(), and thus the longest delay of tb.stop().
     static constexpr std::chrono::milliseconds longest_sleep{ 100 };
     // Minimum size of the input's ring in bytes if a GPU decodes.
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
@@ -504,7 +503,7 @@ private:
             if (pulled > 0 || pushed) {
                 continue;
             }
-            // Nothing can arrive until some items of a full ring have been decoded.
+            // A full ring takes no more input, so the incomplete batch is submitted.
             const bool ring_full =
                 d_borrowed && in.left() == 0 && in.available >= max_available();
             if (ring_full) {
@@ -588,7 +587,7 @@ private:
             return;
         }
         // For input in place, the ring holds the input of all slots and spare batches. If
-        // it were too large, spare batches get less: at least 1/16 of the slots' space.
+        // `widest` bytes leave less than 1/16 of the slots' space spare, input is copied.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -601,15 +600,15 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The ring holds the output of all slots, and half as much that is not read yet.
+        // The output's ring has space for the output of all slots and half as much more.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Pins the input's ring, so that a GPU reads it in place. The ring must be larger
-    // than the input of all slots plus one output multiple of the upstream block.
+    // Pins the input's ring, so that a GPU reads it in place, if the ring is larger than
+    // the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
@@ -624,9 +623,8 @@ private:
             });
     }
 
-    // Pins the output's ring, so that a GPU writes it in place. The ring must be larger
-    // than the output of all slots. If the downstream block reads its input in place,
-    // that block pins the ring instead.
+    // Pins the output's ring if it is larger than the output of all slots, so that a GPU
+    // writes it in place. A downstream block that reads in place pins the ring instead.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
@@ -648,7 +646,8 @@ private:
             });
     }
 
-    // Returns the ring if lock(base, bytes) pins it; else logs why, and returns nullptr.
+    // Returns the ring if it exceeds `needed` bytes, is mapped twice, and lock() pins it.
+    // Otherwise logs the reason and returns nullptr.
     template <class Lock>
     gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
                                 const char* what,
@@ -677,7 +676,7 @@ private:
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
     std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
-    std::uint64_t d_first = 0;                // number of the first available item
+    std::uint64_t d_first = 0;                // stream index of the first available item
     std::size_t d_consumed = 0;               // number of items consumed in this call
     std::string d_failure;                    // error that ended decoding
     bool d_failure_logged = false;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all encoder blocks. It gathers a frame or a section of a stream,
- * encodes it and emits the output. Tags move to the output of their item. */
+/* The base class of all encoder blocks, which gathers a frame or some items of a stream,
+ * encodes them and emits the output. Tags move to the output of their item. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
@@ -75,15 +75,14 @@ protected:
         d_coded.clear();
         d_sent = 0;
     }
-    //! Appends the output of a frame, or of some items of a stream, to \p coded, which is
-    //! empty.
+    //! Encodes a frame, or at least one and at most d_block_items items of a stream, and
+    //! appends the output to \p coded, which is empty.
     virtual void encode(const std::vector<std::uint8_t>& items,
                         std::vector<std::uint8_t>& coded) = 0;
-    //! Returns whether some coded bits are not sent because they do not fill an output
-    //! item.
+    //! Returns whether coded bits are left that do not fill an output item.
     virtual bool unsent() const { return false; }
-    //! Called at the end of the input. Appends the bits that encode() has not sent to
-    //! the argument, which is empty.
+    //! Called at the end of the input if unsent() is true. Appends an output item with
+    //! the bits that are left to the argument, which is empty.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the index of the output item to which the tags of input item \p item
     //! move. Both are counted from the stream's beginning, without dropped items.
@@ -102,8 +101,9 @@ private:
         return { framed() ? d_items.size() : 0, d_block_items };
     }
 
-    // Takes items from number `item` of the stream up to the end of a block, or drops
-    // items between frames. Tags wait until their frame is complete.
+    // Takes at most `count` items, the first of which is item `item` of the stream, until
+    // d_items has d_block_items items; or drops items between frames. Returns the number
+    // of items. Tags wait until their frame is complete.
     std::size_t gather(const std::uint8_t* in, std::uint64_t item, std::size_t count)
     {
         if (framed()) {
@@ -154,7 +154,7 @@ private:
         return n;
     }
 
-    std::vector<std::uint8_t> d_items; // input of the incomplete frame or stream section
+    std::vector<std::uint8_t> d_items; // input that is not encoded yet
     std::vector<std::uint8_t> d_coded; // output that is being emitted
     std::size_t d_sent = 0;
 };

@@ -1,23 +1,25 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The negotiation of frame sizes between the blocks of gr-fec and a decoder object.
+/* The base class of decoder objects for gr-fec. It negotiates frame sizes with the blocks
+ * of gr-fec.
  *
  * The blocks async_decoder and tagged_decoder allocate buffers from rate() and their MTU.
  * For each PDU they derive a frame size in bits from the PDU's length and pass it to
  * set_frame_size(). Then they call generic_work(), even if the size was refused. The
- * decoder object knows neither the MTU nor the PDU's length. Its answers must still keep
- * gr-fec, and its own accesses, inside those buffers:
- *  - A caller that calls rate() but not get_input_size() has not subtracted the tail.
- *    Such callers are async_decoder with packed output, and tagged_decoder of GNU Radio
- *    3.10.5.
+ * decoder object knows neither the MTU nor the PDU's length. It must still return values
+ * with which neither gr-fec nor the object accesses memory outside those buffers:
+ *  - A caller that calls rate() but not get_input_size() has not subtracted the tail from
+ *    the frame size. Such callers are async_decoder with packed output, and
+ *    tagged_decoder of GNU Radio 3.10.5.
  *  - After a refusal, async_decoder divides the PDU into blocks of get_input_size()
  *    values. It copies the PDU without comparing its length with the MTU, and throws an
  *    exception if the length is not a multiple of the block's. Therefore only a PDU
  *    shorter than the tail is refused; then get_input_size() returns 1, and
  *    get_output_size() returns 0.
- *  - For another PDU that cannot be decoded, set_frame_size() returns true. The next
- *    rate() makes gr-fec derive a frame size of 0, and the result is an empty PDU. */
+ *  - For another PDU that cannot be decoded, set_frame_size() returns true. The next call
+ *    of rate() returns a value from which gr-fec derives a frame size of 0, and the
+ *    result is an empty PDU. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FEC_DECODER_BASE_H
@@ -54,8 +56,8 @@ public:
         const auto asked = std::exchange(d_asked, {});
         const auto expected = std::exchange(d_untrimmed, 0);
         d_next_rate.reset();
-        // After set_frame_size() has refused a size, a caller that asks for both sizes
-        // continues with the last sizes that can be decoded.
+        // If a size was not accepted, a caller that has since called get_input_size() and
+        // get_output_size() continues with the last sizes that can be decoded.
         d_accepted = d_accepted || (!d_refused && asked.input && asked.output);
         if (d_accepted && d_frame_size > 0) {
             const int all = values(d_frame_size);
@@ -77,12 +79,12 @@ public:
         return 0;
     }
 
-    // gr-fec multiplies lengths by the rate and truncates the product. If the rate is not
-    // an exact binary fraction, a slightly larger rate is returned, so that truncation
-    // does not lose a bit. gr-fec also divides its MTU by the rate, to limit the length.
-    // For this limit, which must not be too low, a slightly smaller rate is returned.
-    // async_decoder computes the limit once, from its first call; tagged_decoder computes
-    // it before each frame size.
+    // gr-fec multiplies lengths by the rate, and before release 3.10.10 truncates the
+    // product. If the rate is not an exact binary fraction, a slightly larger rate is
+    // returned, so that truncation does not lose a bit. gr-fec also divides its MTU by
+    // the rate, to limit the length. For this limit, which must not be too low, a
+    // slightly smaller rate is returned. async_decoder computes the limit once, from its
+    // first call of rate(); tagged_decoder computes the limit before each frame size.
     double rate() override
     {
         d_asked.rate = true;
@@ -109,8 +111,9 @@ public:
     {
         const auto asked = std::exchange(d_asked, {});
         const bool derived = asked.rate;
-        // Any other caller is tagged_decoder. It calls rate() for a limit before each
-        // packet, and before the first one also to set its relative rate.
+        // A caller of rate() other than async_decoder is tagged_decoder, which calls
+        // rate() for a limit before each packet, and before the first packet also to set
+        // its relative rate.
         if (!d_async) {
             d_limits = derived ? 1 : 2;
         }
@@ -178,7 +181,7 @@ protected:
     virtual double code_rate() const = 0;
     //! Returns the number of tail bits per frame.
     virtual unsigned tail() const { return 0; }
-    //! Returns the number of soft values per frame.
+    //! Returns the number of soft values per frame of \p frame_size information bits.
     virtual int values(unsigned frame_size) const = 0;
     //! Describes the allowed numbers of soft values of a PDU, for a message.
     virtual std::string allowed_values() const
@@ -188,15 +191,15 @@ protected:
     //! Prepares decode() for frames of \p frame_size information bits.
     //! \throws std::invalid_argument, std::bad_alloc
     virtual void prepare(std::int64_t frame_size) = 0;
-    //! Decodes a frame from its first \p count soft values into \p frame_size bits, one
-    //! per byte.
+    //! Decodes a frame of \p frame_size information bits, one per byte of \p out. The
+    //! input has the first \p count soft values of the frame.
     virtual void
     decode(const void* in, int count, unsigned frame_size, std::uint8_t* out) = 0;
     virtual float last_iterations() const { return -1; }
 
 private:
-    // Returns whether gr-fec rounds products with rates. It truncates them before release
-    // 3.10.10 of GNU Radio.
+    // Returns whether gr-fec rounds products with rates. Before release 3.10.10 of GNU
+    // Radio, gr-fec truncates these products.
     static bool rounds()
     {
         static const bool result = gr::major_version() != "3" ||
@@ -204,12 +207,13 @@ private:
                                    std::stoi(gr::minor_version()) >= 10;
         return result;
     }
-    // Rounds or truncates a number of bits in the way of the running gr-fec.
+    // Rounds or truncates a number of bits in the way of the installed gr-fec.
     static std::int64_t cut(double bits)
     {
         return rounds() ? std::lround(bits) : std::int64_t(bits + 1e-6);
     }
-    // Returns the code's rate, multiplied by \p factor if it is not exact.
+    // Returns the code's rate, multiplied by \p factor unless the rate is a multiple of
+    // 2^-20.
     double adjusted_rate(double factor) const
     {
         const double rate = code_rate(), scaled = std::ldexp(rate, 20);
@@ -217,9 +221,9 @@ private:
     }
     // Returns the rate from which gr-fec derives frame sizes.
     double derivation_rate() const { return adjusted_rate(1 + 1e-9); }
-    // Returns the text of a range: the numbers of soft values from which gr-fec derives
-    // `bits`, including the tail. If `negative`, gr-fec derived a negative frame size and
-    // truncated it towards 0 too.
+    // Returns, as text, the range of the numbers of soft values from which gr-fec derives
+    // `bits` bits including the tail. If `negative` is true, gr-fec has derived a
+    // negative frame size, which it also truncates towards 0.
     std::string value_range(std::int64_t bits, bool negative) const
     {
         const double rate = derivation_rate(), b = double(bits);
@@ -233,9 +237,9 @@ private:
         return std::to_string(begin) +
                (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
-    // Returns the number of soft values per frame. If gr-fec derived the frame size, it
+    // Returns the number of soft values per frame. If gr-fec derived the frame size, this
     // is the smallest number from which gr-fec derives the same size again, because
-    // gr-fec computes the tail of the next frame from it.
+    // gr-fec computes the tail of the next frame from this number.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())
@@ -254,11 +258,11 @@ private:
     struct {
         bool rate = false, input = false, output = false;
     } d_asked;              // functions called since set_frame_size() or generic_work()
-    unsigned d_frame_size;  // the last one that can be decoded, in bits
+    unsigned d_frame_size;  // last frame size that can be decoded, in bits
     bool d_derived = false; // gr-fec derived the frame size from a number of values
     // Minimum number of soft values in the caller's frame, derived from the frame size.
     int d_there = INT_MAX;
-    bool d_accepted = true; // frames of the last size can be decoded
+    bool d_accepted = true; // the last size given to set_frame_size() can be decoded
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;

@@ -102,7 +102,8 @@ protected:
                                 std::uint64_t(input / common));
     }
 
-    //! Computes an output frame whose first item has number \p first in the stream.
+    //! Computes an output frame from an input frame. \p first is the tag offset of the
+    //! first output item.
     virtual void
     make_frame(const std::uint8_t* in, std::uint8_t* out, std::uint64_t first) = 0;
     //! Returns the index in the output frame to which the tags of item \p item of the
@@ -110,7 +111,7 @@ protected:
     virtual std::size_t output_of_item(std::size_t item) const = 0;
 
     const std::size_t d_input, d_output; // items per frame
-    // Number of incomplete frames and of packets with an invalid length.
+    // Number of dropped incomplete frames and of invalid or shortened packets.
     std::atomic<std::uint64_t> d_skipped{ 0 };
 
 private:
@@ -138,7 +139,7 @@ private:
     }
 
     const std::size_t d_item_size;
-    std::vector<std::uint8_t> d_part; // input of an incomplete frame
+    std::vector<std::uint8_t> d_part; // input of the incomplete frame
     std::size_t d_have = 0;           // number of items in d_part
 };
 

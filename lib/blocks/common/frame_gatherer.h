@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Divides a stream into the frames that its length tags mark. */
+/* Divides a stream into frames, which length tags mark or which have a constant length.
+ */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
@@ -51,17 +52,18 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! Returns how many of \p count items, from item \p first of the stream on, belong to
-    //! the current frame. If there is no frame at \p first, open() is false afterwards,
-    //! and the items up to the next frame are counted. Returns 0 if a tag has ended the
-    //! frame. For callers that store the items themselves.
+    //! For callers that store the items themselves: returns how many of \p count items,
+    //! from item \p first of the stream on, belong to the current frame, which may begin
+    //! there. Returns 0 if a tag has ended the frame. If open() is false afterwards,
+    //! there is no frame at \p first, and the result counts the items before the next
+    //! frame.
     std::size_t next(std::uint64_t first, std::size_t count);
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);
 
     //! Returns the length of the frame that begins with item \p first of the stream.
-    //! Returns 0 if no frame begins there, if it has more than \p count items, if another
-    //! length tag lies inside it, or if a frame is open.
+    //! Returns 0 if no frame begins there, if the frame has more than \p count items, if
+    //! another length tag lies inside the frame, or if an earlier frame is open.
     std::size_t whole(std::uint64_t first, std::size_t count);
     //! Records that the caller took the frame that whole() found.
     void pass()
@@ -86,7 +88,7 @@ public:
     //! Returns the number of stored items of the frame.
     std::size_t kept() const { return d_items.size() / d_item_size; }
     const std::byte* items() const { return d_items.data(); }
-    //! Begins the next frame.
+    //! Discards the current frame.
     void clear();
     //! Begins another stream.
     void restart();

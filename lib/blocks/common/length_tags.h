@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Length tags of blocks that change the rate: they mark where frames begin, and are
- * converted to lengths of the output. */
+/* Length tags of blocks that change the rate. A tag marks a packet of frames, and is
+ * converted to the length of the packet's output. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_LENGTH_TAGS_H
@@ -18,7 +18,7 @@
 
 namespace gr::gpufec {
 
-//! The items of an incomplete frame that is dropped at the end of the input.
+//! Size of an incomplete frame that is dropped at the end of the input.
 struct incomplete_frame {
     std::size_t have = 0;  //!< number of items in the incomplete frame
     std::size_t items = 0; //!< number of items in a complete frame
@@ -41,11 +41,11 @@ struct incomplete_frame {
  * \brief Alignment of frames of a known length to the length tags of a stream.
  *
  * Until the first length tag, frames follow one another. From then on a packet of one
- * or more whole frames begins at each tag. A warning is logged once for each of three
- * cases: a length that is not a multiple of the frame length (items are dropped up to
- * the next tag); a tag inside a packet (the packet ends there); and items that belong
- * to no packet (they are dropped). The caller counts the first two cases. If an item
- * has several tags, the last one counts.
+ * or more whole frames begins at each tag. If a packet's length is not a multiple of the
+ * frame length, items are dropped up to the next tag. A tag inside a packet ends the
+ * packet. The caller counts these two cases. Items that belong to no packet are dropped.
+ * If an item has several tags with different lengths, the last one counts. Each of these
+ * irregularities is logged once, as a warning.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.
@@ -132,8 +132,8 @@ public:
     //! Discards length tags of items before \p end.
     void forget(std::uint64_t end);
     //! Continues the stream after lock() and unlock(), which make GNU Radio lose the tags
-    //! of unread items. Up to the next tag, frames follow one another, or items are
-    //! dropped if the last ones were.
+    //! of unread items. Up to the next tag, items are dropped if the last items were;
+    //! otherwise frames follow one another.
     void resume() { d_seen = d_seen && d_dropping; }
     //! Begins another stream.
     void restart();
@@ -167,7 +167,7 @@ private:
     std::uint64_t d_end = 0;  // end of the packet that has begun
     bool d_seen = false;      // a packet has begun
     bool d_refused = false;   // the packet's length is not a multiple of the frame length
-    bool d_dropping = false;  // the caller drops the last run
+    bool d_dropping = false;  // the caller must drop the last run
     bool d_superseded = false; // the item of the last moved tag has a later length tag
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_two = false;

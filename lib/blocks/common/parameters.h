@@ -27,7 +27,7 @@ inline unsigned not_negative(const std::string& name,
 }
 
 //! Sets the run options from the parameters that every decoder block has.
-//! \throws std::invalid_argument
+//! \throws std::invalid_argument if an integer is negative or the backend is unknown
 inline void set_run_options(run_options& run,
                             int batch,
                             int slots,
@@ -51,7 +51,7 @@ inline void set_run_options(run_options& run,
     run.device_timeout_ms = device_timeout_ms;
 }
 
-//! Frames for which a block writes status tags.
+//! Values of the parameter status_tags: the frames for which a block adds status tags.
 enum class status_tags { all, failures, none };
 
 //! Converts the value of the parameter status_tags. \throws std::invalid_argument

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of encoders and other blocks without batches. It moves each tag to the
- * output of the tag's item, with offsets counted from the beginning of a stream. */
+/* The base class of encoders and other blocks without batches, which moves each tag to
+ * the output of the tag's item. Offsets are counted from the beginning of a stream. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_TAGGED_BLOCK_H
@@ -108,7 +108,7 @@ protected:
     }
 
     //! Ends a call of general_work() that took \p taken items and emitted \p given
-    //! items.
+    //! items: consumes the former, adds the tags of the latter, and returns \p given.
     int leave(std::size_t taken, std::size_t given)
     {
         this->consume_each(taken);

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block bbframe_to_ts: factory, gathering of BBFRAMEs, tags, and warnings about
+ * the headers. */
+
 #include "bbframe_to_ts_impl.h"
 #include "common/refuse.h"
 #include <gnuradio/buffer_reader.h>
@@ -256,7 +259,8 @@ void bbframe_to_ts_impl::count()
 }
 
 // While no frame has had a valid header, tests whether all headers are valid with the
-// opposite value of the parameter descramble, and warns if so.
+// opposite value of the parameter descramble, and warns if so. After 100 frames without a
+// valid header, judge_none() warns.
 void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
 {
     d_judged = d_judged || d_frames > d_dropped;
@@ -269,7 +273,7 @@ void bbframe_to_ts_impl::judge(const std::uint8_t* received, std::size_t bytes)
     }
     const auto header = bbframe::read_header(first, d_crc, d_high_efficiency);
     d_otherwise += header && header->dfl > 0; // a header of zeros also has a valid CRC-8
-    // A random header passes the CRC-8 with probability 1/256, so three are tested.
+    // A random header passes the CRC-8 with probability 1/256, so three must pass.
     if (d_frames >= 3 && d_otherwise == d_frames) {
         d_judged = true;
         d_logger->warn(d_descramble

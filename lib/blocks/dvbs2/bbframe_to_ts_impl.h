@@ -85,13 +85,13 @@ private:
     input_tags d_input_tags;
     tag_queue d_tags;
 
-    // Number of frames whose header is valid only with the opposite value of descramble.
-    // It is counted until a frame has a valid header.
+    // Number of frames whose header is valid with the opposite value of descramble,
+    // counted until a frame has a valid header.
     std::uint64_t d_otherwise = 0;
-    bool d_judged = false;
+    bool d_judged = false; // a header was valid, or a warning was logged
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // as published last
+    bool d_synchronised = false, d_ended = false; // last published state
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block bch_encoder: factory, and encoding of a frame. */
+
 #include "bch_encoder_impl.h"
 #include "common/packed_bits.h"
 #include <gnuradio/io_signature.h>

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block dvbs2_fec_receiver: factory, and connections of its two blocks. */
+
 #include "bbframe_to_ts_impl.h"
 #include "common/refuse.h"
 #include "demap/constellation.h"
@@ -28,7 +30,8 @@ dvbs2_fec_receiver::sptr dvbs2_fec_receiver::make(const std::string& frame_size,
                                                   const std::string& standard,
                                                   const std::string& length_tag)
 {
-    // gpu_ldpc_dvbs2 accepts more values, but these are not meant for DVB-S2 receivers.
+    // gpu_ldpc_dvbs2 also accepts LLRs, other standards and other frame sizes, which this
+    // block excludes.
     choose<int>("soft_input",
                 soft_input,
                 { { "symbols", 0 }, { "symbols16", 1 }, { "symbols8", 2 } });

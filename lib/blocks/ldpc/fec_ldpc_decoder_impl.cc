@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The decoder object fec_ldpc_decoder for gr-fec. */
+
 #include "blocks/common/fec_decoder_base.h"
 #include "blocks/common/parameters.h"
 #include "ldpc_code_of.h"

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block gpu_ldpc_dvbs2: input and output of frames, tags, and setters. */
+
 #include "blocks/common/pmt_text.h"
 #include "gpu_ldpc_dvbs2_impl.h"
 #include <gnuradio/io_signature.h>
@@ -141,8 +143,8 @@ gpu_ldpc_dvbs2_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t fi
     return given;
 }
 
-// Pulls output items of one frame and returns their number. If the frame begins with
-// them, sets \p begun to its report.
+// Pulls output items of one frame and returns their number. If the first of these items
+// begins the frame, sets \p begun to the frame's report.
 std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
                                             std::size_t capacity,
                                             std::optional<ldpc_decoder::report>& begun)
@@ -236,15 +238,15 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
     return n > 0;
 }
 
-// Drops the incomplete frame, which ends before item \p item.
+// Drops the incomplete frame, which ends before item \p item, and its tags.
 void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
 {
     d_decoder.drop_incomplete();
     d_lengths.drop(d_input_tags, item);
 }
 
-// Pushes items of frames. If a frame is incomplete, pushes only its items, because
-// settings may change at its end.
+// Pushes at most \p count items of frames. If a frame is incomplete, pushes only the rest
+// of that frame, because settings may change at the end of the frame.
 bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 {
     const auto item = next_item(in);
@@ -283,7 +285,7 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     return true;
 }
 
-// Tags the next output frame with the number of frames missing before it.
+// Tags the next output frame with the number of frames skipped before it, if any.
 void gpu_ldpc_dvbs2_impl::tag_skipped()
 {
     const auto missing = d_skipped - d_skipped_before;
@@ -306,7 +308,8 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
-// Returns the index within the output frame of the item that holds sent bit \p in_frame.
+// Returns the index within the output frame of the item that holds transmitted bit
+// \p in_frame, or of the item to which tags move if that bit is not output.
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
@@ -404,7 +407,7 @@ void gpu_ldpc_dvbs2_impl::forget_applied()
     d_repeated = 0;
 }
 
-// Selects code and constellation; returns false if the decoder does not have them.
+// Selects code and constellation; returns false if the decoder lacks one of them.
 bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
 {
     const auto code = d_index.find(kind.code);

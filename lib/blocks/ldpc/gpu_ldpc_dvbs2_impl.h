@@ -25,7 +25,7 @@ class gpu_ldpc_dvbs2_impl : public decoder_block<gpu_ldpc_dvbs2>
 {
 public:
     //! The first code of \p options is the code of the first frame. \p names are the
-    //! names of the codes, in the same order.
+    //! names of all codes of \p options, in the same order.
     gpu_ldpc_dvbs2_impl(const ldpc_options& options,
                         const std::vector<std::string>& names,
                         bool packed_output,
@@ -96,10 +96,10 @@ private:
     std::optional<bbframe_output> d_bbframes;
     std::optional<symbol_input> d_symbols; // empty if the input is LLRs
     const pmt::pmt_t d_esn0_key;           // null if tags do not carry Es/N0
-    unsigned d_code = 0; // code of the first frame; without ACM, of all frames
+    unsigned d_code = 0; // index of the code that set_code() selected last
     length_tags d_lengths;
     tag_queue d_code_tags; // code and Es/N0 tags of input that was not taken yet
-    std::optional<held_tag> d_applied; // the last tag with a known code
+    std::optional<held_tag> d_applied; // tag that selected the current code, if any
     // Number of tags at the front of d_code_tags that repeat d_applied.
     std::size_t d_repeated = 0;
     std::uint64_t d_frame_output = 0; // first output item of the next frame

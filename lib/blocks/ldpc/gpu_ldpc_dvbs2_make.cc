@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The factory of gpu_ldpc_dvbs2. It checks the block's parameters and converts them to
+/* The factory of gpu_ldpc_dvbs2, which checks the block's parameters and converts them to
  * options of a decoder. */
 
 #include "gpu_ldpc_dvbs2_impl.h"
@@ -65,8 +65,10 @@ struct code_names {
 };
 
 // Returns the names of a code and its constellation in the notation of the standards.
-// \p rate may be a MODCOD, which names both constellation and rate.
-// \throws std::invalid_argument if there is no such code
+// \p rate may be a MODCOD, which names both constellation and rate. With a code file the
+// names are returned unchanged.
+// \throws std::invalid_argument if there is no such code, or if the constellation
+//         contradicts the MODCOD
 code_names named_code(const std::string& standard,
                       const std::string& frame_size,
                       const std::string& rate,

@@ -26,7 +26,8 @@ inline std::vector<std::uint32_t> positions_of(const std::string& name,
     return list;
 }
 
-//! Value of the parameter message_positions: a rule's name or codeword positions.
+//! Value of the parameter message_positions: the name of a rule, or the position of each
+//! message bit in the codeword.
 using message_place_parameter = std::variant<std::string, std::vector<int>>;
 
 //! Returns \p code with its message bits at \p message_positions.

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block ldpc_encoder: factory, and encoding of a frame. */
+
 #include "common/packed_bits.h"
 #include "ldpc_code_of.h"
 #include "ldpc_encoder_impl.h"
@@ -80,8 +82,8 @@ std::uint64_t ldpc_encoder_impl::output_of_item(std::uint64_t item) const
 {
     const auto& message = d_kernel.code().message_positions();
     const auto in_frame = item % d_block_items * (d_packed_input ? 8 : 1);
-    // Finds the last sent bit up to the message bit, because the message bit itself may
-    // be punctured.
+    // Finds the last transmitted bit at or before the message bit, because the message
+    // bit itself may be punctured.
     auto bit = in_frame < message.size() ? std::size_t(message[in_frame]) : 0;
     const auto& sent = d_kernel.code().sent_positions();
     if (!sent.empty()) {

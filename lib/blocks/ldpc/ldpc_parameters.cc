@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Conversion of XFECFRAME and ldpc_code tags to the names of a code and a
+ * constellation. */
+
 #include "blocks/common/pmt_text.h"
 #include "ldpc_parameters.h"
 #include <map>

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block channel_bsid: factory, transmission of frames, and tags. */
+
 #include "channel_bsid_impl.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>
@@ -9,8 +11,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Maximum number of bits per call of transmit() without frames. It limits the output that
-// has to be stored.
+// Maximum number of symbols per call of transmit() without frames, which limits the
+// output to store.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -89,9 +91,9 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Sends items, from item `item` of the stream on, through the channel, or drops items
-// between frames. Returns their number. A call ends with a frame at the latest. All
-// earlier output must have been emitted.
+// Sends items of one frame or, without frames, of the stream through the channel, or
+// drops items between frames. Takes at most `count` items, from item `item` of the stream
+// on, and returns their number. All earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block gpu_sync_map: factory, input and output of frames, priors, and tags. */
+
 #include "gpu_sync_map_impl.h"
 #include <gnuradio/io_signature.h>
 #include <algorithm>

@@ -100,7 +100,7 @@ private:
     const status_tags d_status_tags;
     const pmt::pmt_t d_length_key; // null if there is none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
-    // The values of tags are kept, because many frames have the same.
+    // Tag values are stored, because many frames have the same values.
     const pmt::pmt_t d_length_value;
     // Values of sync_drift tags for drifts from -64 to 63, each made on first use.
     std::array<pmt::pmt_t, 128> d_drift_values;
@@ -115,8 +115,8 @@ private:
     std::vector<std::byte> d_rest;  // output of a frame that is emitted in parts
     std::size_t d_rest_emitted = 0; // number of bytes of d_rest already emitted
 
-    // Tags of the input that are not yet emitted. Their offsets count items of the input
-    // in stream mode, and symbols in framed mode.
+    // Input tags of frames that are not pulled yet. The offsets of these tags count input
+    // items in stream mode, and symbols in framed mode.
     tag_queue d_moving;
 
     // Copies of the decoder's counts, for getters that any thread may call.

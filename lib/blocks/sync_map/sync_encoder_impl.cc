@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block sync_encoder: factory, and encoding of a frame. */
+
 #include "sync_encoder_impl.h"
 #include "sync_parameters.h"
 #include <gnuradio/io_signature.h>

@@ -110,8 +110,8 @@ bytes packed(const bytes& bits, bool reversed)
     return result;
 }
 
-// A kind of decoder object: its factory, and a generator of the information bits and soft
-// values of a frame, about as many as asked for.
+// A kind of decoder object: its factory, and a function that returns the information bits
+// and the soft values of a random frame of about `about` soft values.
 struct kind {
     std::string name;
     double rate;

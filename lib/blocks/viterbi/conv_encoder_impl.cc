@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block conv_encoder: factory, and encoding of frames and streams. */
+
 #include "blocks/common/parameters.h"
 #include "common/packed_bits.h"
 #include "conv_encoder_impl.h"
@@ -121,7 +123,7 @@ void conv_encoder_impl::encode(const std::vector<std::uint8_t>& items,
     }
 }
 
-// Keeps the last coded bits of a stream that do not fill a byte.
+// Moves the last of \p bits coded bits to d_left if they do not fill a byte.
 void conv_encoder_impl::keep_rest(std::vector<std::uint8_t>& coded, std::size_t bits)
 {
     d_left_bits = bits % 8;

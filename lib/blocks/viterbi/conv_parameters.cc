@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Selection of a convolutional code by its parameters or a preset. */
+
 #include "common/refuse.h"
 #include "conv_parameters.h"
 

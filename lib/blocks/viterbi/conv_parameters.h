@@ -16,7 +16,8 @@ namespace gr::gpufec {
 
 /*!
  * \brief Returns the code and termination that the preset ("": none) or the other four
- * parameters select. Their defaults are 7, (171, 133) octal, no puncturing and streaming.
+ * parameters select. The defaults of these four are 7, (171, 133) octal, no puncturing
+ * and streaming.
  * \throws std::invalid_argument if both are given, or a value is not allowed
  */
 std::pair<conv_code, termination>

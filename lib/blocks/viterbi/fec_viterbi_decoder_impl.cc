@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The decoder object fec_viterbi_decoder for gr-fec. */
+
 #include "blocks/common/fec_decoder_base.h"
 #include "blocks/common/parameters.h"
 #include "conv_parameters.h"
@@ -55,8 +57,8 @@ private:
         d_backend = d.active_backend();
     }
 
-    // Returns a decoder for this frame size. Decoders are kept, to be used again, until
-    // they are too many or the sum of their frame sizes is too large.
+    // Returns a decoder for this frame size. Decoders are kept for later calls. Before
+    // a new one is added, all are destroyed if they are many or their frames are large.
     viterbi_array_decoder& decoder(unsigned frame_size)
     {
         auto kept = d_decoders.find(frame_size);

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The block gpu_viterbi_pbvd: factory, input and output, tags, and the phase lock. */
+
 #include "conv_parameters.h"
 #include "gpu_viterbi_pbvd_impl.h"
 #include "lock_parameters.h"

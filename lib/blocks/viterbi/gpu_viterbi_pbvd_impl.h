@@ -75,12 +75,12 @@ private:
     const pmt::pmt_t d_ber_key, d_metric_key, d_lock_key;
     length_tags d_lengths;
     std::size_t d_have = 0;      // number of pushed items of the incomplete frame
-    std::uint64_t d_dropped = 0; // number of earlier items that were not pushed
+    std::uint64_t d_dropped = 0; // number of dropped items
     std::atomic<std::uint64_t> d_skipped{ 0 };
     // Statistics of output that is not emitted yet.
     std::deque<viterbi_decoder::batch_statistics> d_statistics;
 
-    // State of the phase lock, and its changes that are not tagged yet.
+    // State of the phase lock. d_changes has the changes whose tags are not added yet.
     const bool d_locks;
     const double d_status_period_s;
     std::optional<deadline_timer> d_status_timer;
