@@ -20,12 +20,14 @@ using name_list = std::vector<std::string>;
 //! Returns \p name in lower case, without '-' and '_' after its first character.
 GPUFEC_API std::string folded(const std::string& name);
 
-//! Returns the index in \p names of the name that equals \p name after folded(), if any.
+//! Returns the index of the element of \p names that equals \p name or, if there is none,
+//! of the first that equals it after folded(); nothing if there is no such element.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 
 //! Returns the element of \p names that is most similar to \p name; "" if none is
-//! similar. A number is similar to a fraction only if they differ by less than 0.005.
+//! similar. If \p name is a number or a fraction, it is similar to a fraction in \p names
+//! only if they differ by less than 0.005.
 GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
 
 /*!

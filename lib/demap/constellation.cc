@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Builds constellations from the tables of the standards, and lists all MODCODs. */
+
 #include "common/refuse.h"
 #include "constellation.h"
 #include "tables_dvbs2x.h"

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The fast demapper, which looks up the LLRs of cells in tables. */
+
 #include "demapper.h"
 #include <type_traits>
 #include <algorithm>

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Counts the calls of the CUDA runtime and decides which of them fail or hang. */
+
 #include "faults.h"
 #include <array>
 #include <cstring>

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Replaces the allocation functions and pthread_create() by functions that can fail. */
+
 #include "refusals.h"
 #include <dlfcn.h>
 #include <pthread.h>
