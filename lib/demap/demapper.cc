@@ -161,7 +161,7 @@ void demapper::to_cells(const frame_moments& sums,
     }
 }
 
-// Demaps without a table: computes the cell of each symbol.
+// Computes the LLRs of each symbol without a table. Returns the sum of cell::error.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,

@@ -12,8 +12,8 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-// Returns the mean of ratio_of_moments() for points of one magnitude at an Es/N0. The
-// mean differs from the Es/N0, because the strongest symbols are erased.
+// Returns ratio_of_moments() of the expected moments at Es/N0 \p ratio, for points of one
+// magnitude. The result differs from \p ratio, because the strongest symbols are erased.
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {

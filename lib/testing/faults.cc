@@ -35,7 +35,7 @@ struct place {
     }
 };
 
-// The state is global, like that of the CUDA runtime. It allocates no memory, because
+// The state is global, like that of the CUDA runtime, and allocates no memory, because
 // tests also make allocations fail.
 struct {
     std::mutex mutex;

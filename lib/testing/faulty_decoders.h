@@ -32,7 +32,7 @@ namespace faults = cuda::faults;
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats;     // the output consists of floats
-    static constexpr bool emulated = Emulated; // kernels run in the CUDA emulation
+    static constexpr bool emulated = Emulated; // in the emulation, its own kernels run
     static constexpr unsigned portions = Floats ? 3 : 7;
 };
 

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Limits of the shared memory of a smaller card, which tests and benchmarks imitate. */
+/* The limits of shared memory of a smaller card than the real one, for tests and
+ * benchmarks of kernels that adapt to it. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
