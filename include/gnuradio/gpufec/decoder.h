@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of all decoders: run options, callbacks, and waiting for results. */
+/* The interface that all decoders share: options, callbacks, end of input, waiting, and
+ * input and output in the caller's memory. */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
 #define INCLUDED_GPUFEC_DECODER_H
@@ -36,8 +37,8 @@ enum class log_level { info, warning, error };
 
 //! Callbacks for completion and logging. Exceptions that they throw are discarded.
 struct decoder_hooks {
-    //! Called from any thread when output may be ready to pull, or when a batch may be
-    //! due() and decoder::flush() should be called.
+    //! Called from any thread when output may be ready to pull, when an incomplete batch
+    //! may be due() for flush(), or when the time limit of a device expires.
     std::function<void()> wake = [] {};
     //! Receives the messages to log.
     std::function<void(log_level, const std::string&)> log = [](log_level,
@@ -49,7 +50,7 @@ struct run_options {
     //! Work items (parallel blocks, codewords or frames) per batch; 0: chosen for the
     //! device.
     unsigned batch = 0;
-    unsigned slots = 3; //!< batches in flight on each device, 1 to 16
+    unsigned slots = 3; //!< most batches in flight on each device, 1 to 16
     //! Longest time in ms that an incomplete batch waits for more input, from 0 on.
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -76,8 +77,8 @@ struct run_options {
  * pull functions.
  *
  * Only one thread at a time may call a decoder, in the process that created it; a process
- * made by fork() needs a new decoder. After an exception only reset(), and the functions
- * that release and unpin memory, may be called.
+ * made by fork() needs a new decoder. After an exception that is not due to a wrong
+ * argument, only reset() and the functions that release and unpin memory may be called.
  */
 class GPUFEC_API decoder
 {
@@ -99,11 +100,13 @@ public:
     //! Submits the complete work items of an incomplete batch, unless every slot is in
     //! flight.
     void flush();
-    //! Returns whether every slot is in flight, so that a push would take nothing.
+    //! Returns whether a push would take nothing until output is pulled, because every
+    //! slot is in flight.
     bool full() const;
     //! Returns whether finish() was called and all output has been pulled.
     bool done();
-    //! Waits until output is ready or \p limit is over. Returns whether output is ready.
+    //! Waits until output is ready, \p limit is over or no batch is in flight. Returns
+    //! whether output is ready.
     bool wait(std::chrono::milliseconds limit);
     //! Discards input and output. Afterwards the decoder is as newly constructed.
     void reset();
@@ -150,7 +153,8 @@ public:
     std::size_t borrow(const void* items, std::size_t count);
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const;
-    //! Releases the oldest items that no batch needs any more and returns their number.
+    //! Releases the oldest items, up to the first that a batch still needs, and returns
+    //! their number.
     std::size_t release_borrowed();
     //! Ends borrowing: waits for the batches in flight and copies the items that are not
     //! yet part of a batch in flight. Afterwards input continues with push().

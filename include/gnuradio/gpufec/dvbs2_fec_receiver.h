@@ -56,7 +56,8 @@ public:
      * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
      * \param acm whether tags select the MODCOD of each frame
-     * \param isi identifier of the input stream to receive, 0 to 255; −1: all
+     * \param isi identifier of the input stream to receive, 0 to 255; −1: all. Frames of
+     *        a single stream are always received
      * \param max_iterations largest number of LDPC iterations, 1 to 1000
      * \param esn0 source of the Es/N0: "estimated" from each frame; "given" by
      *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
@@ -100,8 +101,8 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the mean number of LDPC iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded because their MODCOD was
-    //! unknown or a tag cut them short.
+    //! Returns the number of frames that a tag cut short, plus the numbers of tags with
+    //! an unknown MODCOD and of packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the number of BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
@@ -113,8 +114,9 @@ public:
     //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;
 
-    //! Sets the Es/N0 in dB for esn0 "given", from the next frame on.
-    //! \throws std::invalid_argument
+    //! Sets the Es/N0 in dB from the next frame on; with esn0 "tag", until the next tag.
+    //! Has no effect with esn0 "estimated".
+    //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument

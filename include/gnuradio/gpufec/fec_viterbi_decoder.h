@@ -33,9 +33,11 @@ namespace gr::gpufec {
  *  - After rate(), the size may be 0 for a code with a tail.
  *  - After rate() without get_input_size(), the size includes the tail.
  *
- * If a size that was derived in this way is refused, the result of the next rate() makes
- * the caller derive 0 bits. After a refusal generic_work() reads and writes nothing until
- * a size is accepted, or until get_input_size() and get_output_size() were both called.
+ * If the packet is shorter than the tail, set_frame_size() returns false. For any other
+ * derived size that cannot be decoded it returns true, and the result of the next rate()
+ * makes the caller derive 0 bits. In both cases generic_work() then reads nothing and
+ * writes at most zeros, until a size is accepted, or until get_input_size() and
+ * get_output_size() were both called.
  */
 class GPUFEC_API fec_viterbi_decoder : virtual public gr::fec::generic_decoder
 {

@@ -104,9 +104,9 @@ namespace gr::gpufec {
  *    up to the next tag.
  *
  * If such a tag is inside a frame, it cuts the frame short, and the frame is dropped. The
- * first output item of the next decoded frame has the tag \c ldpc_skipped (long): the
- * number of frames missing before it, which were cut short or had unknown MODCODs or
- * codes.
+ * first output item of the next decoded frame has the tag \c ldpc_skipped (long), unless
+ * \p status_tags is "none": the increase of skipped_frame_count() since the previous
+ * frame. A tag with an unknown code counts once, even if several frames follow it.
  *
  * With the parameter \p llr_pdu, the message port \c llr_pdu sends one PDU per frame with
  * the posterior LLRs of all N bits as int8, in the format of \p output "llr"; if the
@@ -243,9 +243,8 @@ public:
     virtual int iterations() const = 0;
     //! Returns the mean number of iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded because their MODCOD or code
-    //! was unknown or a tag cut them short, plus the number of packets with a wrong
-    //! length.
+    //! Returns the number of frames that a tag cut short, plus the numbers of tags with
+    //! an unknown MODCOD or code and of packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     /*!
@@ -258,8 +257,9 @@ public:
     //! Sets the steps per nat of input and output LLRs, from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
-    //! Sets the Es/N0 of symbol input, in dB, from the next frame on.
-    //! \throws std::invalid_argument
+    //! Sets the Es/N0 of symbol input, in dB, from the next frame on; with esn0 "tag",
+    //! until the next tag. Has no effect with esn0 "estimated".
+    //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument

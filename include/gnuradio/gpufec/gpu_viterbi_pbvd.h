@@ -125,8 +125,9 @@ public:
      * \param decode_length D, stages, a multiple of 32; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks per batch; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16. With lock the block uses
-     *        one more, up to 16, because checking a lock occupies a slot
+     * \param slots batches in flight on each device, 1 to 16. With lock and without
+     *        backend "cpu" the block uses one more, up to 16, because checking a lock
+     *        occupies a slot
      * \param max_latency_ms longest time in ms that an incomplete batch waits for more
      *        input
      * \param backend "auto", "cuda" or "cpu"

@@ -26,7 +26,8 @@ namespace gr::gpufec {
 class GPUFEC_API ldpc_code
 {
 public:
-    // Limits of codes from files.
+    // Limits of codes from files: numbers of bits, of ones in the matrix, and of bits of
+    // a check.
     static constexpr unsigned max_bits = 1u << 20;
     static constexpr unsigned max_edges = 1u << 24;
     static constexpr unsigned max_check_degree = 4096;
@@ -186,8 +187,9 @@ public:
      *    diagonal with a 1 is swapped with the diagonal column; rows that become all-zero
      *    are skipped. The message is the columns to the right of the diagonal, in their
      *    final order.
-     * \throws std::invalid_argument if there is no such rule, or if the other bits of the
-     *         codeword do not follow from the message
+     * \throws std::invalid_argument if there is no such rule, if the other bits of the
+     *         codeword do not follow from the message, or if the matrix is too large for
+     *         elimination ("gr_fec_ldpc_encoder")
      */
     ldpc_code with_message_positions(const std::string& rule) const;
     //! Returns the code with message bit i at position positions[i], from 0.
@@ -201,7 +203,7 @@ public:
     unsigned k() const;        //!< number of message bits
     unsigned checks() const;   //!< number of checks (rows), redundant ones included
     std::size_t edges() const; //!< number of ones in the matrix
-    //! Returns the numbers of the bits of check \p c, which are distinct.
+    //! Returns the distinct numbers of the bits of check \p c.
     bits_view check(unsigned c) const;
     unsigned largest_check_degree() const; //!< largest number of bits of a check
     unsigned largest_bit_degree() const;   //!< largest number of checks of a bit
@@ -288,8 +290,8 @@ public:
     const ldpc_code& code() const { return d_code; }
 
 private:
-    //! A circulant of the encoder. It adds a group of 360 message bits, rotated so that
-    //! bit \c from comes first, to the 360 checks of block row \c row.
+    //! A circulant of the encoder, which adds a group of 360 message bits, rotated so
+    //! that bit \c from comes first, to the 360 checks of block row \c row.
     struct circulant {
         std::uint16_t row, from;
     };
@@ -395,7 +397,7 @@ struct ldpc_options : run_options {
     bool bits_in_place = false;
     //! Format of symbol input; none: the input is channel values. The symbols are those
     //! of XFECFRAMEs (EN 302 307-1, 5.4), descrambled and without pilots. With symbols,
-    //! format and llr_scale are ignored, and positive_bit applies to output LLRs only.
+    //! format is ignored, and llr_scale and positive_bit apply to output LLRs only.
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
@@ -446,7 +448,7 @@ public:
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
-    //! returns how many. It returns fewer if all slots are in flight.
+    //! returns how many; fewer than \p count only if all slots are in flight.
     std::size_t push(const void* values, std::size_t count);
 
     //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
@@ -462,8 +464,8 @@ public:
     //! \throws std::logic_error without options.soft
     std::size_t pull_llrs(std::int8_t* out, std::size_t count);
 
-    //! Gets the report on the frame whose first output item the last pull wrote. Returns
-    //! false if that pull began no frame, or if the report was taken already.
+    //! Gets the report on the latest frame whose output has begun to be pulled. Returns
+    //! false if there is no such frame, or if its report was taken already.
     bool take_report(report& r);
 
     //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
@@ -477,7 +479,7 @@ public:
     //! Sets llr_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_llr_scale(float scale);
-    //! Sets soft_scale of subsequent frames.
+    //! Sets soft_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 

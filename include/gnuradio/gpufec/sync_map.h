@@ -475,10 +475,11 @@ public:
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors are those of push_frame().
     bool end_frame(const float* priors = nullptr);
-    //! Skips up to \p count borrowed items between two frames, and returns how many.
+    //! Skips up to \p count items between two frames, and returns how many. Needed only
+    //! with borrow(); with push(), leave such items out.
     std::size_t skip(std::size_t count);
 
-    //! Gets the next frame in order. Returns false if it is not decoded yet.
+    //! Gets the next frame in order. Returns false if that frame is not decoded yet.
     bool pull(frame& f);
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No

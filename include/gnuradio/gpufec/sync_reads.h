@@ -23,7 +23,7 @@ struct sync_reads_options : sync_options {
 
     sync_reads_options(sync_options o) : sync_options(std::move(o)) {}
 
-    unsigned reads = 1;  //!< received copies of each frame, 1 to max_reads
+    unsigned reads = 1;  //!< reads (received copies) of each frame, 1 to max_reads
     unsigned passes = 2; //!< decoding passes over all copies, 1 to max_passes
 };
 
@@ -36,8 +36,9 @@ GPUFEC_API void check_reads(const sync_reads_options& options);
  * received copy of a frame is a read.
  *
  * The reads of a frame are decoded one after the other. The priors of a read are the
- * product of the extrinsics of other reads. In the first pass these are the earlier
- * reads, in later passes all other reads. More than two passes change little.
+ * priors of the frame, if any, times the extrinsics of other reads: in the first pass of
+ * the earlier reads, in later passes of all other reads. More than two passes change
+ * little.
  *
  * The method is expectation propagation under the assumption that message symbols are
  * independent (T. Minka: Expectation propagation for approximate Bayesian inference,
@@ -71,11 +72,13 @@ public:
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
     /*!
-     * \brief Gets the next frame in order. Returns false if it is not decoded yet.
+     * \brief Gets the next frame in order. Returns false if that frame is not decoded
+     * yet.
      *
      * The frame is valid if at least one of its reads could be decoded. Its
      * log-probability is the sum over these reads of the log-probability of a read given
-     * the earlier ones. Its drifts and entropy are those of the last such read.
+     * the earlier ones. The frame's drifts and entropy are those of the last such read in
+     * the last pass.
      */
     bool pull(sync_decoder::frame& f);
 

@@ -93,8 +93,8 @@ public:
         return (bit << (d_constraint_length - 2)) | (state >> 1);
     }
 
-    //! Returns the number of stages after which the puncturing pattern repeats; 1 if
-    //! nothing is punctured.
+    //! Returns the number of stages after which the puncturing pattern repeats; 1 without
+    //! a pattern.
     unsigned period() const { return d_period; }
     //! Returns the number of soft values sent in one period.
     unsigned values_per_period() const { return d_before.back(); }
@@ -156,9 +156,9 @@ struct conv_preset {
  *
  * The names are:
  *  - CCSDS: ccsds, ccsds_2_3, ccsds_3_4, ccsds_5_6, ccsds_7_8,
- *  - gr-satellites, whose "CCSDS" is ccsds: ccsds_uninverted, nasa_dsn,
- *    nasa_dsn_uninverted,
- *  - gr-fec, whose default is [109, 79] in its own notation: gr_fec,
+ *  - gr-satellites: ccsds_uninverted, nasa_dsn, nasa_dsn_uninverted; the name "CCSDS" of
+ *    gr-satellites means ccsds,
+ *  - gr-fec's default code, [109, 79] in gr-fec's notation: gr_fec,
  *  - DVB-S and DVB-T: dvb_1_2, dvb_2_3, dvb_3_4, dvb_5_6, dvb_7_8,
  *  - 802.11: 80211_1_2, 80211_2_3, 80211_3_4, 80211_5_6,
  *  - mobile radio: lte, wimax, gsm, umts_1_2, umts_1_3, cdma_1_2, cdma_1_3,
@@ -210,7 +210,8 @@ public:
      * \param code the code
      * \param ends streaming, or the termination of frames
      * \param frame_bits information bits per frame; 0 if streaming
-     * \throws std::invalid_argument if frame_bits does not suit the termination
+     * \throws std::invalid_argument if frame_bits is not 0 when streaming, or not 1 to
+     *         2^24 in frames; tail-biting frames have at least K−1 bits
      */
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
@@ -352,7 +353,8 @@ class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
     //! Channel statistics. The first decoded bits (at most 2048) of a batch, parallel
-    //! block or frame are encoded again and compared with the signs of the input.
+    //! block or frame are encoded again. After the first K−1 stages, the coded bits are
+    //! compared with the signs of the input.
     struct batch_statistics {
         std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
         std::uint64_t first_byte = 0; //!< index of its byte in packed output
@@ -368,13 +370,15 @@ public:
     explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
 
     //! Takes up to \p count input items and returns how many. An item is a soft value or,
-    //! with packed4, a byte. It returns fewer if all slots are in flight.
+    //! with packed4, a byte. Fewer than \p count are taken only if all slots are in
+    //! flight or, with lock, if the search has not caught up.
     std::size_t push(const void* items, std::size_t count);
     //! Frames without lock: discards the items of an incomplete frame.
     void drop_incomplete();
     //! Frames without lock, between two frames: skips up to \p count items that belong to
     //! no frame and returns how many. Needed only with borrow(); with push(), leave such
-    //! items out. Submits the open batch, because its frames must follow one another.
+    //! items out. Submits the borrowed frames of the open batch, because the frames of a
+    //! batch must follow one another.
     std::size_t skip(std::size_t count);
 
     //! Writes up to \p bytes bytes of decoded bits and returns how many. Bytes have eight
@@ -385,8 +389,8 @@ public:
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Gets the statistics of the batch whose first bit the last pull wrote. Returns
-    //! false if that pull began no batch, or if the statistics were taken already.
+    //! Gets the statistics of the latest batch whose output has begun to be pulled.
+    //! Returns false if there is no such batch, or if its statistics were taken already.
     bool take_statistics(batch_statistics& statistics);
 
     /*!
@@ -404,7 +408,7 @@ public:
     //! known.
     double chance_error_rate() const;
 
-    //! Sets soft_scale for the next input.
+    //! Sets soft_scale for items that are pushed or borrowed from now on.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 
@@ -418,7 +422,7 @@ public:
     //! largest std::uint64_t.
     std::uint64_t placed_items() const;
 
-    //! Returns the code; with lock "auto", that of the last lock, or else of the options.
+    //! Returns the code of the options or, with lock "auto", of the latest lock.
     const conv_code& code() const;
     //! Returns D, the number of decoded stages of a parallel block.
     unsigned decode_length() const;
@@ -428,8 +432,8 @@ public:
     std::size_t items_per_frame() const;
     //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
     //! the information bit of an input item. Both indices count from the beginning,
-    //! without items that were dropped or skipped. For packed4, the first of the two
-    //! values of an item counts.
+    //! without items that were dropped or skipped. Items of a frame's tail belong to its
+    //! last bit. For packed4, the first of the two values of an item counts.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
 
 private:
