@@ -17,8 +17,8 @@ namespace gr::gpufec {
 /*!
  * \brief Divider of polynomials by the generator polynomial g of a code.
  *
- * If g has degree d, a remainder is that of the bits times x^d modulo g. It is stored in
- * the upper d of 192 bits, so that all codes use the same word format: those 192 bits are
+ * If g has degree d, the remainder is that of the bits times x^d modulo g, stored in the
+ * upper d of 192 bits, so that all codes use the same word format: those 192 bits are
  * also the remainder of the bits times x^192 modulo g · x^(192 − d).
  */
 class bch_divider

@@ -90,7 +90,7 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // With the next three functions a device generates the same quantised values. It
+    // With the next three functions a device generates the same quantised values: it
     // draws the soft value of coded bit n from the distribution with random number n, and
     // negates it if the bit is 1. For packed4, these are the values before packing.
     const counter_random& random() const { return d_random; }

@@ -8,9 +8,9 @@
  * The "parts" of a symbol are its real and imaginary parts. A "level" is an Es/N0 in
  * steps of 1/4 dB.
  * 1. The scale of a frame is a power of two that converts the parts of symbols to
- *    integers. It is derived from the upper quartile of the symbols' energies. Symbols
- *    with more than five times that energy are outliers. Outliers and zeros are erased:
- *    they are left out of all sums, and their LLRs are 0.
+ *    integers. The scale is derived from the upper quartile of the symbols' energies.
+ *    Symbols with more than five times that energy are outliers. Outliers and zeros are
+ *    erased: they are left out of all sums, and their LLRs are 0.
  * 2. The power of the frame is the mean squared magnitude of the integer symbols. Unless
  *    the level is given, a first estimate results from the mean squares and the mean
  *    fourth powers. The sums are exact. The frame is divided into frame_parts parts with
@@ -135,8 +135,8 @@ GPUFEC_DEMAP_BOTH inline float value_of(std::int16_t x) { return x; }
 GPUFEC_DEMAP_BOTH inline float value_of(std::int8_t x) { return x; }
 
 //! Sample of at most 2048 symbols, which sets the scale of a frame. The sample has one
-//! symbol of each \c stretch consecutive symbols. Its position there is pseudorandom, so
-//! that a periodic interferer cannot hit all samples.
+//! symbol of each \c stretch consecutive symbols, at a pseudorandom position, so that a
+//! periodic interferer cannot hit all samples.
 struct scale_samples {
     std::uint32_t stretch, count;
 
@@ -300,9 +300,10 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
     return first_level + low;
 }
 
-//! First level (24 dB) of the search for constellations of dense_points or more. Their
-//! moments depend more on the choice of symbols than on the noise. The search begins at a
-//! high level, because expected noise energies reveal a level that is too high.
+//! First level (24 dB) of the search for constellations of dense_points or more. The
+//! moments of these constellations depend more on the choice of symbols than on the
+//! noise. The search begins at a high level, because expected noise energies reveal a
+//! level that is too high.
 constexpr int dense_start = 4 * 24;
 constexpr unsigned dense_points = 128;
 

@@ -29,9 +29,9 @@ struct shared_memory_limits {
 };
 
 //! Returns the limits of the card that the environment variable GPUFEC_CARD_SHARED_KB
-//! describes. Its value is the shared memory in KiB that a thread block can use, such
-//! as 64 (RTX 20), 99 (RTX 30 to 50) or 163 (Orin, A100). Without the variable,
-//! per_block is 0.
+//! describes. The value of the variable is the shared memory in KiB that a thread block
+//! can use, such as 64 (RTX 20), 99 (RTX 30 to 50) or 163 (Orin, A100). Without the
+//! variable, per_block is 0.
 inline shared_memory_limits limited_card()
 {
     static const shared_memory_limits limits = [] {

@@ -96,8 +96,8 @@ public:
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(). Of arrays without these statistics, only the decoder's
-        //! first is checked.
+        //! See decoder::verdict(). If a device decodes without statistics, only the
+        //! decoder's first such array is checked.
         std::string verdict;
         //! With options.lock "auto": lock state at the end of the array.
         viterbi_lock lock{};

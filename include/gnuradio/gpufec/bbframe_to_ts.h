@@ -31,7 +31,7 @@ namespace gr::gpufec {
  * recognised by its header.
  *
  * The message port \c generic sends one PDU for each BBFRAME of a generic stream, such as
- * GSE. It contains the header and the data field as bytes. Its metadata are \c ts_gs
+ * GSE. The PDU contains the header and the data field as bytes. The metadata are \c ts_gs
  * (long: the TS/GS bits of MATYPE) and \c isi (long: identifier of the input stream, −1
  * for a single stream).
  *
@@ -44,9 +44,9 @@ namespace gr::gpufec {
  *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
  * The message port \c status sends a dictionary when packets begin, when they are lost,
- * and at the end of the input. It has \c event ("synchronised", "lost" or "ended") and
- * the counters below by the names of their functions. At most one is sent per second,
- * except for the last.
+ * and at the end of the input. The dictionary has \c event ("synchronised", "lost" or
+ * "ended") and the counters below by the names of their functions. At most one is sent
+ * per second, except for the last.
  */
 class GPUFEC_API bbframe_to_ts : virtual public gr::block
 {

@@ -33,8 +33,8 @@ namespace gr::gpufec {
  *
  * In frames, a length tag begins a packet of one or more frames. Until the first such
  * tag, frames follow one another. The block drops packets whose length is not a whole
- * number of frames, frames that the next tag cuts short, and items outside packets. It
- * warns once of each of these faults. The next tag restores alignment.
+ * number of frames, frames that the next tag cuts short, and items outside packets. The
+ * block warns once of each of these faults. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
  * positive_bit is 0.

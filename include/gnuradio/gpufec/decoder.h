@@ -116,14 +116,14 @@ public:
      * "" if the input seems right.
      *
      * The diagnosis reports input in another format or scale, input that does not match
-     * the code, and frames that cannot be decoded. It is also logged once as a warning,
-     * at the latest when done() returns true. docs/limits.md has the rules and their
-     * false-alarm probabilities.
+     * the code, and frames that cannot be decoded. The diagnosis is also logged once as a
+     * warning, at the latest when done() returns true. docs/limits.md has the rules and
+     * their false-alarm probabilities.
      */
     std::string verdict() const;
 
-    //! Sets the longest time in ms that an incomplete batch waits for more input. It also
-    //! applies to a batch already waiting.
+    //! Sets the longest time in ms that an incomplete batch waits for more input. The new
+    //! limit also applies to a batch already waiting.
     //! \throws std::invalid_argument unless it is finite and 0 or more
     void set_max_latency_ms(double milliseconds);
 
@@ -176,9 +176,9 @@ public:
      * \param memory its first byte
      * \param bytes its size
      * \param replace called when the decoder abandons a device that may still write to
-     *        the memory. It maps other memory with the same contents at the same
-     *        addresses and returns whether that succeeded; if not, decoding ends with an
-     *        exception.
+     *        the memory. The function maps other memory with the same contents at the
+     *        same addresses and returns whether that succeeded; if not, decoding ends
+     *        with an exception.
      * \return whether pinning succeeded
      */
     bool pin_output(void* memory,

@@ -18,10 +18,10 @@ namespace gr::gpufec {
  * transport stream. \ingroup gpufec
  *
  * \details
- * It consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and BCH, and a
- * bbframe_to_ts. Their pages describe the tags and messages. The input is the symbols of
- * XFECFRAMEs, descrambled and without pilots, in any amplitude. The output is the bytes
- * of transport-stream packets, 188 per packet.
+ * The receiver consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and
+ * BCH, and a bbframe_to_ts. The pages of these blocks describe the tags and messages. The
+ * input is the symbols of XFECFRAMEs, descrambled and without pilots, in any amplitude.
+ * The output is the bytes of transport-stream packets, 188 per packet.
  *
  * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) and, with \p standard
  * "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a), in normal and short frames without
@@ -33,9 +33,9 @@ namespace gr::gpufec {
  * \c constellation. \p frame_size, \p rate and \p constellation apply to the frames
  * before the first such tag.
  *
- * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. Its value is
- * converted to the number of bytes of the transport-stream packets that end in these
- * frames; if there are none, the tag is dropped.
+ * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. The value of
+ * the tag is converted to the number of bytes of the transport-stream packets that end in
+ * these frames; if there are none, the tag is dropped.
  *
  * The message port \c status sends the messages of both blocks, and \c generic the
  * BBFRAMEs of generic streams.

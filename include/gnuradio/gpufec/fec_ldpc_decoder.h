@@ -45,10 +45,10 @@ public:
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param positive_bit the bit, 0 or 1, that a positive LLR means
-     * \param message_positions positions of the message bits in the codeword of \p
-     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
-     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
-     *        positions of all message bits, from 0
+     * \param message_positions positions of the message bits in the codeword of
+     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
+     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
+     *        the positions of all message bits, from 0
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */

@@ -28,8 +28,8 @@ namespace gr::gpufec {
  *
  * set_frame_size() accepts 1 to 2^24 information bits; tail-biting frames have K−1 or
  * more. gr-fec's blocks for packets call rate() and derive the frame size from the number
- * of soft values of a packet. Their calls since the previous frame decide what the size
- * means:
+ * of soft values of a packet. The calls of such a block since the previous frame decide
+ * what the size means:
  *  - After rate(), the size may be 0 for a code with a tail.
  *  - After rate() without get_input_size(), the size includes the tail.
  *

@@ -21,7 +21,7 @@ namespace gr::gpufec {
  * GPU or the CPU. \ingroup gpufec
  *
  * \details
- * It uses min-sum decoding with a layered or flooding schedule. The output depends
+ * The block uses min-sum decoding with a layered or flooding schedule. The output depends
  * neither on the backend nor on the batch size.
  *
  * The codes, with the values of \p frame_size and \p rate:
@@ -48,17 +48,18 @@ namespace gr::gpufec {
  *
  * With \p soft_input "symbols", "symbols16" or "symbols8", and a code of dvbs2 or dvbs2x,
  * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without
- * pilots. They are QPSK, 8PSK, 16APSK or 32APSK (EN 302 307-1, 5.4), with dvbs2x also
- * 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short frames, not
- * VL-SNR). The block demaps and deinterleaves them. It estimates the amplitude from each
- * frame, and also the Es/N0 unless \p esn0 names another source. With \p acm, tags can
- * select the constellation of each frame too.
+ * pilots. The constellations are QPSK, 8PSK, 16APSK and 32APSK (EN 302 307-1, 5.4), with
+ * dvbs2x also 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short
+ * frames, not VL-SNR). The block demaps and deinterleaves the symbols. The amplitude is
+ * estimated from each frame, and also the Es/N0 unless \p esn0 names another source. With
+ * \p acm, tags can select the constellation of each frame too.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
- * each bit of the codeword, sent or not. They are posterior LLRs after the last
- * iteration, or extrinsic LLRs: posterior LLRs minus the channel values as the decoder
- * clamps them (to ±48 nats at rate 1/2), which are 0 for bits that are not sent. They
- * have \p llr_scale steps per nat and the sign of the input, and saturate at ±127.
+ * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or
+ * extrinsic LLRs. An extrinsic LLR is the posterior LLR minus the channel value, which
+ * the decoder clamps (to ±48 nats at rate 1/2), and which is 0 for bits that are not
+ * sent. The output LLRs have \p llr_scale steps per nat and the sign of the input, and
+ * saturate at ±127.
  *
  * With \p output "message" the output is the K message bits of each frame, and with
  * "codeword" the N bits of its codeword. Items are bytes with one bit, or with eight
@@ -70,13 +71,13 @@ namespace gr::gpufec {
  * and the output is the K_bch bits of each BBFRAME, optionally descrambled. A frame that
  * BCH cannot correct is output uncorrected.
  *
- * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * number of input items of the packet, and is converted to the number of output items.
- * Until the first such tag, frames follow one another. The block drops packets whose
- * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The tag \c ldpc_skipped and
- * skipped_frame_count() count the dropped frames and packets. The next tag restores
- * alignment. With \p acm the frame length is that of the current code.
+ * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
+ * is the number of input items of the packet, and is converted to the number of output
+ * items. Until the first such tag, frames follow one another. The block drops packets
+ * whose length is not a whole number of frames, frames that the next tag cuts short, and
+ * items outside packets. The block warns once of each of these faults. The tag
+ * \c ldpc_skipped and skipped_frame_count() count the dropped frames and packets. The
+ * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
  * Input tags move to the output item that holds their bit. The block adds these tags on
  * the first output item of each frame that \p status_tags selects:
@@ -94,10 +95,10 @@ namespace gr::gpufec {
  * With \p acm, tags on the first item of a frame select the code of this frame and those
  * after it. Before the first such tag, \p frame_size and \p rate select the code.
  *  - Key \c XFECFRAME, value \c cons(long modcod, bool short), as set by gr-dvbs2rx: the
- *    MODCOD of EN 302 307-1, table 12. It also selects the constellation of symbols.
- *    Frames of an unknown MODCOD are skipped by their length. In symbol input the length
- *    is known for dummy frames only (MODCOD 0, 3240 symbols); after other unknown
- *    MODCODs, input is dropped up to the next tag.
+ *    MODCOD of EN 302 307-1, table 12. The MODCOD also selects the constellation of
+ *    symbols. Frames of an unknown MODCOD are skipped by their length. In symbol input
+ *    the length is known for dummy frames only (MODCOD 0, 3240 symbols); after other
+ *    unknown MODCODs, input is dropped up to the next tag.
  *  - Key \c ldpc_code, value a dictionary of \c frame_size, \c rate and, for symbols,
  *    \c constellation; or a string such as "normal 1/2" or a name of \p named_codes.
  *    After a tag with an unknown code, or a dictionary with other keys, input is dropped
@@ -112,12 +113,12 @@ namespace gr::gpufec {
  * the posterior LLRs of all N bits as int8, in the format of \p output "llr"; if the
  * output is "extrinsic", they are extrinsic LLRs. The metadata are \c simd_size (long),
  * always 1, and \c frame_cnt (uint64), the number of the frame, from 0. The demapper of
- * gr-dvbs2rx uses the signs of these LLRs to refine its estimate of the SNR. It expects
- * \p positive_bit 0, and stores 64 frames, so \p batch times \p slots should not exceed
- * 32.
+ * gr-dvbs2rx uses the signs of these LLRs to refine its estimate of the SNR. That
+ * demapper expects \p positive_bit 0, and stores 64 frames, so \p batch times \p slots
+ * should not exceed 32.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
  * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
@@ -186,11 +187,11 @@ public:
      * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
      * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
      *        nearest point for each value of a bit)
-     * \param message_positions positions of the message bits in the codeword of \p
-     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
-     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
-     *        positions of all message bits, from 0.
-     *        A name applies to \p named_codes too
+     * \param message_positions positions of the message bits in the codeword of
+     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
+     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
+     *        the positions of all message bits, from 0. A name also applies to the codes
+     *        of \p named_codes
      * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
@@ -270,8 +271,8 @@ public:
     //! number of those that BCH could not correct.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

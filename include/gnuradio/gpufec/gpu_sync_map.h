@@ -21,10 +21,10 @@ namespace gr::gpufec {
  * \details
  * A transmitter encodes frames of N message symbols with a codebook, see sync_encoder.
  * Some of the sent bits are lost or flipped, and others are inserted, such as by the bit
- * slips of a clock recovery. This block recovers the message symbols. It implements the
- * maximum a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation
- * and optimisation of a flexible maximum a-posteriori decoder for synchronisation
- * correction" (2014), by default in a form that is exact and faster.
+ * slips of a clock recovery. This block recovers the message symbols with the maximum
+ * a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation and
+ * optimisation of a flexible maximum a-posteriori decoder for synchronisation correction"
+ * (2014), by default in a form that is exact and faster.
  *
  * The input is the received bits. With \p soft_input "hard" they are bytes, and values
  * other than 0 and 1 are erasures. With "float" an item is the probability that a 1 was
@@ -44,7 +44,7 @@ namespace gr::gpufec {
  *    With \p frame_items all frames have this length, and length tags are ordinary tags.
  *  - "stream": frames follow one another without marks, and the decoder finds them.
  *
- * In framed mode a second input may be connected. It takes the priors of each frame, N·q
+ * In framed mode a second input may be connected, for the priors of each frame: N·q
  * weights as floats, one for each value of each message symbol. If the second input ends
  * before the priors of a frame are complete, the frame is decoded without priors.
  *
@@ -66,17 +66,17 @@ namespace gr::gpufec {
  *    uniform,
  *  - \c sync_lock (bool, stream mode): whether the decoder tracks the frame boundaries,
  *  - \c sync_bound (double, stream mode with \p bounds): upper bound on errors of
- *    posteriors. It covers this frame's errors that result from uncertainty about where
- *    the frame begins, and the previous frame's errors that result from its limited
- *    look-ahead. It is 1 if items were lost or inserted, or if the previous frame was not
- *    tracked,
+ *    posteriors. The bound covers this frame's errors that result from uncertainty about
+ *    where the frame begins, and the previous frame's errors that result from its limited
+ *    look-ahead. The bound is 1 if items were lost or inserted, or if the previous frame
+ *    was not tracked,
  *  - key \p length_tag (long): number of output items of the frame; on every frame,
  *    regardless of \p status_tags, unless \p frame_items is set.
  *
  * Other tags move to the first output item of their message symbol.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
  * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_sync_map : virtual public gr::block
@@ -221,8 +221,8 @@ public:
     //! Returns the number of frames so far that are not valid.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

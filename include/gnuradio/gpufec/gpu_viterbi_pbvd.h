@@ -47,17 +47,17 @@ namespace gr::gpufec {
  * In frames without lock, a length tag begins a packet of one or more frames. Until the
  * first such tag, frames follow one another. The block drops packets whose length is not
  * a whole number of frames, frames that the next tag cuts short, and items outside
- * packets. It warns once of each of these faults, and skipped_frame_count() counts the
- * dropped frames and packets. The next tag restores alignment.
+ * packets. The block warns once of each of these faults, and skipped_frame_count() counts
+ * the dropped frames and packets. The next tag restores alignment.
  *
  * The block adds two tags on the first output item of each group of parallel blocks (or
- * frames) with about 2^20 bits. They result from encoding the first 2048 decoded bits (or
- * fewer) of the first parallel block (or frame) of the group again:
+ * frames) with about 2^20 bits. For these tags, the first 2048 decoded bits (or fewer) of
+ * the first parallel block (or frame) of the group are encoded again:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
  *    divided by the number of all soft values, in int8 steps.
  *
- * With \p lock "auto" the block searches for the phase. It finds where pairs of soft
+ * With \p lock "auto" the block searches for the phase: it finds where pairs of soft
  * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
  * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
  * the same window of the input, encodes the bits again, and compares the channel error
@@ -94,10 +94,10 @@ namespace gr::gpufec {
  * degrees for transparent codes.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
- * \c backend, \c items_in and \c items_out. It also sends \c event "lock" or "unlock"
- * with the entries of \c viterbi_lock as soon as the change is known, and \c event
- * "status" every \p status_period_s.
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
+ * \c backend, \c items_in and \c items_out. The port also sends \c event "lock" or
+ * "unlock" with the entries of \c viterbi_lock as soon as the change is known, and
+ * \c event "status" every \p status_period_s.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -200,7 +200,7 @@ public:
     //! first batch.
     virtual double channel_error_rate() const = 0;
     //! Returns the sum of the magnitudes of soft values with a wrong sign, divided by the
-    //! number of all soft values, in int8 steps. It is measured on the same bits as
+    //! number of all soft values, in int8 steps, measured on the same bits as
     //! channel_error_rate().
     virtual double metric() const = 0;
 
@@ -220,15 +220,15 @@ public:
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! Sets the longest time in ms that an incomplete batch waits for more input. It also
-    //! applies to a batch already waiting. \throws std::invalid_argument
+    //! Sets the longest time in ms that an incomplete batch waits for more input. The new
+    //! limit also applies to a batch already waiting. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;
 
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

@@ -104,7 +104,7 @@ public:
     /*!
      * \brief Reads a code from MacKay's alist format.
      *
-     * The lists of bits and of checks must agree. They may be padded with zeros. Empty
+     * The lists of bits and of checks must agree, and may be padded with zeros. Empty
      * lines, lines that begin with # and text after the last list are ignored.
      *
      * The number of message bits is K = N − rank. If the last columns of the matrix, one
@@ -472,8 +472,8 @@ public:
     //! eight per byte, the first most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! With keep_soft: returns the n LLRs of the frame that is being pulled. They are
-    //! extrinsic if options.soft is extrinsic, otherwise posterior.
+    //! With keep_soft: returns the n LLRs of the frame that is being pulled: extrinsic
+    //! LLRs if options.soft is extrinsic, otherwise posterior LLRs.
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.

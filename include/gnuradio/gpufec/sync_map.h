@@ -33,8 +33,8 @@ class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
-    //! Limit of p_insert. It corresponds to about 100 insertions before each symbol, and
-    //! no useful channel has more.
+    //! Limit of p_insert, which corresponds to about 100 insertions before each symbol.
+    //! No useful channel has more.
     static constexpr double max_p_insert = 0.99;
 
     /*!
@@ -428,7 +428,7 @@ struct sync_status {
 class GPUFEC_API sync_decoder : public decoder
 {
 public:
-    //! A decoded frame. Its pointers are valid until the next call of the decoder.
+    //! A decoded frame. The pointers are valid until the next call of the decoder.
     struct frame {
         std::uint64_t number;     //!< number of the frame, from 0
         const void* output;       //!< output of all message symbols, see sync_output
@@ -447,10 +447,10 @@ public:
         //! is valid (framed mode).
         bool locked;
         //! Stream mode: an upper bound from 0 to 1, valid to first order, on errors of
-        //! posteriors. It covers this frame's errors that result from uncertainty about
-        //! where the frame begins, and the previous frame's errors that result from its
-        //! limited look-ahead. It is 1 if items were lost or inserted, or if the previous
-        //! frame was not tracked.
+        //! posteriors. The bound covers this frame's errors that result from uncertainty
+        //! about where the frame begins, and the previous frame's errors that result from
+        //! its limited look-ahead. The bound is 1 if items were lost or inserted, or if
+        //! the previous frame was not tracked.
         double bound;
     };
 

@@ -75,10 +75,10 @@ public:
      * \brief Gets the next frame in order. Returns false if that frame is not decoded
      * yet.
      *
-     * The frame is valid if at least one of its reads could be decoded. Its
-     * log-probability is the sum over these reads of the log-probability of a read given
-     * the earlier ones. The frame's drifts and entropy are those of the last such read in
-     * the last pass.
+     * The frame is valid if at least one of its reads could be decoded. The
+     * log-probability of the frame is the sum over these reads of the log-probability of
+     * a read given the earlier ones. The frame's drifts and entropy are those of the last
+     * such read in the last pass.
      */
     bool pull(sync_decoder::frame& f);
 

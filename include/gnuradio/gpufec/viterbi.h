@@ -65,7 +65,7 @@ public:
               const std::vector<int>& polynomials,
               const std::string& puncturing = "");
 
-    //! Returns the code of a preset. Its default_termination() is that of the preset.
+    //! Returns the code of a preset, with the default_termination() of the preset.
     //! \throws std::invalid_argument for a name that conv_presets() does not have
     static conv_code preset(const std::string& name);
 
@@ -268,8 +268,8 @@ private:
 
 //! Code and options of a viterbi_decoder. The batch size is counted in parallel blocks.
 struct viterbi_options : run_options {
-    //! Sets the termination to that of the code's preset. Unless it is streaming,
-    //! frame_bits must be set too.
+    //! Sets the termination to that of the code's preset. Unless the termination is
+    //! streaming, frame_bits must be set too.
     viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
 
     conv_code code;
@@ -291,9 +291,9 @@ struct viterbi_options : run_options {
     //! eight.
     bool bits_in_place = false;
 
-    //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
-    //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
-    //! frames without gaps it also finds where the frames begin.
+    //! Phase search: "auto" or "off". The search finds where pairs of soft values and
+    //! puncturing periods begin, and resolves the ambiguities of lock_constellation. For
+    //! terminated frames without gaps it also finds where the frames begin.
     std::string lock = "off";
     //! Ambiguities to resolve. "bpsk": inversion, unless the code is transparent
     //! (inverted input then only inverts the output). "qpsk": also rotation by 90

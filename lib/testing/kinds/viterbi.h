@@ -93,7 +93,7 @@ struct viterbi_borrowed {
     }
 };
 
-//! Terminated frames of 100 bits. Their packed output cannot be written in place, because
+//! Terminated frames of 100 bits, whose packed output cannot be written in place, because
 //! 100 is not a multiple of 32.
 struct viterbi_frames {
     static constexpr unsigned portions = 24;
