@@ -17,9 +17,10 @@ namespace gr::gpufec {
 /*!
  * \brief Divider of polynomials by the generator polynomial g of a code.
  *
- * If g has degree d, the remainder is that of the bits times x^d modulo g, stored in the
- * upper d of 192 bits, so that all codes use the same word format: those 192 bits are
- * also the remainder of the bits times x^192 modulo g · x^(192 − d).
+ * A remainder is the polynomial of the bits times x^d, modulo g, where d is the degree of
+ * g. The upper d of 192 bits store the remainder, so that all codes use the same word
+ * format. These 192 bits are also the remainder modulo g · x^(192 − d) of the bits times
+ * x^192.
  */
 class bch_divider
 {

@@ -90,9 +90,9 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // With the next three functions a device generates the same quantised values: it
-    // draws the soft value of coded bit n from the distribution with random number n, and
-    // negates it if the bit is 1. For packed4, these are the values before packing.
+    // A device uses the next three functions to generate the same quantised values. The
+    // soft value of coded bit n is drawn from the distribution with random number n, and
+    // negated if the bit is 1. For packed4, these are the values before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }

@@ -47,8 +47,8 @@ demapped reference_demap(const model& m,
 struct cell_table {
     //! If is_line(): the LLR of each coordinate, modulo 256.
     std::vector<std::int8_t> line;
-    //! Otherwise: the LLRs of each cell_index(), one per byte, the first bit's in the
-    //! lowest byte.
+    //! Otherwise: the LLRs of each cell_index(), one per byte; the lowest byte has the
+    //! LLR of the first bit.
     std::vector<std::uint64_t> llr;
     std::vector<std::uint16_t> errors; //!< if refines(): cell::error of each cell_index()
 };

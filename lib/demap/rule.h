@@ -224,7 +224,7 @@ struct integer_rule {
 //! Sums over symbols that are not erased.
 struct moments {
     std::uint64_t squares = 0; //!< sum of squared magnitudes
-    std::uint64_t fourth = 0;  //!< sum of squares of (squared magnitude / 64)
+    std::uint64_t fourth = 0;  //!< sum of floor(squared magnitude / 64)²
     std::uint32_t symbols = 0;
 
     GPUFEC_DEMAP_BOTH void add(std::uint32_t energy)

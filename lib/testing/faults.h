@@ -24,7 +24,8 @@ void begin();
 //! \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes the work hang that call number \p call and later calls enqueue on streams.
+//! Makes work on streams hang if call number \p call or a later call enqueues it. Calls
+//! are counted from 0 since begin().
 void hang(std::size_t call);
 
 // The next two functions count only the calls of one name, from 0 and from now on, and

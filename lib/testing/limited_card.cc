@@ -45,8 +45,9 @@ __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
     return error;
 }
 
-// Returns the smallest number of bytes of shared memory per thread block, \p shared or
-// more, with which at most \p blocks blocks fit on a multiprocessor of the real device.
+// Returns a number of bytes of shared memory per thread block, at least \p shared. It is
+// the smallest with which at most \p blocks blocks fit on a multiprocessor of the real
+// device.
 static std::size_t padded(std::size_t shared, std::size_t blocks)
 {
     int of_processor = 0, reserved = 0, of_block = 0;

@@ -633,8 +633,8 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
     EXPECT_FALSE(decoder.full());
 }
 
-// The device lacks memory for the decoder of the new channel, and then for that of the
-// old channel.
+// The device lacks memory for the decoder of the new channel, and then also for the
+// decoder of the old channel.
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;

@@ -29,7 +29,7 @@ inline void select_simulated(int device)
 }
 
 //! Checks that a batch fits into the simulated memory. The environment variable
-//! GPUFEC_SIMULATED_MEMORY gives the size of that memory in work items; without the
+//! GPUFEC_SIMULATED_MEMORY sets the size of that memory in work items. Without the
 //! variable, every batch fits. \throws device_memory_error
 inline void allow_simulated(std::size_t work_items)
 {

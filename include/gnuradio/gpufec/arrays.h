@@ -91,13 +91,13 @@ public:
     //! Results of decoding besides the output.
     struct status {
         //! Means of the fields of viterbi_decoder::take_stream_statistics() over the
-        //! array; NaN if the array was empty, or if the input was device memory or pinned
-        //! floats, which a device decodes without these statistics.
+        //! array. NaN if the array was empty, or if a device decoded it without
+        //! statistics (device memory and pinned floats).
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(). If a device decodes without statistics, only the
-        //! decoder's first such array is checked.
+        //! See decoder::verdict(). Only the first of the arrays that were decoded without
+        //! statistics is checked.
         std::string verdict;
         //! With options.lock "auto": lock state at the end of the array.
         viterbi_lock lock{};

@@ -37,16 +37,16 @@ namespace gr::gpufec {
  *
  * Input tags move to the first packet that ends in their frame or after it. The value of
  * a tag of key \p length_tag is converted to the number of bytes of the packets that end
- * in its frame; if there are none, the tag is dropped. The block adds these tags on the
- * first byte of packets:
+ * in its frame. If no packet ends there, the tag is dropped. The block adds these tags on
+ * the first byte of packets:
  *  - \c ts_begin (long): on the first packet of a stream and on the first after a gap,
  *    the identifier of its input stream, −1 for a single stream,
  *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
  * The message port \c status sends a dictionary when packets begin, when they are lost,
  * and at the end of the input. The dictionary has \c event ("synchronised", "lost" or
- * "ended") and the counters below by the names of their functions. At most one is sent
- * per second, except for the last.
+ * "ended") and the counters below by the names of their functions. At most one dictionary
+ * is sent per second, except for the last.
  */
 class GPUFEC_API bbframe_to_ts : virtual public gr::block
 {

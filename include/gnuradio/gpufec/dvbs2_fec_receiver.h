@@ -23,9 +23,9 @@ namespace gr::gpufec {
  * input is the symbols of XFECFRAMEs, descrambled and without pilots, in any amplitude.
  * The output is the bytes of transport-stream packets, 188 per packet.
  *
- * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) and, with \p standard
- * "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a), in normal and short frames without
- * VL-SNR.
+ * The block receives the MODCODs of DVB-S2 (ETSI EN 302 307-1, table 12) and, with
+ * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a) in normal and short frames,
+ * but not VL-SNR.
  *
  * With \p acm, tags select the MODCOD of the frame that they begin and of those after it.
  * A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of DVB-S2. A tag \c ldpc_code

@@ -26,8 +26,8 @@ namespace gr::gpufec {
  *
  * The codes, with the values of \p frame_size and \p rate:
  *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200); 1/4 to 9/10
- *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180,
- *    and those of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180, and
+ *    the rates of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
  *    "vl-snr short sf2" with rates of their own
  *  - \c dvbt2 (EN 302 755): normal or short; 1/2 to 5/6, in short frames also 1/4, 1/3
  *    and 2/5
@@ -35,16 +35,16 @@ namespace gr::gpufec {
  *  - \c ccsds_ar4ja (CCSDS 131.0-B): 1024, 4096 or 16384 (K); 1/2, 2/3 or 4/5
  *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
- *    1/5), or the number of message blocks over that of sent blocks, such as 22/28.
+ *    1/5), or the number of message blocks over the number of sent blocks, such as 22/28.
  *    Earlier blocks must undo the interleaver and repetitions of nr.
  *
  * The input is channel values (LLRs) of any constellation, one for each bit that is sent,
- * in the order of the code. A deinterleaver must come before this block. A frame has a
- * value for each of its N bits except those that the standard, \p punctured and
- * \p shortened omit, and for the filler bits that the standard sends. Values are int8 or
- * uint8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
- * \b 0, as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a
- * DVB-S2 code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
+ * in the order of the code. A deinterleaver must come before this block. A frame has no
+ * values for bits that the standard, \p punctured or \p shortened omit, but it has values
+ * for filler bits that the standard sends. Values are int8 or uint8 with \p llr_scale
+ * steps per nat, or float in nats. \b Positive \b means \b bit \b 0, as in gr-dvbs2rx,
+ * unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2 code is valid. NaN
+ * counts as 0, infinities saturate, and −128 becomes −127.
  *
  * With \p soft_input "symbols", "symbols16" or "symbols8", and a code of dvbs2 or dvbs2x,
  * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without
@@ -56,10 +56,10 @@ namespace gr::gpufec {
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
  * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or
- * extrinsic LLRs. An extrinsic LLR is the posterior LLR minus the channel value, which
- * the decoder clamps (to ±48 nats at rate 1/2), and which is 0 for bits that are not
- * sent. The output LLRs have \p llr_scale steps per nat and the sign of the input, and
- * saturate at ±127.
+ * extrinsic LLRs. An extrinsic LLR is the posterior LLR minus the channel value. The
+ * decoder clamps channel values (to ±48 nats at rate 1/2), and uses 0 for bits that are
+ * not sent. The output LLRs have \p llr_scale steps per nat and the sign of the input,
+ * and saturate at ±127.
  *
  * With \p output "message" the output is the K message bits of each frame, and with
  * "codeword" the N bits of its codeword. Items are bytes with one bit, or with eight
@@ -110,12 +110,12 @@ namespace gr::gpufec {
  * frame. A tag with an unknown code counts once, even if several frames follow it.
  *
  * With the parameter \p llr_pdu, the message port \c llr_pdu sends one PDU per frame with
- * the posterior LLRs of all N bits as int8, in the format of \p output "llr"; if the
- * output is "extrinsic", they are extrinsic LLRs. The metadata are \c simd_size (long),
- * always 1, and \c frame_cnt (uint64), the number of the frame, from 0. The demapper of
- * gr-dvbs2rx uses the signs of these LLRs to refine its estimate of the SNR. That
- * demapper expects \p positive_bit 0, and stores 64 frames, so \p batch times \p slots
- * should not exceed 32.
+ * the posterior LLRs of all N bits as int8, in the format of \p output "llr". If the
+ * output is "extrinsic", the PDUs have extrinsic LLRs instead. The metadata are
+ * \c simd_size (long), always 1, and \c frame_cnt (uint64), the number of the frame, from
+ * 0. The demapper of gr-dvbs2rx uses the signs of these LLRs to refine its estimate of
+ * the SNR. The demapper expects \p positive_bit 0, and stores 64 frames, so \p batch
+ * times \p slots should not exceed 32.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
  * device fails, and for a verdict() on the input. The keys are \c event, \c text,

@@ -32,10 +32,10 @@ namespace gr::gpufec {
  * probability; if \p p_substitute is 0, the item is the probability that a 1 was sent.
  *
  * With a larger \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors
- * of \p alphabet floats: the likelihood of each channel symbol to have been received,
- * such as from the quality scores of a DNA sequencer. Negative likelihoods count as 0.
- * The largest of an item is 1e-30 to 1e30, and a common factor has no effect. An item of
- * zeros only, or with a NaN or an infinity, is an erasure.
+ * of \p alphabet floats. A vector has the likelihood that each channel symbol was
+ * received, for example from the quality scores of a DNA sequencer. Negative likelihoods
+ * count as 0. The largest of an item is 1e-30 to 1e30, and a common factor has no effect.
+ * An item of zeros only, or with a NaN or an infinity, is an erasure.
  *
  * The \p mode tells how the input is divided into frames:
  *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of

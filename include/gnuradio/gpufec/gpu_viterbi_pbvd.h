@@ -21,17 +21,18 @@ namespace gr::gpufec {
  *
  * \details
  * The input is an endless stream, or frames, of soft values. A stream is divided into
- * parallel blocks of D decoded stages, each with L more stages on either side, which are
- * decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi
- * Decoder for Convolutional Codes on GPU", 2016). A stage consists of the outputs of the
- * code for one information bit. The decoded bits depend neither on the backend nor on the
- * batch size.
+ * parallel blocks of D decoded stages, each with L more stages on either side. The
+ * parallel blocks are decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel
+ * Block-based Viterbi Decoder for Convolutional Codes on GPU", 2016). A stage consists of
+ * the outputs of the code for one information bit. The decoded bits depend neither on the
+ * backend nor on the batch size.
  *
  * A \b positive soft value \b means \b bit \b 1, as in gr-fec, gr-digital, gr-satellites
  * and SatDump, unless \p positive_bit is 0. A code is transparent if all its polynomials
  * have an odd number of ones, such as 171 and 133: a wrong sign then inverts the output
- * bits and cannot be detected. With other codes a wrong sign makes channel_error_rate()
- * that of noise. 0 and NaN are erasures. Infinities saturate, and −128 becomes −127.
+ * bits and cannot be detected. With other codes, a wrong sign raises channel_error_rate()
+ * to the value for noise. 0 and NaN are erasures. Infinities saturate, and −128 becomes
+ * −127.
  *
  * The output is bytes with one bit or, with \p packed_output, with eight bits, the first
  * most significant. Each packed frame and the end of a packed stream are padded to a
@@ -41,8 +42,8 @@ namespace gr::gpufec {
  * Input tags move to the output item that holds their information bit. Tags in the tail
  * of a frame move to the last item of the frame. The value of a tag of key
  * \p length_tag_key, the number of input items of a packet, is converted to the number of
- * output items, with both ends of the packet rounded down; tags with other values are
- * dropped with one warning.
+ * output items. Both ends of the packet are rounded down. Tags whose value is not a
+ * positive integer, or whose packet has no output item, are dropped with one warning.
  *
  * In frames without lock, a length tag begins a packet of one or more frames. Until the
  * first such tag, frames follow one another. The block drops packets whose length is not
@@ -70,7 +71,7 @@ namespace gr::gpufec {
  * decoded bits that are encoded again. After a lost or repeated soft value, or a change
  * of rotation or code rate, it searches again. Each lock begins on a new output item, so
  * that packed output has up to 7 zeros before it. Dropped input has no output. The
- * relative rate of the block is that of the lowest code rate.
+ * block's relative rate is computed from the lowest code rate.
  *
  * The first output item of each lock has the tag \c viterbi_lock, a dictionary:
  *  - \c locked: true,
@@ -82,7 +83,8 @@ namespace gr::gpufec {
  *  - \c swapped: whether I and Q are exchanged,
  *  - \c half_symbol: whether I and Q of a pair are in consecutive input symbols,
  *  - \c inverted: whether all signs are inverted,
- *  - \c error_rate, \c chance_error_rate: channel error rate, and that of noise,
+ *  - \c error_rate, \c chance_error_rate: channel error rate, and the error rate that
+ *    noise would give,
  *  - \c first_value: index of the first soft value of the lock,
  *  - \c known_value: index of the last soft value needed to find the lock,
  *  - \c dropped, \c locks: number of dropped soft values and of locks since the
@@ -195,9 +197,8 @@ public:
     //! Returns L, the number of further stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
-    //! Returns the channel's bit error rate, estimated by encoding the first 2048 decoded
-    //! bits of the last batch again (in frames, those of its first frame); NaN before the
-    //! first batch.
+    //! Returns the channel's bit error rate, estimated by encoding the first decoded bits
+    //! (up to 2048) of the last batch again; NaN before the first batch.
     virtual double channel_error_rate() const = 0;
     //! Returns the sum of the magnitudes of soft values with a wrong sign, divided by the
     //! number of all soft values, in int8 steps, measured on the same bits as

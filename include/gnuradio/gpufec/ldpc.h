@@ -110,9 +110,9 @@ public:
      * The number of message bits is K = N − rank. If the last columns of the matrix, one
      * for each check, are lower triangular, the message is the first K bits. Otherwise
      * Gauss-Jordan elimination chooses pivots from the last column backwards, and the
-     * message is the K columns without a pivot, in ascending order. For larger matrices
-     * than max_elimination K = N − checks, and the message is the first K bits if the
-     * other bits follow from them; else its positions are not known.
+     * message is the K columns without a pivot, in ascending order. For matrices larger
+     * than max_elimination, K = N − checks. The message is then the first K bits if the
+     * other bits follow from them; otherwise the message positions are not known.
      *
      * \param text the contents of the file
      * \param name name of the code in messages and tags
@@ -132,8 +132,8 @@ public:
      * -1 if the block is zero. Check j of a row contains bit (j + shift) mod Z of the
      * block. Text after # is a comment. Further lines may be
      *  - "chain": the rows list message bits only. The codeword also has one parity bit
-     *    for each check, as in DVB-S2: with R rows, check j of row i has number
-     *    c = j·R + i and also contains parity bits c − 1 and c.
+     *    for each check, as in DVB-S2. With R rows, the number of check j of row i is c =
+     *    j·R + i. Check c also contains parity bits c − 1 and c.
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as in with_positions().
      *
@@ -221,8 +221,8 @@ public:
     //! "" if it seems right.
     const std::string& warning() const;
 
-    //! Returns the number of bits sent per frame: the channel values that a decoder
-    //! takes, and the bits that an encoder returns.
+    //! Returns the number of bits sent per frame. A decoder has as many channel values
+    //! per frame, and an encoder returns as many bits.
     unsigned sent() const;
     //! Stands in sent_positions() for a filler bit, which is sent, is always 0, and is no
     //! bit of the codeword.
@@ -431,8 +431,9 @@ public:
     //! Selects the code and, for symbol input, the constellation of subsequent frames, by
     //! their indices in the options. \throws std::out_of_range
     void select(unsigned code, unsigned constellation = 0);
-    //! Sets the Es/N0 of subsequent frames of symbols in dB, which is clamped to −10 to
-    //! 30 and rounded to a quarter. NaN (the initial value): estimate it from each frame.
+    //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
+    //! to 30 and rounded to a quarter. NaN (the initial value): the Es/N0 is estimated
+    //! from each frame.
     void set_esn0_db(double esn0_db);
     //! Returns the index of the code of the current frame or, between frames, of the next
     //! frame.

@@ -19,10 +19,10 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the K message bits of each frame, and the output is those of the N bits of
- * its codeword that are sent. Items are bytes with one bit, or with eight packed bits,
- * the first most significant. Packed frames are padded to a byte. An incomplete frame at
- * the end of the input is not sent. Tags move to the output item that holds their bit.
+ * The input is the K message bits of each frame, and the output is the sent bits of its
+ * codeword of N bits. Items are bytes with one bit, or with eight packed bits, the first
+ * most significant. Packed frames are padded to a byte. An incomplete frame at the end of
+ * the input is not sent. Tags move to the output item that holds their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output

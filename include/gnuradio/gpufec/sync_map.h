@@ -90,7 +90,8 @@ struct drift_prior {
 };
 
 /*!
- * \brief Returns a range of drifts that a channel leaves only with a small probability.
+ * \brief Returns a range of drifts outside which a channel's drift lies only with a small
+ * probability.
  *
  * The range always contains drift 0.
  * \param channel the channel
@@ -270,7 +271,8 @@ enum class sync_mode {
 };
 
 //! Algorithm that computes posteriors. The lattice of a word compares the word with the
-//! received items; its points are pairs of numbers of sent symbols and received items.
+//! received items. A point of the lattice is a pair: a number of sent symbols and a
+//! number of received items.
 enum class sync_form {
     linear,  //!< runs each word's lattice once over all drifts: exact and fastest
     corridor //!< uses branch metrics of limited drift changes, as in Briffa 2014
@@ -366,7 +368,7 @@ struct sync_options : run_options {
     //! at item m.
     drift_prior start;
     //! Prior of the drift at the end of a frame. A frame with end drift m ends before
-    //! item n·N + m. Empty: it ends with the last item.
+    //! item n·N + m. Empty: the frame ends with its last item.
     drift_prior end = { 0, {} };
 
     // Stream mode only:

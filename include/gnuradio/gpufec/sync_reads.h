@@ -36,9 +36,9 @@ GPUFEC_API void check_reads(const sync_reads_options& options);
  * received copy of a frame is a read.
  *
  * The reads of a frame are decoded one after the other. The priors of a read are the
- * priors of the frame, if any, times the extrinsics of other reads: in the first pass of
- * the earlier reads, in later passes of all other reads. More than two passes change
- * little.
+ * priors of the frame, if any, times the extrinsics of other reads. In the first pass
+ * these are the earlier reads, in later passes all other reads. More than two passes
+ * change little.
  *
  * The method is expectation propagation under the assumption that message symbols are
  * independent (T. Minka: Expectation propagation for approximate Bayesian inference,
@@ -66,8 +66,8 @@ public:
      * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
-     *        each message symbol; nullptr: equal weights. Only those of the first read of
-     *        a frame are used.
+     *        each message symbol; nullptr: equal weights. Only the priors passed with the
+     *        first read of a frame are used.
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 

@@ -120,9 +120,9 @@ public:
     //! Returns the code rate: information bits per sent bit.
     double rate() const { return double(d_period) / values_per_period(); }
 
-    //! Returns a warning if another code was probably meant, because the polynomials are
-    //! those of a known code in reverse bit order, or in octal digits that were read as
-    //! decimal; "" if not.
+    //! Returns a warning if another code was probably meant; otherwise "". The
+    //! polynomials may be those of a known code in reverse bit order, or octal digits
+    //! that were read as decimal.
     std::string doubt() const;
 
     //! Returns constraint length, octal polynomials and puncturing pattern, such as
@@ -231,9 +231,9 @@ public:
      * \brief Streaming: encodes \p count packed bits and returns the number of bits
      * written.
      *
-     * The output begins at bit \p first, 0 to 7, of the first byte of \p out, so that the
-     * output of several calls can be joined; the bits before it are kept. The last byte
-     * is padded with zeros.
+     * The output begins at bit \p first, 0 to 7, of the first byte of \p out. The bits
+     * before it are kept, so that the output of several calls can be joined. The last
+     * byte is padded with zeros.
      */
     std::size_t encode_packed(const std::uint8_t* bytes,
                               std::size_t count,
@@ -345,9 +345,9 @@ struct viterbi_lock {
  *
  * Push soft values and pull decoded bits. The decoder implements the parallel block-based
  * decoder of Peng, Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be
- * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed;
- * if soft_scale changes several times within a batch, the last value applies from the
- * first of these changes on. Only one thread at a time may call a decoder.
+ * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed.
+ * If soft_scale changes several times within a batch, the last value applies from the
+ * first change on. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {

@@ -315,7 +315,7 @@ struct cudaDeviceProp {
 };
 
 //! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated kernel
-//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call it.
+//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call this function.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);
