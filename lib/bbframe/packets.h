@@ -82,8 +82,8 @@ public:
 private:
     struct stream {
         bool synchronised = false, begun = false;
-        std::size_t have = 0; // bits received of the incomplete packet
-        std::size_t unit = 0; // bits of a packet as sent, see unit_of()
+        std::size_t have = 0; // number of bits received of the incomplete packet
+        std::size_t unit = 0; // number of bits of a packet as sent, see unit_of()
         std::uint8_t
             bytes[packet_bytes + 4]; // incomplete packet: no sync byte, any CRC-8 last
     };
@@ -101,7 +101,7 @@ private:
     const int d_isi;
     const generic_hook d_generic;
     const crc8 d_crc;
-    std::map<int, stream> d_streams; // by ISI, or −1
+    std::map<int, stream> d_streams; // key: ISI, or −1 for a single stream
     counts d_count;
     bool d_synchronised = false;
 };

@@ -71,7 +71,8 @@ private:
     const model d_model;
     const method d_method;
     std::mutex d_mutex;
-    std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last; // newest first
+    // By level, the latest used first.
+    std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last;
 };
 
 //! Fast demapper for frames of any constellation, one frame at a time.

@@ -392,7 +392,7 @@ GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
 struct cell {
     std::int8_t llr[max_bits]; //!< per bit of the label; positive means 0
     std::uint16_t
-        error; //!< expected noise energy, 0 to 16 in units of 1/4096, if refines()
+        error; //!< if refines(): expected noise energy times 4096, at most 65535
 };
 
 namespace detail {

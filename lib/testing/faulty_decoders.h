@@ -32,7 +32,7 @@ namespace faults = cuda::faults;
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats;     // the output consists of floats
-    static constexpr bool emulated = Emulated; // in the emulation, its own kernels run
+    static constexpr bool emulated = Emulated; // emulation of the kernels themselves
     static constexpr unsigned portions = Floats ? 3 : 7;
 };
 

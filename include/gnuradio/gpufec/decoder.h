@@ -50,7 +50,7 @@ struct run_options {
     //! Work items (parallel blocks, codewords or frames) per batch; 0: chosen for the
     //! device.
     unsigned batch = 0;
-    unsigned slots = 3; //!< most batches in flight on each device, 1 to 16
+    unsigned slots = 3; //!< largest number of batches in flight per device, 1 to 16
     //! Longest time in ms that an incomplete batch waits for more input, from 0 on.
     double max_latency_ms = 50;
     backend where = backend::automatic;

@@ -49,7 +49,8 @@ namespace gr::gpufec {
  * before the priors of a frame are complete, the frame is decoded without priors.
  *
  * The \p output of a frame has for each of its N message symbols:
- *  - "symbols": the most likely value, as a byte up to q = 256, else as a short,
+ *  - "symbols": the most likely value, as a byte up to q = 256, else as an unsigned
+ *    short,
  *  - "posteriors": q posterior probabilities as floats, of sum 1,
  *  - "extrinsics": q floats of sum 1, proportional to posteriors divided by priors,
  *  - "llr": the extrinsic LLRs of its log2 q bits as signed bytes, the most significant

@@ -324,7 +324,7 @@ GPUFEC_API ldpc_precision ldpc_precision_from_string(const std::string& name);
 
 //! Order in which check-to-variable messages are updated.
 enum class ldpc_schedule {
-    layered, //!< layer by layer; each layer uses the posteriors of the preceding layer
+    layered, //!< layer by layer; a layer uses posteriors updated by the layers before it
     flooding //!< all check nodes, then all variable nodes
 };
 

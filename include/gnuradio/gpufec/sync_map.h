@@ -301,7 +301,7 @@ enum class sync_receiver {
 
 //! Output for each message symbol.
 enum class sync_output {
-    symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
+    symbols,     //!< the most likely symbol: uint8 up to q = 256, else uint16
     posteriors,  //!< q posterior probabilities as floats, of sum 1
     extrinsics,  //!< q floats of sum 1, proportional to posteriors divided by priors
     llr,         //!< log2 q extrinsic LLRs of the symbol's bits as int8, most significant

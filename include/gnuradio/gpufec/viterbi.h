@@ -357,7 +357,7 @@ public:
     //! compared with the signs of the input.
     struct batch_statistics {
         std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
-        std::uint64_t first_byte = 0; //!< index of its byte in packed output
+        std::uint64_t first_byte = 0; //!< index of that bit's byte in packed output
         //! Fraction of the nonzero soft values whose sign differs from the encoded bit.
         double channel_error_rate = 0;
         //! Sum of the magnitudes of values with a wrong sign, divided by the number of

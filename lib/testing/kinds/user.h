@@ -117,7 +117,7 @@ class output_ring
 {
 public:
     static constexpr std::size_t size = 4096;
-    static constexpr std::size_t min_capacity = 600; // more than any frame
+    static constexpr std::size_t min_capacity = 600; // more bytes than any frame has
 
     //! Pins the ring for \p d. The first output is written to byte \p first of the ring.
     //! Unless \p replaceable is true, the decoder's requests to replace the pages fail.
