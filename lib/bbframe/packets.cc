@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the packets in data fields and follows them from frame to frame. */
+/* Extracts packets from the data fields of BBFRAMEs, and joins packets that extend over
+ * several frames. */
 
 #include "packets.h"
 #include <algorithm>

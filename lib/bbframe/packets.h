@@ -43,8 +43,8 @@ public:
     };
     //! Status of a packet that has an error, begins a stream or follows a gap.
     struct remark {
-        //! Index in the output of the packet's first byte or, if null packets are
-        //! inserted before the packet, of the first byte of these.
+        //! Index in the output of the packet's first byte. If null packets are inserted
+        //! before the packet, index of the first byte of these null packets.
         std::size_t at;
         bool error; //!< its CRC-8 is wrong
         bool first; //!< it is the first packet of its stream or after a gap

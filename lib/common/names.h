@@ -42,8 +42,8 @@ GPUFEC_API std::string nearest_name(const std::string& name, const name_list& na
  * \param name its value
  * \param names the known names
  * \param allowed the words that precede the list
- * \param all where to find the complete list, such as "gpufec info"; follows a list
- *        from which names were omitted
+ * \param all where to find the complete list, such as "gpufec info"; appended if names
+ *        were omitted from the list
  */
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,

@@ -26,11 +26,11 @@ namespace gr::gpufec {
  * starts in the state that the termination requires. The puncturing pattern restarts with
  * each frame. An incomplete last frame is not sent.
  *
- * A tag moves to the output item that holds the first coded bit of the first information
- * bit of its input item. The value of a tag of key \p length_tag, the number of input
- * items of a packet, is converted to the number of output items. In a stream both ends of
- * the packet are rounded down. A tag whose value is not a positive integer, or whose
- * packet has no output item, is dropped with one warning.
+ * A tag moves to the output item that holds the first coded bit of its input item. The
+ * value of a tag of key \p length_tag, the number of input items of a packet, is
+ * converted to the number of output items. In a stream both ends of the packet are
+ * rounded down. A tag whose value is not a positive integer, or whose packet has no
+ * output item, is dropped with one warning.
  *
  * In frames, a length tag begins a packet of one or more frames. Until the first such
  * tag, frames follow one another. The block drops packets whose length is not a whole

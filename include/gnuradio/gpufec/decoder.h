@@ -154,7 +154,7 @@ public:
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const;
     //! Releases the oldest items, up to the first that a batch still needs, and returns
-    //! their number.
+    //! the number of released items.
     std::size_t release_borrowed();
     //! Ends borrowing: waits for the batches in flight and copies the items that are not
     //! yet part of a batch in flight. Afterwards input continues with push().

@@ -37,8 +37,8 @@ namespace gr::gpufec {
  * the tag is converted to the number of bytes of the transport-stream packets that end in
  * these frames; if there are none, the tag is dropped.
  *
- * The message port \c status sends the messages of both blocks, and \c generic the
- * BBFRAMEs of generic streams.
+ * The message port \c status sends the status messages of both blocks. The message port
+ * \c generic sends the BBFRAMEs of generic streams.
  */
 class GPUFEC_API dvbs2_fec_receiver : virtual public gr::hier_block2
 {
@@ -49,7 +49,7 @@ public:
      * Makes a receiver.
      *
      * \param frame_size "normal" or "short"
-     * \param rate "1/4" to "9/10"; with dvbs2x also its own, such as "90/180"; or a
+     * \param rate "1/4" to "9/10"; with dvbs2x also further rates, such as "90/180"; or a
      *        MODCOD such as "8PSK 3/4", which sets \p constellation too
      * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
      *        "8apsk", "64apsk", "128apsk" and "256apsk"

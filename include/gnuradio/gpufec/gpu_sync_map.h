@@ -148,9 +148,9 @@ public:
      * \param bounds whether to add \c sync_bound (stream mode)
      * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"
-     * \param frame_items number of received items of every frame (framed mode); the real
-     *        end may lie before the last of them, see \p end_prior. 0: length tags mark
-     *        frames
+     * \param frame_items number of received items of every frame (framed mode); a frame
+     *        may end before the last of these items, see \p end_prior. 0: length tags
+     *        mark frames
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */

@@ -97,8 +97,8 @@ struct drift_prior {
  * \param channel the channel
  * \param symbols number of sent symbols, up to 2 * sync_code::max_frame_bits
  * \param exclusion largest probability of drifts outside the range, above 0 and below 1
- * \param start prior of the drift before the first symbol, by default 0 for certain; the
- *        drifts of the range include it
+ * \param start prior of the drift before the first symbol, by default 0 for certain. A
+ *        drift of the range is the sum of this drift and the drift that the channel adds
  * \throws std::invalid_argument, also if the range would be larger than
  *         drift_range::max_size
  */
@@ -181,7 +181,7 @@ private:
  * \brief Returns a codebook of Davey and MacKay.
  *
  * The words are the q words of n bits with the least weight, sorted by weight and then by
- * value. At each index a random marker of n bits is added to all of them.
+ * value. At each index, a random marker of n bits is added to all words modulo 2.
  *
  * \param n bits per word
  * \param q words per index, 2 to 65536 and at most 2^n

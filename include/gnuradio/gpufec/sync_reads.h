@@ -61,8 +61,8 @@ public:
      * \brief Takes a read. Returns false, and takes nothing, while full().
      *
      * Each group of options().reads consecutive reads is a frame. A read whose length is
-     * outside the limits, such as 0, counts as not received. So do the reads that the
-     * last frame lacks at finish().
+     * outside the limits counts as not received, and so do the reads that the last frame
+     * lacks at finish().
      * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of

@@ -36,7 +36,7 @@ GPUFEC_API const char* termination_name(termination ends);
  * A shift register holds the newest K bits, the newest as its most significant bit. For
  * each information bit (a \em stage) the code has R outputs: output r is the parity of
  * the bits of the register that polynomial r selects. The \em state is the K−1 bits
- * before the next input bit, the newest of them most significant.
+ * before the next input bit, the newest as the most significant bit.
  *
  * This is a value type; every object is valid.
  */
@@ -322,8 +322,8 @@ struct viterbi_lock {
     //! for viterbi_options::code.
     std::string preset;
     std::string code; //!< conv_code::to_string()
-    //! Index of the first soft value of a pair, modulo 2; with R above 2, of a group of
-    //! R, modulo R.
+    //! Index, modulo R, of the first soft value of a group of R values (a pair for R =
+    //! 2).
     unsigned pair_phase = 0;
     //! Index of the first soft value of a puncturing period, modulo the number of values
     //! in a period.

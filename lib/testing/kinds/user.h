@@ -37,7 +37,7 @@ struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    // Destroys the decoder before the ring buffers, because it may still use them.
+    // Destroys the decoder first, because it may still use the ring buffers.
     ~user() { engine.reset(); }
 
     std::unique_ptr<decoder> engine;
