@@ -24,7 +24,7 @@ namespace gr::gpufec {
  * several calls do not share a batch, so for high rates use gpu_ldpc_dvbs2. The input is
  * LLRs in nats as floats, one for each bit that is sent. The output is the K message
  * bits, one per byte. set_frame_size() accepts multiples of K; with m·K, a call decodes m
- * codewords. After other sizes the object behaves like fec_viterbi_decoder.
+ * codewords. Other sizes are refused as in fec_viterbi_decoder.
  */
 class GPUFEC_API fec_ldpc_decoder : virtual public gr::fec::generic_decoder
 {

@@ -64,7 +64,7 @@ namespace gr::gpufec {
  * the same window of the input, encodes the bits again, and compares the channel error
  * rate with that of the same code on pure noise. The probability of a lock on noise is
  * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
- * of frames also show where frames begin, and their sign.
+ * of frames also show where frames begin, and the sign of the soft values.
  *
  * During the search the block stores up to \p lock_memory soft values and decodes them
  * after the lock; older values are dropped. While locked, it compares the input with

@@ -322,8 +322,8 @@ struct viterbi_lock {
     //! for viterbi_options::code.
     std::string preset;
     std::string code; //!< conv_code::to_string()
-    //! Index, modulo R, of the first soft value of a group of R values (a pair for R =
-    //! 2).
+    //! Index, modulo R, of the first soft value of a group of R values, which is a pair
+    //! if R is 2.
     unsigned pair_phase = 0;
     //! Index of the first soft value of a puncturing period, modulo the number of values
     //! in a period.
