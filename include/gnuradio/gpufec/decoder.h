@@ -108,7 +108,7 @@ public:
     //! Waits until output is ready, \p limit is over or no batch is in flight. Returns
     //! whether output is ready.
     bool wait(std::chrono::milliseconds limit);
-    //! Discards input and output. Afterwards the decoder is as newly constructed.
+    //! Discards input and output, so that another stream can begin.
     void reset();
 
     /*!
@@ -190,8 +190,8 @@ public:
      * A GPU may write there until all submitted output has been pulled; a pull to that
      * address then needs no copy. Packed bits, LLRs and frames can be written in place.
      * One bit per byte requires the option bits_in_place.
-     * \param next the address to which the next output will be pulled, and all output
-     *        after it without a gap
+     * \param next the address to which the next output will be pulled; all later output
+     *        must follow without a gap
      * \param bytes free bytes at \p next
      * \return whether \p bytes is enough for the output that is still to be pulled and
      *         the output of one more full batch, so that this batch's output is not

@@ -268,7 +268,7 @@ public:
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that are not codewords; for BBFRAMEs, the
-    //! number of those that BCH could not correct.
+    //! number of frames that BCH could not correct.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
     //! the input seems right. The diagnosis is also logged once as a warning, and sent

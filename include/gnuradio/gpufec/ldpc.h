@@ -197,7 +197,8 @@ public:
     //! of the codeword do not follow from the message
     ldpc_code with_message_positions(const std::vector<std::uint32_t>& positions) const;
 
-    //! Returns a name such as "dvbs2 normal 1/2", or the one given to from_alist().
+    //! Returns a name such as "dvbs2 normal 1/2", or the name given to from_alist() or
+    //! from_base_matrix().
     const std::string& name() const;
     unsigned n() const;        //!< number of bits of a codeword, sent or not
     unsigned k() const;        //!< number of message bits
@@ -405,8 +406,8 @@ struct ldpc_options : run_options {
 };
 
 /*!
- * \brief LDPC decoder of a stream of frames, each a codeword of one of several codes,
- * without a flowgraph.
+ * \brief LDPC decoder of a stream of frames, without a flowgraph. Each frame is a
+ * codeword of one of several codes.
  *
  * Push channel values and pull decoded bits. A batch can have frames of different codes;
  * output is in the order of input. An incomplete frame at the end is dropped. Input of

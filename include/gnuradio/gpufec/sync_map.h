@@ -415,8 +415,8 @@ struct sync_status {
 };
 
 /*!
- * \brief MAP decoder of frames, or of a stream of frames without marks, for channels that
- * insert, delete and substitute symbols, without a flowgraph.
+ * \brief MAP decoder for channels that insert, delete and substitute symbols, without a
+ * flowgraph. The input is frames, or a stream of frames without marks.
  *
  * Push received items and pull decoded frames. The decoder implements the maximum
  * a-posteriori decoder of Briffa (2014), by default in a form that runs each word's
