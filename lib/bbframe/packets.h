@@ -85,7 +85,7 @@ private:
         std::size_t have = 0; // number of bits received of the incomplete packet
         std::size_t unit = 0; // number of bits of a packet as sent, see unit_of()
         std::uint8_t
-            bytes[packet_bytes + 4]; // incomplete packet: no sync byte, any CRC-8 last
+            bytes[packet_bytes + 4]; // incomplete packet as sent, without sync byte
     };
 
     void lose(stream& s);

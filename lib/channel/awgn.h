@@ -39,7 +39,7 @@ public:
 
     //! Returns the table, so that it can be copied to device memory.
     const std::array<std::uint64_t, values>& entries() const { return d_entries; }
-    //! Returns the value for \p random from a copy of the table.
+    //! Returns the same value as operator(), from a copy of the table.
     GPUFEC_HOST_DEVICE static std::uint8_t choose(const std::uint64_t* entries,
                                                   std::uint64_t random)
     {

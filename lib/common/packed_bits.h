@@ -32,7 +32,8 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
     }
 }
 
-//! Unpacks \p count bits, from bit number \p first of \p from on, to one bit per byte.
+//! Unpacks \p count bits to one bit per byte, beginning with bit number \p first of
+//! \p from.
 inline void unpack_bits(const std::uint8_t* from,
                         std::size_t first,
                         std::size_t count,

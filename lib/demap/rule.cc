@@ -17,7 +17,7 @@ namespace {
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {
-        return ratio; // no symbol is erased
+        return ratio; // hardly any symbol is erased
     }
     // Magnitudes have a Rice density, sampled on a grid.
     constexpr int steps = 1000;

@@ -390,7 +390,7 @@ GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
 
 //! LLRs and expected noise energy of a symbol in a cell.
 struct cell {
-    std::int8_t llr[max_bits]; //!< per bit of the label; positive means 0
+    std::int8_t llr[max_bits]; //!< one LLR per bit of the label; positive means 0
     std::uint16_t
         error; //!< if refines(): expected noise energy times 4096, at most 65535
 };

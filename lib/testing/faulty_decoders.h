@@ -32,7 +32,7 @@ namespace faults = cuda::faults;
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
     static constexpr bool floats = Floats; // the output consists of floats
-    // Whether the emulation runs the kernels themselves, not the CPU decoder instead.
+    // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
     static constexpr unsigned portions = Floats ? 3 : 7;
 };

@@ -384,10 +384,10 @@ struct sync_options : run_options {
 
     // Form corridor only:
     sync_storage storage = sync_storage::automatic;
-    //! Smallest drift change per message symbol. If this and change_last are 0, both are
-    //! derived from the exclusion.
+    //! Smallest drift change per message symbol, −n to 0. If this and change_last are 0,
+    //! both are derived from the exclusion.
     int change_first = 0;
-    int change_last = 0; //!< largest drift change per message symbol
+    int change_last = 0; //!< largest drift change per message symbol, 0 or more
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     //! Receiver trellis: largest number of insertions before a channel symbol.
     unsigned insertion_cap = 2;
