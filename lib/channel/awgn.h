@@ -92,7 +92,7 @@ public:
 
     // A device uses the next three functions to generate the same quantised values. The
     // soft value of coded bit n is drawn from the distribution with random number n, and
-    // negated if the bit is 1. For packed4, these are the values before packing.
+    // negated if the bit is 1. packed4_values() has the values before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }

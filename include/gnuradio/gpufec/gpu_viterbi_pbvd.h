@@ -151,7 +151,8 @@ public:
      *        "oqpsk": also I and Q of a pair in consecutive symbols of the input, because
      *        of the offset of half a symbol
      * \param lock_presets names of further codes to search for
-     * \param lock_memory soft values stored during the search, 10^4 to 10^9
+     * \param lock_memory soft values stored during the search, 10^4 to 10^9, and at least
+     *        those of 24 frames
      * \param status_period_s seconds between messages with \c event "status"; 0: none
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none

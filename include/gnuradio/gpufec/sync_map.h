@@ -21,9 +21,10 @@ namespace gr::gpufec {
  * \brief Channel that inserts, deletes and substitutes symbols (BSID channel).
  *
  * For each symbol the channel draws an event: insertion of a random symbol (probability
- * p_insert), after which it draws again; deletion (p_delete); or else transmission. A
- * transmitted symbol is replaced by another with probability p_substitute. The \em drift
- * is the number of received symbols minus the number of sent symbols.
+ * p_insert), deletion (p_delete), or else transmission. After an insertion it draws again
+ * for the same symbol. A transmitted symbol is replaced by another with probability
+ * p_substitute. The \em drift is the number of received symbols minus the number of sent
+ * symbols.
  *
  * Source: J. A. Briffa, Graphics processing unit implementation and optimisation of a
  * flexible maximum a-posteriori decoder for synchronisation correction (2014), section
