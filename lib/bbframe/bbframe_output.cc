@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Decodes, descrambles and outputs BBFRAMEs. */
+
 #include "bbframe/header.h"
 #include "bbframe_output.h"
 #include "common/packed_bits.h"

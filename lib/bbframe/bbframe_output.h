@@ -23,7 +23,7 @@ class bbframe_output
 {
 public:
     //! \param standard name of a standard, see bch_code::standards()
-    //! \param names codes of the standard: frame size and rate, such as "normal 1/2"
+    //! \param names LDPC codes of the standard by frame size and rate: "normal 1/2"
     //! \param packed whether pull() writes packed bits instead of one bit per byte
     //! \param descramble whether decode() also descrambles the frame
     bbframe_output(const std::string& standard,
@@ -31,18 +31,20 @@ public:
                    bool packed,
                    bool descramble);
 
-    //! Returns the buffer for the packed message of an LDPC codeword. Its size is that
-    //! of the longest code's message.
+    //! Returns the buffer for the packed message of an LDPC codeword. The buffer has the
+    //! size of the longest code's message.
     std::vector<std::uint8_t>& message() { return d_message; }
-    //! Decodes the contents of message(), a codeword of the BCH code with index \p code.
+    //! Decodes the contents of message(), a codeword of the BCH code that belongs to
+    //! element \p code of the constructor's names. A frame with too many errors stays
+    //! uncorrected, and is descrambled too.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }
     //! Returns the size in bits of a BBFRAME of the code with index \p code.
     std::size_t bits(unsigned code) const { return d_codes[code].k(); }
 
-    //! Copies up to \p capacity further bytes of the decoded frame to \p out and returns
-    //! how many were copied.
+    //! Writes up to \p capacity further bytes of the decoded frame to \p out, with one or
+    //! eight bits each, and returns how many.
     std::size_t pull(std::uint8_t* out, std::size_t capacity);
     bool all_emitted() const { return d_emitted == d_items; }
     //! Discards the rest of the frame; called before another stream begins.
@@ -57,7 +59,7 @@ private:
     std::map<unsigned, bch_decoder_kernel> d_decoders; // made when a code is first used
     std::vector<std::uint8_t> d_message;
     int d_errors = 0;
-    std::size_t d_items = 0, d_emitted = 0; // bytes of the frame: all, already pulled
+    std::size_t d_items = 0, d_emitted = 0; // output bytes of the frame: all, pulled
 };
 
 } // namespace gr::gpufec

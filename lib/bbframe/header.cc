@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Computes the CRC-8 and the scrambling sequence, and parses BBHEADERs. */
+
 #include "header.h"
 
 namespace gr::gpufec::bbframe {

@@ -33,7 +33,7 @@ struct header {
     stream kind;
     bool single_input;    //!< false: isi identifies the input stream
     bool issy, deleted;   //!< packets have ISSY fields; null packets were deleted
-    bool high_efficiency; //!< DVB-T2's mode without CRC-8 and sync bytes
+    bool high_efficiency; //!< DVB-T2's mode; packets lack CRC-8 and sync byte
     std::uint8_t isi;
     std::uint16_t upl, dfl, syncd; //!< the fields UPL, DFL and SYNCD, in bits
 };

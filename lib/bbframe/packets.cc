@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Extracts packets from the data fields of BBFRAMEs, and joins packets that extend over
+ * several frames. */
+
 #include "packets.h"
 #include <algorithm>
 #include <utility>
@@ -11,7 +14,8 @@ namespace {
 
 constexpr unsigned none_begins = 65535; // value of SYNCD if no packet begins in the frame
 
-// Returns the bits of a packet with its CRC-8 and other fields, without the sync byte.
+// Returns the number of bits of a packet as sent: without the sync byte, but with the
+// CRC-8, the ISSY field and the count of deleted packets, if the mode has them.
 std::size_t unit_of(const header& h)
 {
     return h.high_efficiency ? 8 * (packet_bytes - 1 + h.deleted) : h.upl;
@@ -67,7 +71,7 @@ void packets::push(const std::uint8_t* frame,
     const auto h = bits < header_bits ? std::optional<header>()
                                       : read_header(frame, d_crc, d_efficient);
     if (!h || !supported(*h, bits)) {
-        // The frame may belong to any input stream, so none continues without a gap.
+        // The frame may belong to any input stream, so all lose synchronisation.
         for (auto& s : d_streams) {
             lose(s.second);
         }
@@ -92,8 +96,8 @@ void packets::push(const std::uint8_t* frame,
     const auto unit = unit_of(*h), dfl = std::size_t(h->dfl);
     const std::size_t check = h->high_efficiency ? 0 : 8;
     if (s.synchronised) {
-        // SYNCD gives the position of the previous packet's CRC-8, which is sent
-        // directly before the first packet that begins in the frame.
+        // SYNCD is the position of the previous packet's CRC-8 (if the mode has one),
+        // which is sent directly before the first packet that begins in the frame.
         const auto next = (2 * unit - s.have - check) % unit;
         const bool fits =
             unit == s.unit && (next < dfl ? h->syncd == next : h->syncd >= dfl);

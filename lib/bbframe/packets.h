@@ -18,7 +18,8 @@ namespace gr::gpufec::bbframe {
 constexpr std::size_t packet_bytes = 188;
 
 /*!
- * \brief Assembles packets of transport streams, which may span BBFRAMEs.
+ * \brief Assembler of transport-stream packets. A packet may extend over several
+ * BBFRAMEs.
  *
  * The transport error indicator is set in packets with a wrong CRC-8. If a frame does
  * not continue the incomplete packet of the previous frame, that packet is dropped. The
@@ -30,20 +31,24 @@ class packets
 public:
     //! Counts of frames and packets so far.
     struct counts {
-        std::uint64_t frames = 0;      //!< all frames
+        std::uint64_t frames = 0;      //!< calls of push()
         std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header
-        std::uint64_t passed_over = 0; //!< frames of other input streams
+        std::uint64_t passed_over = 0; //!< frames of input streams not extracted
         std::uint64_t generic = 0;     //!< frames of generic streams
-        std::uint64_t gaps = 0;        //!< frames that did not continue the previous one
+        //! Frames that did not continue the previous frame of their input stream. The
+        //! first frame after a dropped one is not counted.
+        std::uint64_t gaps = 0;
         std::uint64_t packets = 0; //!< output packets, including inserted null packets
         std::uint64_t errors = 0;  //!< packets with a wrong CRC-8
     };
-    //! Status of a packet that has an error or begins a stream.
+    //! Status of a packet that has an error, begins a stream or follows a gap.
     struct remark {
-        std::size_t at; //!< index of its first byte in the output
-        bool error;     //!< its CRC-8 is wrong
-        bool first;     //!< it is the first packet of its stream or after a gap
-        int isi;        //!< its input stream; −1 if there is only one
+        //! Index in the output of the packet's first byte. If null packets are inserted
+        //! before the packet, index of the first byte of these null packets.
+        std::size_t at;
+        bool error; //!< its CRC-8 is wrong
+        bool first; //!< it is the first packet of its stream or after a gap
+        int isi;    //!< its input stream; −1 for a single stream
     };
     //! Called with the header, the bytes and the size in bytes of a frame of a generic
     //! stream. The bytes include the header but no padding.
@@ -51,8 +56,9 @@ public:
         std::function<void(const header&, const std::uint8_t*, std::size_t)>;
 
     /*!
-     * \param efficient frames may be of DVB-T2's high efficiency mode
-     * \param isi input stream to extract; −1 for all
+     * \param efficient whether frames may have DVB-T2's high efficiency mode
+     * \param isi input stream to extract; −1 for all. Frames of a single stream are
+     *        always extracted
      * \param generic called for frames of generic streams; may be empty
      */
     packets(bool efficient, int isi, generic_hook generic = {});
@@ -76,10 +82,10 @@ public:
 private:
     struct stream {
         bool synchronised = false, begun = false;
-        std::size_t have = 0; // bits received of the incomplete packet
-        std::size_t unit = 0; // bits of a packet as sent, see unit_of()
+        std::size_t have = 0; // number of bits received of the incomplete packet
+        std::size_t unit = 0; // number of bits of a packet as sent, see unit_of()
         std::uint8_t
-            bytes[packet_bytes + 4]; // the incomplete packet: CRC-8 last, no sync byte
+            bytes[packet_bytes + 4]; // incomplete packet as sent, without sync byte
     };
 
     void lose(stream& s);
@@ -95,7 +101,7 @@ private:
     const int d_isi;
     const generic_hook d_generic;
     const crc8 d_crc;
-    std::map<int, stream> d_streams; // by ISI, or −1
+    std::map<int, stream> d_streams; // key: ISI, or −1 for a single stream
     counts d_count;
     bool d_synchronised = false;
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the extraction of packets from BBFRAMEs, which are assembled bit by bit as in
- * the standard. */
+/* Tests of the extraction of packets from BBFRAMEs, and of CRC-8 and scrambling. The
+ * tests assemble BBFRAMEs bit by bit as in the standard. */
 
 #include "packets.h"
 #include <gtest/gtest.h>
@@ -54,8 +54,9 @@ struct mode {
     int isi = -1;
 };
 
-// Transmitter of packets. It stores the transmitted bits, one per byte, and the index of
-// the first bit of each packet.
+// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has the
+// index of each packet's first bit or, outside the high efficiency mode, of the previous
+// packet's CRC-8 before it.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 
@@ -230,7 +231,8 @@ TEST(Packets, LostAndBrokenFrames_CostOnlyTheirPackets)
         whole.insert(i);
     }
     const auto lose = [&](std::size_t first, std::size_t end) {
-        // A packet needs 1512 bits: its own and the CRC-8 that is sent after it.
+        // After the previous packet's CRC-8 (8 bits), a packet consists of 1504 bits: its
+        // own and the CRC-8 that is sent after it.
         for (unsigned i = 0; i < 300; ++i) {
             if (s.starts[i] + 8 < end && s.starts[i] + 1512 > first) {
                 whole.erase(i);
@@ -418,7 +420,8 @@ TEST(Packets, OtherPacketLength_IsAGap)
     EXPECT_EQ(remarks[1].at, packet_bytes);
 }
 
-// Two input streams alternate; each has ISSY fields and counts its own deleted packets.
+// Frames of two input streams follow one another in random order. Each stream has ISSY
+// fields and counts its own deleted packets.
 TEST(Packets, MultipleStreamsWithIssyAndDeletion_ComeBackWhole)
 {
     std::mt19937 random(6);

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The BCH codes of the standards, and the construction of generator polynomials. */
+
 #include "common/refuse.h"
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The kernel that reduces polynomials with carry-less multiplication (PCLMUL). This file
+ * is compiled once for each instruction set. */
+
 #include "cpu_kernels.h"
 
 #ifdef __PCLMUL__

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of the kernel that reduces long polynomials over GF(2). Its source is
- * compiled once for each instruction set. */
+/* The interface of the kernel that reduces long polynomials over GF(2). The source of the
+ * kernel is compiled once for each instruction set. */
 
 #ifndef INCLUDED_GPUFEC_BCH_CPU_KERNELS_H
 #define INCLUDED_GPUFEC_BCH_CPU_KERNELS_H

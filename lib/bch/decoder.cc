@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The BCH decoder: divides a codeword by the generator and flips the located errors. */
+
 #include "divider.h"
 #include "locator.h"
 

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Division by the generator polynomial: with tables for eight bytes at a time, or with
+ * carry-less multiplication for 32 bytes at a time. */
+
 #include "common/cpu_variant.h"
 #include "divider.h"
 #include <cstring>

@@ -15,11 +15,12 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Divides by the generator g of a code, of degree d.
+ * \brief Divider of polynomials by the generator polynomial g of a code.
  *
- * The result is the remainder of the bits times x^d, in the upper d of 192 bits, so that
- * all codes use the same word format. This equals dividing the bits times x^192 by
- * g · x^(192 − d).
+ * A remainder is the polynomial of the bits times x^d, modulo g, where d is the degree of
+ * g. The upper d of 192 bits store the remainder, so that all codes use the same word
+ * format. These 192 bits are also the remainder modulo g · x^(192 − d) of the bits times
+ * x^192.
  */
 class bch_divider
 {
@@ -30,8 +31,8 @@ public:
     //! \param variant see cpu_variant()
     explicit bch_divider(const bch_code& code, const std::string& variant = "");
 
-    //! Returns the remainder of the first \p bits of \p bytes, highest coefficient first.
-    //! Unused bits of the last byte count as trailing zeros.
+    //! Returns the remainder of the first \p bits bits of \p bytes. The first bit is the
+    //! highest coefficient. Unused bits of the last byte count as trailing zeros.
     remainder divide(const std::uint8_t* bytes, std::size_t bits) const;
 
 private:

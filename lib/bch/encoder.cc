@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The BCH encoder: appends the remainder of the division by the generator polynomial. */
+
 #include "divider.h"
 #include <cstring>
 

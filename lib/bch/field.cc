@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Builds the tables of a field and checks that its polynomial is primitive. */
+
 #include "common/refuse.h"
 #include "field.h"
 

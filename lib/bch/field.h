@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The field GF(2^m), with multiplication by tables of logarithms. */
+/* The field GF(2^m), with multiplication by tables of logarithms to the base alpha, a
+ * root of the field's primitive polynomial. */
 
 #ifndef INCLUDED_GPUFEC_BCH_FIELD_H
 #define INCLUDED_GPUFEC_BCH_FIELD_H
@@ -17,7 +18,7 @@ public:
     using element = std::uint16_t;
 
     /*!
-     * \param polynomial bit i is the coefficient of x^i
+     * \param polynomial the primitive polynomial; bit i is the coefficient of x^i
      * \throws std::invalid_argument unless it is primitive and of degree 3 to 16
      */
     explicit field(std::uint32_t polynomial);

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Computes syndromes, the error-locator polynomial and its roots. */
+
 #include "locator.h"
 #include <algorithm>
 

@@ -12,9 +12,11 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Finds up to t errors with syndromes, the Berlekamp-Massey algorithm, and the
- * roots of the locator by traces (Berlekamp, "Factoring polynomials over large finite
- * fields", 1970).
+ * \brief Locator of up to t errors in a codeword.
+ *
+ * The Berlekamp-Massey algorithm computes the error-locator polynomial from the
+ * syndromes. Traces separate the roots of that polynomial (Berlekamp, "Factoring
+ * polynomials over large finite fields", 1970).
  */
 class bch_locator
 {
@@ -22,9 +24,10 @@ public:
     explicit bch_locator(const bch_code& code);
 
     /*!
-     * \param r remainder of the codeword
+     * \param r bch_divider::divide() of the codeword; not 0
      * \param filled number of unused bits in the codeword's last byte
-     * \param errors result: positions of the errors, counted from the codeword's last bit
+     * \param errors result: positions of the errors, counted from the codeword's last
+     *        bit, which has position 0
      * \return the number of errors, or bch_decoder_kernel::failed
      */
     int locate(const bch_divider::remainder& r,
@@ -50,7 +53,7 @@ private:
 
     const bch::field d_field;
     const unsigned d_n, d_t;
-    std::vector<element> d_bytes; // entry 256 (j − 1) / 2 + b: value of byte b at alpha^j
+    std::vector<element> d_bytes; // entry 128 (j − 1) + b: byte b at alpha^j, odd j
 };
 
 } // namespace gr::gpufec

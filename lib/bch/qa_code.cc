@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests BCH codes against the standards' tables and against the inner LDPC codes. */
+/* Tests BCH codes against tables of the standards and of books, and against the inner
+ * LDPC codes; tests their fields against polynomial arithmetic. */
 
 #include "field.h"
 #include <gnuradio/gpufec/bch.h>
@@ -17,7 +18,7 @@ namespace {
 using exponents = std::vector<unsigned>;
 using bits = std::vector<std::uint8_t>;
 
-// Factors of the generator: EN 302 307-1, tables 6a and 6b.
+// Exponents of the generator's factors: EN 302 307-1, tables 6a and 6b.
 const std::vector<exponents> normal_polynomials = {
     { 0, 2, 3, 5, 16 },
     { 0, 1, 4, 5, 6, 8, 16 },

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Encodes by polynomial division, and decodes with syndromes, the Berlekamp-Massey
+ * algorithm and a search for roots among all positions. */
+
 #include "field.h"
 #include "reference.h"
 
@@ -74,7 +77,7 @@ int reference_decode(const bch_code& code, std::vector<std::uint8_t>& codeword)
         return bch_decoder_kernel::failed;
     }
 
-    // An error at x^e makes alpha^−e a root.
+    // An error at x^e makes alpha^−e a root of the locator.
     std::vector<unsigned> errors;
     for (unsigned e = 0; e < n; ++e) {
         field::element value = 0;

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Reference BCH encoder and decoder, bit by bit, for tests of the fast ones. */
+/* Reference BCH encoder and decoder, bit by bit, for tests of bch_encoder_kernel and
+ * bch_decoder_kernel. */
 
 #ifndef INCLUDED_GPUFEC_BCH_REFERENCE_H
 #define INCLUDED_GPUFEC_BCH_REFERENCE_H

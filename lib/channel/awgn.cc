@@ -15,7 +15,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Returns the probability that a Gaussian variable with mean 1 is below the limit.
+// Returns the probability that a Gaussian variable with mean 1 and standard deviation
+// sigma is below the limit.
 double below(double limit, double sigma)
 {
     return 0.5 * std::erfc((1 - limit) / (sigma * std::sqrt(2.0)));

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Soft values of BPSK with additive white Gaussian noise. */
+/* A BPSK channel with additive white Gaussian noise (AWGN), and the discrete distribution
+ * from which its quantised outputs are drawn. */
 
 #ifndef INCLUDED_GPUFEC_CHANNEL_AWGN_H
 #define INCLUDED_GPUFEC_CHANNEL_AWGN_H
@@ -38,7 +39,7 @@ public:
 
     //! Returns the table, so that it can be copied to device memory.
     const std::array<std::uint64_t, values>& entries() const { return d_entries; }
-    //! Returns the value for \p random from a copy of the table.
+    //! Returns the same value as operator(), from a copy of the table.
     GPUFEC_HOST_DEVICE static std::uint8_t choose(const std::uint64_t* entries,
                                                   std::uint64_t random)
     {
@@ -47,19 +48,21 @@ public:
     }
 
 private:
-    // In entry i, the lowest byte is the alias of value i. The upper 56 bits are the
-    // threshold: a random number of at least the threshold gives the alias.
+    // In entry i, the lowest byte is the alias of value i, and the upper 56 bits are a
+    // threshold. If the upper 56 bits of a random number reach the threshold, the alias
+    // is drawn, otherwise i.
     std::array<std::uint64_t, values> d_entries{};
 };
 
 /*!
  * \brief A reproducible AWGN channel for BPSK.
  *
- * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. The noise of
- * coded bit n depends on the seed and n alone. Quantised outputs are drawn from the exact
- * distribution of the quantised sum, with one random number and one table look-up per
- * value. Unlike a rounded Gaussian sample, this needs no logarithm or root and is exact
- * in the tails. Float and quantised outputs of one seed have different noise.
+ * Bit 0 is sent as +1 and bit 1 as −1; positive soft values mean bit 0. With the same
+ * parameters, the noise of coded bit n depends on the seed and n alone. Quantised outputs
+ * are drawn from the exact distribution of the quantised sum, with one random number and
+ * one table look-up per value. Unlike a rounded Gaussian sample, this needs no logarithm
+ * or root and is exact in the tails. Float and quantised outputs of one seed have
+ * different noise.
  */
 class GPUFEC_API awgn_channel
 {
@@ -74,10 +77,10 @@ public:
      * \param ebn0_db Eb/N0 in dB, -100 or more; infinity for no noise
      * \param rate information bits per coded bit that is sent, tails included; above 0
      *        and up to 1
-     * \param seed of the noise
+     * \param seed seed of the noise
      * \param amplitude quantisation steps of a noiseless int8 value, above 0 and up to
      *        127; the amplitude of packed4 is proportional to it
-     * \throws std::invalid_argument naming the parameter
+     * \throws std::invalid_argument naming the parameter and what is allowed
      */
     awgn_channel(double ebn0_db,
                  double rate,
@@ -87,9 +90,9 @@ public:
     //! Returns the standard deviation of the noise for an amplitude of 1.
     double sigma() const { return d_sigma; }
 
-    // With the next three functions a device generates the same quantised values. It
-    // draws the soft value of coded bit n from the distribution with random number n, and
-    // negates it if the bit is 1. For packed4, these are the values before packing.
+    // A device uses the next three functions to generate the same quantised values. The
+    // soft value of coded bit n is drawn from the distribution with random number n, and
+    // negated if the bit is 1. packed4_values() has the values before packing.
     const counter_random& random() const { return d_random; }
     const discrete_distribution& int8_values() const { return d_int8; }
     const discrete_distribution& packed4_values() const { return d_int4; }

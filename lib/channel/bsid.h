@@ -13,7 +13,8 @@
 
 namespace gr::gpufec {
 
-//! Simulation of a bsid_model. The same seed gives the same output on every platform.
+//! Simulation of a bsid_model. With the same seed, the same input gives the same output
+//! on every platform.
 class GPUFEC_API bsid_channel
 {
 public:

@@ -29,8 +29,8 @@ public:
         return mix(d_start + (index + 1) * golden);
     }
 
-    //! Returns bit \p index of the sequence of bits. Each 64-bit number gives 64 bits,
-    //! the least significant first.
+    //! Returns bit \p index of the sequence of bits that the 64-bit numbers form, the
+    //! least significant bit of each number first.
     std::uint8_t bit(std::uint64_t index) const
     {
         return (*this)(index / 64) >> (index % 64) & 1u;

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests that the channel's output formats have the distribution of AWGN, and that the
- * output does not depend on how it is divided into calls. */
+/* Tests that the channel's output formats have the distribution of AWGN, that random bits
+ * are uncorrelated, and that output does not depend on how it is divided into calls. */
 
 #include "awgn.h"
 #include <gtest/gtest.h>

@@ -32,8 +32,9 @@ public:
                                                                       : product;
     }
 
-    //! Returns the value if it is from \p least to \p most. \throws std::invalid_argument
-    //! otherwise; its text names the parameter \p name and the value
+    //! Returns the value if it is from \p least to \p most, both included. \throws
+    //! std::invalid_argument otherwise, with a text that has the parameter \p name and
+    //! the value
     std::uint64_t
     within(std::uint64_t least, std::uint64_t most, const std::string& name) const
     {

@@ -38,8 +38,8 @@ struct compiled_variants {
     }
 };
 
-// Initialises a compiled_variants. Each instruction set has a namespace, and `object` is
-// the name of the kernels in each of them.
+// Initialises a compiled_variants. Each instruction set has a namespace that defines its
+// kernels under the name `object`.
 #ifdef GPUFEC_X86_VARIANTS
 #define GPUFEC_VARIANTS(object)                           \
     {                                                     \

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Comparison of names by their edit distance, and the messages for unknown names. */
+/* Lookup of names, their similarity by edit distance, and the messages for unknown
+ * names. */
 
 #include "names.h"
 #include "printable.h"
@@ -61,9 +62,10 @@ double value_of(const std::string& text)
 // distances are smaller, because at most 100 characters of a name are compared.
 constexpr double far_apart = 1000;
 
-// Returns the distance of two names, followed by their edit distance, which decides
-// between names of equal distance. For example, "lock_preset" is nearer to "lock_presets"
-// than to "preset".
+// Returns the distance of two names and, to decide between names of equal distance, their
+// edit distance: "lock_preset" is nearer to "lock_presets" than to "preset". If \p known
+// is a fraction and \p name a number, their values are compared and the second result
+// is 0.
 std::pair<double, std::size_t> distance(const std::string& name, const std::string& known)
 {
     const auto a = folded(name), b = folded(known);

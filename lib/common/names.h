@@ -20,29 +20,30 @@ using name_list = std::vector<std::string>;
 //! Returns \p name in lower case, without '-' and '_' after its first character.
 GPUFEC_API std::string folded(const std::string& name);
 
-//! Returns the index in \p names of the name that equals \p name after folded(), if any.
+//! Returns the index of \p name in \p names. If \p name is not there, the first element
+//! that equals it after folded() counts; without such an element, nothing is returned.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 
 //! Returns the element of \p names that is most similar to \p name; "" if none is
-//! similar. A number is similar to a fraction only if they differ by less than 0.005.
+//! similar. If \p name is a number or a fraction, a fraction in \p names is similar only
+//! if the two values differ by less than 0.005.
 GPUFEC_API std::string nearest_name(const std::string& name, const name_list& names);
 
 /*!
  * \brief Returns a message for an unknown name, with a first line of up to 120
  * characters.
  *
- * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that message is too
- * long, or if there are more than eight names, the first line suggests the most similar
- * name instead, and a second line lists the names, at most the eight most similar ones.
- * If no name is similar, names are omitted from the list until the line is short
- * enough.
+ * The message is 'PARAMETER is "NAME": ALLOWED a, b and c'. If that message is too long,
+ * or if there are more than eight names, the first line suggests the most similar name
+ * instead. A second line lists the names, at most the eight most similar ones. If no name
+ * is similar, names are omitted from the list until the line is short enough.
  * \param parameter name of the parameter
  * \param name its value
  * \param names the known names
  * \param allowed the words that precede the list
- * \param all where to find the complete list, such as "gpufec info"; follows a list
- *        from which names were omitted
+ * \param all where to find the complete list, such as "gpufec info"; appended if names
+ *        were omitted from the list
  */
 GPUFEC_API std::string unknown_name(const std::string& parameter,
                                     const std::string& name,

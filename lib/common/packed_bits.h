@@ -32,7 +32,8 @@ inline void pack_bits(const std::uint8_t* bits, std::size_t count, std::uint8_t*
     }
 }
 
-//! Unpacks \p count bits, from bit number \p first of \p from on, to one bit per byte.
+//! Unpacks \p count bits to one bit per byte, beginning with bit number \p first of
+//! \p from.
 inline void unpack_bits(const std::uint8_t* from,
                         std::size_t first,
                         std::size_t count,
@@ -47,8 +48,8 @@ inline void unpack_bits(const std::uint8_t* from,
         one();
     }
     for (; i + 8 <= count; i += 8) {
-        // Copies the byte to all eight bytes of a word, keeps only bit k in byte k, and
-        // turns nonzero bytes into 1.
+        // Copies the byte to all eight bytes of a word, keeps only bit 7 − k in byte k,
+        // and turns nonzero bytes into 1.
         constexpr std::uint64_t each = 0x0101010101010101u;
         const auto copies = std::uint64_t(from[(first + i) / 8]) * each;
         const auto bits = (((copies & 0x0102040810204080u) + 0x7f * each) >> 7) & each;

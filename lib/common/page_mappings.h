@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the pages of a ring buffer to which an abandoned device may still write. */
+/* Replaces the pages of a ring buffer, because an abandoned device may still write to the
+ * old pages. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
 #define INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H

@@ -31,7 +31,7 @@ inline std::size_t utf8_size(const std::string& text, std::size_t at)
             return 0;
         }
     }
-    // The second byte excludes overlong forms, surrogates, and values beyond U+10FFFF.
+    // The second byte shows overlong forms, surrogates, and values beyond U+10FFFF.
     const auto second = byte(at + 1);
     const bool bad =
         (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||

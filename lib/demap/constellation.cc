@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Builds constellations from the tables of the standards, and lists all MODCODs. */
+
 #include "common/refuse.h"
 #include "constellation.h"
 #include "tables_dvbs2x.h"
@@ -14,8 +16,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-// Place of a label's point: its ring, 0 being the innermost, and its angle in units of
-// π/24.
+// Position of a label's point: ring (0 is the innermost) and angle in units of π/24.
 struct place {
     int ring, angle;
 };

@@ -18,7 +18,7 @@ namespace gr::gpufec::demap {
 
 struct constellation {
     std::string name;
-    unsigned bits;                            //!< per symbol
+    unsigned bits;                            //!< number of bits per symbol
     std::vector<std::complex<double>> points; //!< by label; mean energy 1
     //! Interleaver column of each bit of a label, the first bit first. QPSK is not
     //! interleaved and does not use the columns.
@@ -27,7 +27,7 @@ struct constellation {
     //! Returns the mean of the fourth power of magnitudes.
     double kurtosis() const;
     //! Returns the number of symbols of a frame of \p frame_bits. With 128APSK it
-    //! includes the dummy symbols that fill the last slot of 90.
+    //! includes the dummy symbols that fill the last slot of 90 symbols.
     std::size_t frame_symbols(std::size_t frame_bits) const
     {
         const auto count = (frame_bits + bits - 1) / bits;
@@ -36,7 +36,7 @@ struct constellation {
     double peak() const; //!< largest magnitude
 };
 
-//! A constellation of a standard at a rate.
+//! A combination of constellation, code rate and frame size that a standard has.
 struct modcod {
     std::string standard;   //!< "dvbs2", or "dvbs2x" for its additions
     std::string name;       //!< "qpsk", "8psk", "8apsk", "16apsk" …
@@ -58,7 +58,7 @@ bool is_of(const modcod& m, const std::string& standard);
                                        const std::string& frame_size);
 
 /*!
- * \brief Returns the constellation of a rate.
+ * \brief Returns a constellation for the LDPC code of a rate and frame size.
  * \throws std::invalid_argument if the standard lacks the combination
  */
 constellation make_constellation(const std::string& name,

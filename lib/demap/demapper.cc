@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The fast demapper, which looks up the LLRs of cells in tables. */
+
 #include "demapper.h"
 #include <type_traits>
 #include <algorithm>
@@ -159,7 +161,7 @@ void demapper::to_cells(const frame_moments& sums,
     }
 }
 
-// Demaps without a table: computes the cell of each symbol.
+// Computes the LLRs of each symbol without a table. Returns the sum of cell::error.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,

@@ -18,8 +18,8 @@ namespace gr::gpufec::demap {
 
 //! Result of demapping a frame.
 struct demapped {
-    int level; //!< Es/N0 used, see level_of()
-    unsigned passes;
+    int level;       //!< level of Es/N0 in the last pass, see level_of()
+    unsigned passes; //!< number of passes over the frame, see max_passes
 };
 
 /*!
@@ -27,11 +27,13 @@ struct demapped {
  *
  * \param m the constellation
  * \param how method of computing LLRs
- * \param format of the symbols
- * \param symbols of one frame
- * \param frame_bits bits of the frame; the last symbol may have some more
- * \param level of Es/N0; `estimated` derives it from the frame
- * \param llr result: \p frame_bits values, in steps_per_nat, in the order of the code
+ * \param format format of the symbols
+ * \param symbols the symbols of one frame
+ * \param frame_bits number of bits of the frame; further bits of the last symbol are
+ *        ignored
+ * \param level level of Es/N0; `estimated` derives it from the frame
+ * \param llr result: \p frame_bits LLRs in the order of the code, with steps_per_nat
+ * steps per nat
  */
 demapped reference_demap(const model& m,
                          method how,
@@ -43,9 +45,12 @@ demapped reference_demap(const model& m,
 
 //! LLRs of all cells of a constellation at a level.
 struct cell_table {
-    std::vector<std::int8_t> line;     //!< if is_line(): by coordinate of a part
-    std::vector<std::uint64_t> llr;    //!< else: one byte per bit, the first bit lowest
-    std::vector<std::uint16_t> errors; //!< if refines(): cell::error
+    //! If is_line(): the LLR of each coordinate, modulo 256.
+    std::vector<std::int8_t> line;
+    //! Otherwise: the LLRs of each cell_index(), one per byte; the lowest byte has the
+    //! LLR of the first bit.
+    std::vector<std::uint64_t> llr;
+    std::vector<std::uint16_t> errors; //!< if refines(): cell::error of each cell_index()
 };
 
 //! Tables of a constellation for recently used levels. Threads may share an object.
@@ -66,10 +71,11 @@ private:
     const model d_model;
     const method d_method;
     std::mutex d_mutex;
-    std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last; // newest first
+    // By level, the latest used first.
+    std::deque<std::pair<int, std::shared_ptr<const cell_table>>> d_last;
 };
 
-//! Demaps frames of any constellation, one at a time.
+//! Fast demapper for frames of any constellation, one frame at a time.
 class demapper
 {
 public:
@@ -78,15 +84,15 @@ public:
     {
     }
 
-    //! Allocates memory for frames of up to \p symbols.
+    //! Allocates memory for frames of up to \p symbols symbols.
     void reserve(std::size_t symbols)
     {
         d_parts.reserve(2 * symbols);
         d_cells.reserve(2 * symbols);
     }
 
-    //! Gives the same result as reference_demap(). It is slow if memory for a table is
-    //! short.
+    //! Produces the same result as reference_demap(). If memory for a table is short, the
+    //! LLRs of each symbol are computed, which is slow.
     demapped demap(cell_tables& tables,
                    const void* symbols,
                    std::uint32_t frame_bits,

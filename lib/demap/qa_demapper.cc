@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the fast demapper against the reference, and the reference against the definition
- * of LLRs. */
+/* Tests the fast demapper against the reference, the reference against the definition of
+ * LLRs, constellations, and the estimates of scale and Es/N0 with impairments. */
 
 #include "demapper.h"
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ void compare(const constellation& c,
 // A disturbance of received symbols besides Gaussian noise.
 struct impairment {
     const char* name;
-    double max_error_db; // of the estimated Es/N0
+    double max_error_db; // largest error of the estimated Es/N0
     std::function<void(floats&, std::mt19937&)> spoil;
 };
 
@@ -100,7 +100,7 @@ impairment outliers(const char* name, double magnitude, unsigned count)
             } };
 }
 
-// Replaces the parts of five symbols by ±value, an infinity or NaN.
+// Replaces five symbols by (value, −value). \p value is infinite or NaN.
 impairment bad_values(const char* name, float value)
 {
     return { name, 0.75, [=](floats& symbols, std::mt19937& random) {
@@ -152,7 +152,8 @@ std::vector<impairment> outlier_impairments()
               } } };
 }
 
-// Fades the signal but not the noise, by a function of the place in the frame (0 to 1).
+// Transmits with a fading signal and constant noise. \p fading_db returns the attenuation
+// in dB at a position in the frame, from 0 (begin) to 1 (end).
 sent transmit_fading(const constellation& c,
                      std::size_t count,
                      double esn0_db,
@@ -316,8 +317,8 @@ TEST(Reference, Llrs_EqualRatiosOfLikelihoods)
                     wrong += (found < 0) != (t.labels[s] >> (c.bits - 1 - b) & 1);
                 }
             }
-            // The error is at most half a step plus, in each of both parts, half a cell
-            // times the slope.
+            // The error of an LLR is at most half a quantisation step plus, for each of
+            // the two coordinates, half a cell times the slope of the LLR.
             const auto slope = 4 * c.peak() * ratio * width / 2;
             EXPECT_LT(worst, 0.5 / steps_per_nat + 2 * slope);
             EXPECT_LT(wrong, count * c.bits / 8);
@@ -628,7 +629,7 @@ TEST(Cells, AnyLevel_LimitsLlrsAndErrors)
     }
 }
 
-// Computes the quartile by sorting all energies.
+// The expected quartile comes from sorting all energies.
 TEST(IntegerRule, QuartileOfFrame_DecidesWhatIsErased)
 {
     const auto c = make_constellation("16apsk", "3/4");

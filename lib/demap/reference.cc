@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* The reference demapper, which applies rule.h to each symbol without tables. */
+
 #include "demapper.h"
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Computes the parameters of a constellation for each level of Es/N0. */
+
 #include "rule.h"
 #include <algorithm>
 #include <numeric>
@@ -10,12 +12,12 @@ namespace gr::gpufec::demap {
 
 namespace {
 
-// Returns the mean of ratio_of_moments() for points of one magnitude at an Es/N0. The
-// mean differs from the Es/N0, because the strongest symbols are erased.
+// Returns ratio_of_moments() of the expected moments at Es/N0 \p ratio, for points of one
+// magnitude. The result differs from \p ratio, because the strongest symbols are erased.
 double ratio_as_estimated(double ratio)
 {
     if (ratio > 8) {
-        return ratio; // no symbol is erased
+        return ratio; // hardly any symbol is erased
     }
     // Magnitudes have a Rice density, sampled on a grid.
     constexpr int steps = 1000;

@@ -2,21 +2,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The arithmetic of demapping, shared by the reference, the fast demapper and the CUDA
- * kernels. All give the same bits, so this file calls no library function whose rounding
- * may differ, and it is compiled without fused multiply-add.
+ * kernels. All three must produce the same bits, so this file calls no library function
+ * whose rounding may differ, and it is compiled without fused multiply-add.
  *
- * 1. The upper quartile of the symbols' energies sets the scale, a power of two that
- *    turns the real and imaginary parts of symbols into integers of 15 bits, and the
- *    energy above which a symbol is an outlier. Outliers and zeros are erased: they do
- *    not count, and their LLRs are 0.
- * 2. Exact sums of the squares and fourth powers of these integers give the power of the
- *    frame and, unless it is given, a first estimate of Es/N0, in steps of 1/4 dB. Each
- *    of frame_parts stretches of the frame has its own sums, which reveal fading.
+ * The "parts" of a symbol are its real and imaginary parts. A "level" is an Es/N0 in
+ * steps of 1/4 dB.
+ * 1. The scale of a frame is a power of two that converts the parts of symbols to
+ *    integers. The scale is derived from the upper quartile of the symbols' energies.
+ *    Symbols with more than five times that energy are outliers. Outliers and zeros are
+ *    erased: they are left out of all sums, and their LLRs are 0.
+ * 2. The power of the frame is the mean squared magnitude of the integer symbols. Unless
+ *    the level is given, a first estimate results from the mean squares and the mean
+ *    fourth powers. The sums are exact. The frame is divided into frame_parts parts with
+ *    sums of their own, which reveal fading.
  * 3. The parts of symbols are scaled to a mean signal energy of 1 and quantised to 8
- *    bits. A symbol falls into a cell of a grid of 256 by 256.
+ *    bits, so that a symbol falls into a cell of a grid of 256 by 256.
  * 4. The LLRs of a symbol are those of its cell's centre.
- * 5. For constellations with rings, each cell also has an expected noise energy. If the
- *    frame's noise contradicts its Es/N0, steps 3 and 4 are repeated with another Es/N0.
+ * 5. For constellations with several radii, each cell also has an expected noise energy.
+ *    If the mean over the frame contradicts an estimated level, another pass repeats
+ *    steps 3 and 4 with another level.
  */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_RULE_H
@@ -43,24 +47,25 @@ enum class symbol_format {
     int8     //!< pairs of int8
 };
 
-//! Returns the bytes of a symbol.
+//! Returns the size of a symbol in bytes.
 std::size_t symbol_bytes(symbol_format format);
 
 enum class method {
-    max_log, //!< uses the nearest point per bit value
-    log_map  //!< uses all points
+    max_log, //!< uses the nearest constellation point for each value of a bit
+    log_map  //!< uses all constellation points
 };
 
 //! Quantisation steps of an LLR per nat.
 constexpr int steps_per_nat = 4;
-//! LLRs are limited to 15 nats. Int8 decoders cannot correct a wrong bit with two checks
-//! above 20 nats.
+//! LLRs are limited to 15 nats. At rates 2/3 to 4/5 an int8 LDPC decoder limits messages
+//! to 10 nats, so two checks cannot correct a wrong bit with an LLR above 20 nats.
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
 //! Stands for a level that is to be estimated from the frame.
 constexpr int estimated = last_level + 1;
-//! Returns the level of an Es/N0 in dB. A value that is not finite counts as 0 dB.
+//! Returns the level nearest to an Es/N0 in dB. A value that is not finite counts as
+//! 0 dB.
 int level_of(double esn0_db);
 //! Returns the Es/N0 of a level as a ratio.
 double ratio_of(int level);
@@ -68,28 +73,30 @@ double ratio_of(int level);
 constexpr unsigned max_bits = 8, max_points = 1u << max_bits;
 constexpr unsigned side = 256; //!< cells per side of the grid, of which 255 are used
 
-//! A constellation and its parameters per level.
+//! A constellation and its parameters at each level.
 struct model {
     std::uint32_t bits, points;
     std::uint32_t column[max_bits];
     double kurtosis;
     double i[max_points], q[max_points];
     double ratio[levels]; //!< Es/N0
-    double width[levels]; //!< of a cell, relative to the RMS signal amplitude
-    //! Thresholds between successive levels, as results of ratio_of_moments().
+    double width[levels]; //!< width of a cell in units of the RMS signal amplitude
+    //! Values of ratio_of_moments() halfway between successive levels.
     double threshold[levels - 1];
 
-    //! Returns whether each part carries one bit (QPSK), so that cells form a line.
+    //! Returns whether each part of a symbol carries one bit (QPSK). A bit's LLR then
+    //! depends on one coordinate of the cell.
     GPUFEC_DEMAP_BOTH bool is_line() const { return bits == 2; }
-    //! Returns whether passes refine the level, as for constellations with rings.
+    //! Returns whether further passes refine an estimated level, because the points have
+    //! several radii.
     GPUFEC_DEMAP_BOTH bool refines() const { return kurtosis > 1.001; }
     //! Returns the number of symbols of a frame. The last symbol may have unused bits.
     GPUFEC_DEMAP_BOTH std::uint32_t symbols(std::uint32_t frame_bits) const
     {
         return (frame_bits + bits - 1) / bits;
     }
-    //! Returns the index in the frame of bit \p b of symbol \p s. The frame has \p count
-    //! symbols.
+    //! Returns the index in the codeword, before interleaving, of bit \p b of symbol \p
+    //! s. The frame has \p count symbols.
     GPUFEC_DEMAP_BOTH std::uint32_t
     place(std::uint32_t s, std::uint32_t b, std::uint32_t count) const
     {
@@ -122,13 +129,14 @@ GPUFEC_DEMAP_BOTH inline float nearest(float x)
     return (x + 12582912.0f) - 12582912.0f;
 }
 
-//! Returns the value; infinities and NaN count as 0.
+//! Returns \p x, or 0 if \p x is infinite or NaN.
 GPUFEC_DEMAP_BOTH inline float value_of(float x) { return x - x == 0 ? x : 0.0f; }
 GPUFEC_DEMAP_BOTH inline float value_of(std::int16_t x) { return x; }
 GPUFEC_DEMAP_BOTH inline float value_of(std::int8_t x) { return x; }
 
-//! Chooses the symbols of a frame that set its scale: at most 2048, one at a pseudorandom
-//! place in each stretch of symbols, so that no periodic interferer hits them all.
+//! Sample of at most 2048 symbols, which sets the scale of a frame. The sample has one
+//! symbol of each \c stretch consecutive symbols, at a pseudorandom position, so that a
+//! periodic interferer cannot hit all samples.
 struct scale_samples {
     std::uint32_t stretch, count;
 
@@ -136,16 +144,17 @@ struct scale_samples {
         : stretch((symbols + 2047) / 2048), count((symbols + stretch - 1) / stretch)
     {
     }
-    //! Returns the symbol of sample \p n, which may lie beyond the end of the frame.
+    //! Returns the index of the symbol of sample \p n. The index may be beyond the end of
+    //! the frame; such a sample is left out.
     GPUFEC_DEMAP_BOTH std::uint32_t operator()(std::uint32_t n) const
     {
         return n * stretch + (n * 2654435761u >> 16) % stretch; // Knuth's hash
     }
 };
 
-//! Classes of energies, four per octave; class 0 is energy 0.
+//! Classes of symbol energies for a histogram, four per octave; class 0 is energy 0.
 struct energy_classes {
-    // The exponent and two more bits of the square of the smallest float, 2^-298.
+    // Exponent and two bits of mantissa of the smallest square of a float, 2^-298.
     static constexpr std::uint32_t first = (1023 - 298) << 2;
     static constexpr std::uint32_t count = ((1023 + 257) << 2) - first + 1;
 
@@ -172,8 +181,8 @@ has_quartile(std::uint32_t before, std::uint32_t here, std::uint32_t all)
 
 //! The rule that converts symbols of a frame to integers and finds outliers.
 struct integer_rule {
-    float factor = 0;          //!< scale of parts
-    std::uint32_t largest = 0; //!< energy above which a symbol is erased
+    float factor = 0;          //!< scale: integers are parts times this
+    std::uint32_t largest = 0; //!< energy, in integers, above which a symbol is erased
 
     //! Makes the rule from class \p c, which holds the upper quartile of \p all samples:
     //! \p here samples lie in the class, and \p before samples lie below it.
@@ -183,8 +192,8 @@ struct integer_rule {
         const double begin = energy_classes::begin(c);
         const double part = (0.75 * all - before) / here;
         const double quartile = begin + (energy_classes::begin(c + 1) - begin) * part;
-        // Noise alone exceeds this in 1 symbol of 1000, which costs QPSK 1/4 0.006 dB
-        // (docs/decisions/2026-11-25-level-of-symbols.md).
+        // Noise alone exceeds this energy in 1 symbol of 1000. Erasing such symbols costs
+        // QPSK 1/4 0.006 dB (docs/decisions/2026-11-25-level-of-symbols.md).
         const double most = 5 * quartile;
         // Scaled parts of symbols of up to this energy are within ±2^14.
         const int octave =
@@ -204,7 +213,8 @@ struct integer_rule {
     {
         return std::uint32_t(i * i) + std::uint32_t(q * q);
     }
-    //! Returns whether a symbol is erased: an outlier, or a zero of a blanked receiver.
+    //! Returns whether a symbol of this energy is erased, because it is an outlier or 0.
+    //! Zeros occur when a receiver blanks interference.
     GPUFEC_DEMAP_BOTH bool erases(std::uint32_t energy) const
     {
         return energy - 1 >= largest;
@@ -214,7 +224,7 @@ struct integer_rule {
 //! Sums over symbols that are not erased.
 struct moments {
     std::uint64_t squares = 0; //!< sum of squared magnitudes
-    std::uint64_t fourth = 0;  //!< sum of (squared magnitude / 64)²
+    std::uint64_t fourth = 0;  //!< sum of floor(squared magnitude / 64)²
     std::uint32_t symbols = 0;
 
     GPUFEC_DEMAP_BOTH void add(std::uint32_t energy)
@@ -225,7 +235,7 @@ struct moments {
     }
 };
 
-//! Number of parts into which a frame is divided, of equal length except the last ones.
+//! Number of parts into which a frame is divided. The last ones may be shorter or empty.
 constexpr std::uint32_t frame_parts = 16;
 GPUFEC_DEMAP_BOTH inline std::uint32_t part_length(std::uint32_t symbols)
 {
@@ -247,8 +257,8 @@ struct frame_moments {
         return sum;
     }
 
-    //! Returns the variance of the power over the frame, relative to the square of the
-    //! power, or 0 if the variance is not significant.
+    //! Returns the variance of the power between the parts of the frame, relative to the
+    //! square of the mean power; 0 if the variance is not significant.
     GPUFEC_DEMAP_BOTH double fading() const
     {
         const auto sum = whole();
@@ -266,14 +276,15 @@ struct frame_moments {
         }
         const double square = power * power;
         const double relative = scatter / sum.symbols / square - 1;
-        // The variance of the power that random symbols cause without fading.
+        // Symbol energies have the relative variance `spread`. Without fading, that alone
+        // makes the expected value of `relative` equal `random`.
         const double spread = double(sum.fourth) * 4096 / sum.symbols / square - 1;
         const double random = (filled - 1) * spread / sum.symbols;
         return relative > 5 * random + 0.03 ? relative - random : 0;
     }
 };
 
-//! Returns the level nearest in dB to an Es/N0.
+//! Returns the level nearest in dB to an Es/N0 that ratio_of_moments() has estimated.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
     // Thresholds before low are below the ratio; those from high on are not.
@@ -289,15 +300,16 @@ GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
     return first_level + low;
 }
 
-//! First level (24 dB) of the search for dense constellations, whose moments depend more
-//! on the symbols than on the noise. It is high, because the errors show a level that is
-//! too high.
+//! First level (24 dB) of the search for constellations of dense_points or more. The
+//! moments of these constellations depend more on the choice of symbols than on the
+//! noise. The search begins at a high level, because expected noise energies reveal a
+//! level that is too high.
 constexpr int dense_start = 4 * 24;
 constexpr unsigned dense_points = 128;
 
 //! Returns the signal-to-noise ratio that the second and fourth moments of magnitudes
-//! imply for a constellation with power variance \p fading in Gaussian noise. The result
-//! is negative if there is no such ratio.
+//! imply for a constellation in Gaussian noise. \p fading is frame_moments::fading(). The
+//! result is negative if there is no such ratio, and 1e9 without noise.
 GPUFEC_DEMAP_BOTH inline double
 ratio_of_moments(double second, double fourth, double kurtosis, double fading)
 {
@@ -329,8 +341,8 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
                           m);
 }
 
-//! The rule that converts integers to cell coordinates. Each part of a fading frame has
-//! its own rule.
+//! The rule that converts integers to coordinates of cells. Each part of a fading frame
+//! has its own rule.
 struct cell_rule {
     float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
 
@@ -357,8 +369,8 @@ struct cell_rule {
         if (here < signal / 16) {
             return {};
         }
-        // If all points have one magnitude, LLRs grow with the amplitude. Otherwise the
-        // symbols must be scaled to the radii of the rings.
+        // If all points have one radius, LLRs are proportional to the amplitude in this
+        // part of the frame. Otherwise the symbols must be scaled to the points' radii.
         return { float((m.refines() ? 1 / std::sqrt(here) : std::sqrt(here) / signal) /
                        width) };
     }
@@ -376,11 +388,11 @@ GPUFEC_DEMAP_BOTH inline unsigned cell_index(std::int32_t i, std::int32_t q)
     return unsigned(i & 255) * side + unsigned(q & 255);
 }
 
-//! LLRs and expected noise of a cell.
+//! LLRs and expected noise energy of a symbol in a cell.
 struct cell {
-    std::int8_t llr[max_bits]; //!< per bit of the label; positive means 0
+    std::int8_t llr[max_bits]; //!< one LLR per bit of the label; positive means 0
     std::uint16_t
-        error; //!< expected noise energy in units of 1/4096, up to 16; 0 for QPSK
+        error; //!< if refines(): expected noise energy times 4096, at most 65535
 };
 
 namespace detail {
@@ -446,7 +458,8 @@ GPUFEC_DEMAP_BOTH inline std::int8_t llr_steps(double llr)
 
 } // namespace detail
 
-//! Returns the LLR of the bit that one \p part carries if is_line().
+//! If is_line(): returns the LLR of the bit that a symbol's part with this cell
+//! coordinate carries.
 GPUFEC_DEMAP_BOTH inline std::int8_t
 make_line_cell(const model& m, int level, std::int32_t part)
 {
@@ -466,7 +479,7 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     const double width = m.width[level - first_level],
                  ratio = m.ratio[level - first_level];
     const double x = i * width, y = q * width;
-    const auto exponent = [&](unsigned label) { // of the likelihood of a point
+    const auto exponent = [&](unsigned label) { // logarithm of a point's likelihood
         const double dx = x - m.i[label], dy = y - m.q[label];
         return -(dx * dx + dy * dy) * ratio;
     };
@@ -484,8 +497,8 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     }
     const bool log_map = how == method::log_map;
     double sum[max_bits][2] = {}, weight = 0, error = 0;
-    // Points with smaller exponents do not affect errors, and they affect only LLRs that
-    // are limited anyway.
+    // Points with smaller exponents have no noticeable effect on the expected noise
+    // energy, or on LLRs below the limit.
     const double least = best - (log_map ? 40 : 20);
     for (unsigned label = 0; label < m.points && (log_map || m.refines()); ++label) {
         const double e = exponent(label);
@@ -516,12 +529,12 @@ make_cell(const model& m, int level, method how, std::int32_t i, std::int32_t q)
     return made;
 }
 
-//! Largest number of passes over a frame of a constellation with rings.
+//! Largest number of passes over a frame, each at one level, if refines().
 constexpr unsigned max_passes = 6;
 
-//! Search for the level whose noise energy equals the errors of the frame's cells.
+//! Search for the level whose noise energy equals the mean cell::error of the frame.
 struct level_search {
-    std::int32_t level = 0;   //!< of the current pass
+    std::int32_t level = 0;   //!< level of the current pass
     std::uint32_t passes = 0; //!< passes begun
     std::int32_t level_before = 0;
     double excess_before = 0;
@@ -532,14 +545,14 @@ struct level_search {
         passes = 1;
     }
 
-    //! Sets the next level after a pass with these errors. Returns false if the search
-    //! has ended.
+    //! Sets the level of the next pass. \p errors is the sum of cell::error in this pass
+    //! over \p symbols symbols that are not erased. Returns false if the search has
+    //! ended.
     GPUFEC_DEMAP_BOTH bool go_on(std::uint64_t errors, std::uint32_t symbols)
     {
         constexpr double per_neper = 17.371779276130073; // levels: 40 / ln 10
         // The number of levels by which the errors suggest that the level is too low. The
-        // right level is further away, because the expected errors depend on the assumed
-        // level.
+        // right level is further away, because cell::error depends on the assumed level.
         const double excess =
             (errors == 0
                  ? double(last_level)

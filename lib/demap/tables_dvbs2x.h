@@ -20,7 +20,7 @@ struct dvbs2x_constellation {
     const point* points; //!< by label; mean energy 1
 };
 
-//! Returns the constellations of DVB-S2X, except QPSK, which equals that of DVB-S2.
+//! Returns the constellations of DVB-S2X, except QPSK, which DVB-S2 has too.
 const std::vector<dvbs2x_constellation>& dvbs2x_constellations();
 
 } // namespace gr::gpufec::demap

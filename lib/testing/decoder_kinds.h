@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* All kinds of decoders, which differ in decoder class, options and test input, and the
- * test fixture for the layers that decoders share. */
+/* The list of all kinds of decoders, and the test fixture for the layers that decoders
+ * share. A kind is a decoder class with options and test input. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H
 #define INCLUDED_GPUFEC_TESTING_DECODER_KINDS_H

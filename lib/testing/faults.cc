@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Counts the calls of the CUDA runtime and decides which of them fail or hang. */
+
 #include "faults.h"
 #include <array>
 #include <cstring>
@@ -33,7 +35,7 @@ struct place {
     }
 };
 
-// The state is global, like that of the CUDA runtime. It allocates no memory, because
+// The state is global, like that of the CUDA runtime, and allocates no memory, because
 // tests also make allocations fail.
 struct {
     std::mutex mutex;

@@ -16,36 +16,38 @@ namespace gr::gpufec {
 namespace cuda {
 namespace faults {
 
-//! Resets the count of calls and lets all calls succeed. Work that already hangs
-//! continues to hang.
+//! Resets the count of calls and lets all calls succeed. If work hangs already, that work
+//! and newly enqueued work hang until release().
 void begin();
 
 //! Makes call number \p call, counted from 0 since begin(), fail with \p error and, if
 //! \p for_good, all later calls too.
 void fail(std::size_t call, cudaError_t error, bool for_good);
 
-//! Makes the work hang that call number \p call and later calls enqueue on streams.
+//! Makes work on streams hang if call number \p call or a later call enqueues it. Calls
+//! are counted from 0 since begin().
 void hang(std::size_t call);
 
-// These functions count only the calls of one name, from now on. Such numbers are
-// reproducible. The numbers of all calls are not, because the number of state queries
-// varies.
+// The next two functions count only the calls of one name, from 0 and from now on, and
+// fail() affects one call. Such numbers are reproducible. The numbers among all calls are
+// not, because the number of state queries varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 
-//! Lets hanging work continue, and makes no further work hang.
+//! Lets hanging work continue, waits until it is finished, and makes no further work
+//! hang.
 void release();
 
 //! Returns the names of the calls since begin().
 std::vector<std::string> calls();
 
-//! Returns the name of the first call that was made to fail, or "".
+//! Returns the name of the first call since begin() that was made to fail, or "".
 std::string failed();
 
-//! Returns whether any call would have waited for hanging work for ever.
+//! Returns whether any call since begin() would have waited for hanging work for ever.
 bool waited_for_ever();
 
-// The following functions are for the emulation and the interception.
+// The emulation and the interception of the runtime call the following functions.
 
 //! Counts a call and returns the error it must return, or success.
 cudaError_t next(const char* name);

@@ -31,8 +31,9 @@ namespace faults = cuda::faults;
 //! A kind of decoder with little input, so that a test can make each call fail once.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
-    static constexpr bool floats = Floats;     // the output consists of floats
-    static constexpr bool emulated = Emulated; // kernels run in the CUDA emulation
+    static constexpr bool floats = Floats; // the output consists of floats
+    // Whether the emulation runs the kernels themselves rather than the CPU decoder.
+    static constexpr bool emulated = Emulated;
     static constexpr unsigned portions = Floats ? 3 : 7;
 };
 
@@ -135,8 +136,8 @@ using faulty_kinds = testing::Types<kind<viterbi_streams, false>,
                                     kind<sync_frames<sync_mode::stream>, true>,
                                     kind<sync_borrowed<sync_mode::framed, float>, true>>;
 
-//! Guard for tests with hanging devices. While it exists, memory that such a device may
-//! still use is leaked on purpose, and LeakSanitizer does not report it.
+//! Guard for tests with hanging devices. While the guard exists, memory that such a
+//! device may still use is leaked on purpose, and LeakSanitizer does not report it.
 class leak_on_purpose
 {
 public:

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Interception of the CUDA runtime. The linker's --wrap directs every call to this file.
- * A function here makes the call fail or hang if testing/faults.h requests it; otherwise
- * it calls the real runtime. */
+/* Interception of the CUDA runtime. The linker's --wrap directs the decoders' calls of
+ * the runtime to this file. A function here makes the call fail or hang if
+ * testing/faults.h requests it; otherwise it calls the real runtime. */
 
 #include "faults.h"
 #include <atomic>
@@ -96,8 +96,9 @@ cudaError_t call(const char* name)
         return done;                               \
     }
 
-// Defines a function that also waits for all work on the device. If work hangs, it
-// records that it would wait for ever, and frees nothing.
+// Defines a function that frees memory, for which the runtime waits for all work on the
+// device. If work hangs, the function records that it would wait for ever, and frees
+// nothing.
 #define FREES_AND_WAITS(name, parameters, arguments) \
     cudaError_t __real_##name parameters;            \
     cudaError_t __wrap_##name parameters             \

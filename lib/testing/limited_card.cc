@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Gives a real device the shared memory of a smaller card. The linker's --wrap directs
- * calls of the CUDA runtime to this file. */
+/* Limits the shared memory of a real device to that of a smaller card. The linker's
+ * --wrap directs the calls of the CUDA runtime that concern shared memory to this file.
+ */
 
 #include "limited_card.h"
 #include <cuda_runtime.h>
@@ -44,8 +45,9 @@ __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device)
     return error;
 }
 
-// Returns the smallest shared memory per block, \p shared bytes or more, with which only
-// \p blocks blocks fit on a multiprocessor of the real device.
+// Returns a number of bytes of shared memory per thread block, at least \p shared. It is
+// the smallest with which at most \p blocks blocks fit on a multiprocessor of the real
+// device.
 static std::size_t padded(std::size_t shared, std::size_t blocks)
 {
     int of_processor = 0, reserved = 0, of_block = 0;

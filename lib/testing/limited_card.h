@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Limits of the shared memory of a smaller card, which tests and benchmarks imitate. */
+/* The limits of shared memory of a smaller card than the real one, for tests and
+ * benchmarks of kernels that adapt to it. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
 #define INCLUDED_GPUFEC_TESTING_LIMITED_CARD_H
@@ -28,9 +29,9 @@ struct shared_memory_limits {
 };
 
 //! Returns the limits of the card that the environment variable GPUFEC_CARD_SHARED_KB
-//! describes. Its value is the shared memory in KiB that a thread block can use, such
-//! as 64 (RTX 20), 99 (RTX 30 to 50) or 163 (Orin, A100). Without the variable,
-//! per_block is 0.
+//! describes. The value of the variable is the shared memory in KiB that a thread block
+//! can use, such as 64 (RTX 20), 99 (RTX 30 to 50) or 163 (Orin, A100). Without the
+//! variable, per_block is 0.
 inline shared_memory_limits limited_card()
 {
     static const shared_memory_limits limits = [] {

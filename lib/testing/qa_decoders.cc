@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of the layer that all decoders share: order, latency, failing devices, lack of
- * memory, restarts. They run with each kind of decoder on simulated devices. */
+/* Tests of the layer that all decoders share, on simulated devices: order, latency,
+ * options, output in place, failing devices, lack of memory and of threads, restarts.
+ * Most tests run with each kind of decoder. */
 
 #include "decoder_kinds.h"
 #include <gtest/gtest.h>
@@ -129,7 +130,7 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
     const auto has_capacity = [&](std::size_t n) {
         return u.engine->borrow_output(ring.data(), n);
     };
-    // True, because no earlier output remains to be pulled.
+    // No earlier output remains to be pulled, so any free space is enough.
     EXPECT_TRUE(has_capacity(0));
     unsigned f = 0;
     for (std::size_t first = 0; f < 2; first = first < u.portion ? first : (++f, 0)) {
@@ -183,7 +184,6 @@ TYPED_TEST(decoders, RingChangedInFlight_LosesNothing)
             for (std::size_t first = 0; first < u.portion;) {
                 const auto n = u.push(f, first);
                 first += n;
-                // Each pull is smaller than a batch, so that batches are pulled in parts.
                 const auto m = u.ring->pull(u, some);
                 o.output.insert(o.output.end(), some.begin(), some.begin() + m);
                 if (n + m == 0) {
@@ -424,7 +424,7 @@ TYPED_TEST(decoders, TooFewThreads_DecodeOrThrow)
 }
 
 // Decodes enough input for several copying threads. The first push is a single item, so
-// that the large second push does not begin with a batch.
+// that the large second push does not begin at the beginning of a batch.
 template <class Decoder, class Options>
 std::vector<std::uint8_t>
 decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
@@ -633,8 +633,8 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
     EXPECT_FALSE(decoder.full());
 }
 
-// The device lacks memory for the decoder of the new channel, and then for that of the
-// old channel.
+// The device lacks memory for the decoder of the new channel, and then also for the
+// decoder of the old channel.
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;

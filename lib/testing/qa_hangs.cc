@@ -62,8 +62,8 @@ TYPED_TEST(faulty, EndlessWork_AbandonsDevice)
     faults::release();
 }
 
-// A hanging device may later write to the ring, so the decoder must have its pages
-// replaced.
+// A hanging device may later write to the ring, so the decoder must request that the
+// pages of the ring are replaced.
 TYPED_TEST(faulty, HangingDevice_LeavesRingIntact)
 {
     const leak_on_purpose leaks;

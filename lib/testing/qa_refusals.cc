@@ -17,7 +17,8 @@ using namespace qa;
 
 TYPED_TEST_SUITE(faulty, faulty_kinds);
 
-// A borrowed ring of unpacked bits needs device memory; without it, output is copied.
+// Output in place with one bit per byte needs device memory. If there is none left,
+// output is copied.
 TYPED_TEST(faulty, RingWithoutMemoryForBits_IsNotBorrowed)
 {
     const auto expected = this->decode(this->run(backend::cpu));
@@ -91,8 +92,8 @@ TYPED_TEST(faulty, RefusedMemory_ThrowsOrDoesNotMatter)
     }
 }
 
-// Each thread fails to start once. Threads start when a decoder is created, and when the
-// CPU replaces a failed device.
+// The start of each thread fails in a run of its own, alone or with all later starts.
+// Threads start when a decoder is created, and when the CPU replaces a failed device.
 TYPED_TEST(faulty, RefusedThread_ThrowsOrDoesNotMatter)
 {
     const auto expected = this->decode(this->run(backend::cpu));

@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Replaces the allocation functions and pthread_create() by functions that can fail. */
+
 #include "refusals.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,7 +44,7 @@ bool refused()
 // libraries such as libstdc++ call them too.
 #pragma GCC visibility push(default)
 
-// Replaces the system's function, which std::thread calls.
+// std::thread calls this function of the system.
 extern "C" int pthread_create(pthread_t* thread,
                               const pthread_attr_t* attributes,
                               void* (*begin)(void*),
@@ -65,7 +67,7 @@ extern "C" int pthread_create(pthread_t* thread,
 
 #if defined(GPUFEC_EMULATED) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
-// Replaces the C library's functions, which operator new also calls.
+// operator new also calls these functions of the C library.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -134,7 +136,8 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
     return allocate(bytes, std::size_t(alignment));
 }
-// Also replaced, because the sanitizers' version would not match this operator delete.
+// This version is replaced too, because the sanitizers' one would not match the operator
+// delete below.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
     try {

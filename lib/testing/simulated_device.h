@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Simulated CUDA devices for tests without a GPU. They decode on the CPU and can be made
+/* Simulated CUDA devices for tests without a GPU, which decode on the CPU and can be made
  * to fail. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_SIMULATED_DEVICE_H
@@ -29,7 +29,7 @@ inline void select_simulated(int device)
 }
 
 //! Checks that a batch fits into the simulated memory. The environment variable
-//! GPUFEC_SIMULATED_MEMORY gives the size of that memory in work items; without the
+//! GPUFEC_SIMULATED_MEMORY sets the size of that memory in work items. Without the
 //! variable, every batch fits. \throws device_memory_error
 inline void allow_simulated(std::size_t work_items)
 {
@@ -105,8 +105,8 @@ public:
     }
 
 private:
-    // Fails like a real device: no completion callback is called, and the output of the
-    // batches in flight is lost.
+    // Fails like a real device: the output of the batches in flight is lost, and
+    // finished() throws device_error from now on.
     void fail()
     {
         d_failed = true;
@@ -119,8 +119,8 @@ private:
         }
     }
 
-    // Copies the output to the borrowed memory, if there is any, and unpacks the bits if
-    // the caller wants one per byte.
+    // If the caller has borrowed memory for output in place, copies the output there, and
+    // unpacks bits if the caller wants one per byte.
     static void give(const batch_memory& memory)
     {
         const auto& [to, rows] = memory.borrowed;

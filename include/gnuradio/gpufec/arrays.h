@@ -91,13 +91,13 @@ public:
     //! Results of decoding besides the output.
     struct status {
         //! Means of the fields of viterbi_decoder::take_stream_statistics() over the
-        //! array; NaN if the input was device memory or pinned floats, which a device
-        //! decodes without these statistics.
+        //! array. NaN if the array was empty, or if a device decoded it without
+        //! statistics (device memory and pinned floats).
         double channel_error_rate, metric;
         //! See viterbi_decoder::chance_error_rate().
         double chance_error_rate;
-        //! See decoder::verdict(). If channel_error_rate is NaN, only the decoder's first
-        //! array was checked.
+        //! See decoder::verdict(). Only the first of the arrays that were decoded without
+        //! statistics is checked.
         std::string verdict;
         //! With options.lock "auto": lock state at the end of the array.
         viterbi_lock lock{};
@@ -151,9 +151,9 @@ public:
     /*!
      * \brief Decodes the next items of a stream and returns the output that is ready.
      *
-     * It requires streaming termination or options.lock "auto". Consecutive calls return
-     * together what one decode() of all items would write. decode() discards a stream
-     * that has not ended.
+     * The termination must be streaming, or options.lock "auto". The output of
+     * consecutive calls, joined, equals the output of one decode() of all items. decode()
+     * discards a stream that has not ended.
      * \param in input items as in decode(), in host memory
      * \param items number of items
      * \param last whether the stream ends with these items
@@ -227,7 +227,7 @@ public:
     void decode(const void* in, std::size_t frames, void* out, status* statuses);
 
     //! Returns decoder::verdict() of the last call. If a device reads arrays in device or
-    //! pinned memory, only the decoder's first array is checked.
+    //! pinned memory, the values of the decoder's first array only are checked.
     const std::string& verdict() const;
 
     //! Sets a function that is called in the caller's thread during decoding, about every
@@ -319,10 +319,11 @@ public:
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
-    //! Returns the backend that decoded the last array, "cuda" or "cpu".
+    //! Returns the backend that decoded the last array, "cuda" or "cpu". Before the first
+    //! array, a decoder with one read returns "".
     std::string active_backend() const;
     //! Returns the name of the device or the instruction set of the CPU that decoded the
-    //! last array.
+    //! last array. Before the first array, a decoder with one read returns "".
     std::string active_device() const;
 
 private:

@@ -24,29 +24,29 @@ namespace gr::gpufec {
  *
  * A frame is dropped if the CRC-8 of its BBHEADER is wrong or the header is not valid
  * (EN 302 307-1, 5.1). A packet with a wrong CRC-8 is output with its transport error
- * indicator set. A packet can extend over two frames; if the second frame does not
- * continue it, its part in the first frame is dropped. Null packets that the transmitter
- * deleted are inserted again, and ISSY fields are removed (annex D). Several input
- * streams are processed independently. The high efficiency mode of DVB-T2 is recognised
- * by its header.
+ * indicator set. A packet can extend over several frames; if one of them does not
+ * continue the packet, the earlier parts of the packet are dropped. Null packets that the
+ * transmitter deleted are inserted again, and ISSY fields are removed (annex D). Several
+ * input streams are processed independently. The high efficiency mode of DVB-T2 is
+ * recognised by its header.
  *
  * The message port \c generic sends one PDU for each BBFRAME of a generic stream, such as
- * GSE. It contains the header and the data field as bytes. Its metadata are \c ts_gs
+ * GSE. The PDU contains the header and the data field as bytes. The metadata are \c ts_gs
  * (long: the TS/GS bits of MATYPE) and \c isi (long: identifier of the input stream, −1
  * for a single stream).
  *
  * Input tags move to the first packet that ends in their frame or after it. The value of
  * a tag of key \p length_tag is converted to the number of bytes of the packets that end
- * in its frame; if there are none, the tag is dropped. The block adds these tags on the
- * first byte of packets:
+ * in its frame. If no packet ends there, the tag is dropped. The block adds these tags on
+ * the first byte of packets:
  *  - \c ts_begin (long): on the first packet of a stream and on the first after a gap,
  *    the identifier of its input stream, −1 for a single stream,
  *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
  * The message port \c status sends a dictionary when packets begin, when they are lost,
- * and at the end of the input. It has \c event ("synchronised", "lost" or "ended") and
- * the counters below by the names of their functions. At most one is sent per second,
- * except for the last.
+ * and at the end of the input. The dictionary has \c event ("synchronised", "lost" or
+ * "ended") and the counters below by the names of their functions. At most one dictionary
+ * is sent per second, except for the last.
  */
 class GPUFEC_API bbframe_to_ts : virtual public gr::block
 {
@@ -60,7 +60,8 @@ public:
      * \param frame_size frame size of the LDPC code, as in bch_decoder
      * \param rate rate of the LDPC code, as in bch_decoder
      * \param descramble whether to descramble the frame first (EN 302 307-1, 5.2.2)
-     * \param isi identifier of the input stream to extract, 0 to 255; −1: all
+     * \param isi identifier of the input stream to extract, 0 to 255; −1: all. Frames of
+     *        a single stream are always extracted
      * \param length_tag key of tags (long) with the number of bytes of each frame, for
      *        ACM; they replace \p frame_size and \p rate. "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
@@ -74,12 +75,13 @@ public:
 
     //! Returns the number of frames so far.
     virtual std::uint64_t frame_count() const = 0;
-    //! Returns the number of frames dropped because of a wrong header.
+    //! Returns the number of frames dropped because their header is wrong or not
+    //! supported.
     virtual std::uint64_t dropped_frame_count() const = 0;
     //! Returns the number of frames of generic streams.
     virtual std::uint64_t generic_frame_count() const = 0;
-    //! Returns the number of frames whose first packet did not begin where the previous
-    //! packet ended.
+    //! Returns the number of frames that did not continue the previous frame of their
+    //! input stream. The first frame after a dropped one is not counted.
     virtual std::uint64_t gap_count() const = 0;
     //! Returns the number of packets, inserted null packets included.
     virtual std::uint64_t packet_count() const = 0;

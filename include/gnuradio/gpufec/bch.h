@@ -16,7 +16,7 @@
 namespace gr::gpufec {
 
 /*!
- * \brief A shortened binary BCH code, such as the outer codes of DVB-S2.
+ * \brief A binary BCH code, possibly shortened, such as the outer codes of DVB-S2.
  *
  * The generator polynomial is the product of the distinct minimal polynomials of alpha,
  * alpha^3, … alpha^(2t−1), where alpha is a root of the field's primitive polynomial. The
@@ -29,7 +29,7 @@ class GPUFEC_API bch_code
 {
 public:
     static constexpr unsigned max_parity = 192; //!< largest number of parity bits
-    static constexpr unsigned max_errors = 12;  //!< largest number of corrected errors
+    static constexpr unsigned max_errors = 12;  //!< largest t of a code
 
     /*!
      * \brief Returns the outer BCH code of a standard that belongs to an LDPC code.
@@ -63,8 +63,8 @@ public:
 
     /*!
      * \brief Constructs a code from the primitive polynomial of its field.
-     * \param field a primitive polynomial of degree 3 to 16, bit i of which is the
-     *        coefficient of x^i
+     * \param field a primitive polynomial of degree 3 to 16; bit i is the coefficient of
+     *        x^i
      * \param n bits of a codeword, up to 2^degree − 1 and more than the parity bits
      * \param t number of errors that are corrected, 1 to max_errors
      * \throws std::invalid_argument, also if there would be more than max_parity parity
@@ -109,7 +109,8 @@ class GPUFEC_API bch_decoder_kernel
 {
 public:
     //! \param code the code
-    //! \param variant instruction set, "avx2" or "baseline"; "": the best available
+    //! \param variant instruction set, "avx512", "avx2" or "baseline"; "": the best that
+    //!        the processor has
     explicit bch_decoder_kernel(const bch_code& code, const std::string& variant = "");
 
     //! Result of decode() if the codeword has too many errors.

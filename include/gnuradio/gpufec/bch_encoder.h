@@ -23,12 +23,12 @@ namespace gr::gpufec {
  * incomplete frame at the end of the input is not sent. Tags move to the output item that
  * holds their bit.
  *
- * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * number of input items of the packet, and is converted to the number of output items.
- * Until the first such tag, frames follow one another. The block drops packets whose
- * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The next tag restores
- * alignment.
+ * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
+ * is the number of input items of the packet, and is converted to the number of output
+ * items. Until the first such tag, frames follow one another. The block drops packets
+ * whose length is not a whole number of frames, frames that the next tag cuts short, and
+ * items outside packets. The block warns once of each of these faults. The next tag
+ * restores alignment.
  *
  * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755
  * (6.1.1).

@@ -20,21 +20,22 @@ namespace gr::gpufec {
  *
  * \details
  * Items are bytes with one bit, or with eight packed bits, the first most significant. A
- * packed frame takes whole bytes of the input, and padding after frame_bits is ignored.
- * In packed output, frames and the end of a stream are padded to a byte with zeros. The
- * shift register of a stream starts at zero, that of a frame as its termination requires.
- * The puncturing pattern restarts with each frame. An incomplete last frame is not sent.
+ * packed frame is a whole number of input bytes; padding bits after frame_bits are
+ * ignored. In packed output, frames and the end of a stream are padded to a byte with
+ * zeros. The shift register of a stream starts at zero. The shift register of a frame
+ * starts in the state that the termination requires. The puncturing pattern restarts with
+ * each frame. An incomplete last frame is not sent.
  *
- * A tag moves to the output item that holds the first coded bit of the first information
- * bit of its input item. The value of a tag of key \p length_tag, the number of input
- * items of a packet, is converted to the number of output items. In a stream both ends of
- * the packet are rounded down; a tag with another value, or whose packet has no output
- * item, is dropped with one warning.
+ * A tag moves to the output item that holds the first coded bit of its input item. The
+ * value of a tag of key \p length_tag, the number of input items of a packet, is
+ * converted to the number of output items. In a stream both ends of the packet are
+ * rounded down. A tag whose value is not a positive integer, or whose packet has no
+ * output item, is dropped with one warning.
  *
  * In frames, a length tag begins a packet of one or more frames. Until the first such
  * tag, frames follow one another. The block drops packets whose length is not a whole
- * number of frames, frames that the next tag cuts short, and items outside packets. It
- * warns once of each of these faults. The next tag restores alignment.
+ * number of frames, frames that the next tag cuts short, and items outside packets. The
+ * block warns once of each of these faults. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
  * positive_bit is 0.

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of all decoders: run options, callbacks, and waiting for results. */
+/* The interface that all decoders share: options, callbacks, end of input, waiting, and
+ * input and output in the caller's memory. */
 
 #ifndef INCLUDED_GPUFEC_DECODER_H
 #define INCLUDED_GPUFEC_DECODER_H
@@ -36,8 +37,8 @@ enum class log_level { info, warning, error };
 
 //! Callbacks for completion and logging. Exceptions that they throw are discarded.
 struct decoder_hooks {
-    //! Called from any thread when output may be ready to pull, or when a batch may be
-    //! due() and decoder::flush() should be called.
+    //! Called from any thread when output may be ready to pull, when an incomplete batch
+    //! may be due() for flush(), or when the time limit of a device expires.
     std::function<void()> wake = [] {};
     //! Receives the messages to log.
     std::function<void(log_level, const std::string&)> log = [](log_level,
@@ -49,7 +50,7 @@ struct run_options {
     //! Work items (parallel blocks, codewords or frames) per batch; 0: chosen for the
     //! device.
     unsigned batch = 0;
-    unsigned slots = 3; //!< batches in flight on each device, 1 to 16
+    unsigned slots = 3; //!< largest number of batches in flight per device, 1 to 16
     //! Longest time in ms that an incomplete batch waits for more input, from 0 on.
     double max_latency_ms = 50;
     backend where = backend::automatic;
@@ -76,8 +77,8 @@ struct run_options {
  * pull functions.
  *
  * Only one thread at a time may call a decoder, in the process that created it; a process
- * made by fork() needs a new decoder. After an exception only reset(), and the functions
- * that release and unpin memory, may be called.
+ * made by fork() needs a new decoder. After an exception that is not due to a wrong
+ * argument, only reset() and the functions that release and unpin memory may be called.
  */
 class GPUFEC_API decoder
 {
@@ -99,13 +100,15 @@ public:
     //! Submits the complete work items of an incomplete batch, unless every slot is in
     //! flight.
     void flush();
-    //! Returns whether every slot is in flight, so that a push would take nothing.
+    //! Returns whether a push would take nothing until output is pulled, because every
+    //! slot is in flight.
     bool full() const;
     //! Returns whether finish() was called and all output has been pulled.
     bool done();
-    //! Waits until output is ready or \p limit is over. Returns whether output is ready.
+    //! Waits until output is ready, \p limit is over or no batch is in flight. Returns
+    //! whether output is ready.
     bool wait(std::chrono::milliseconds limit);
-    //! Discards input and output. Afterwards the decoder is as newly constructed.
+    //! Discards input and output, so that another stream can begin.
     void reset();
 
     /*!
@@ -113,14 +116,14 @@ public:
      * "" if the input seems right.
      *
      * The diagnosis reports input in another format or scale, input that does not match
-     * the code, and frames that cannot be decoded. It is also logged once as a warning,
-     * at the latest when done() returns true. docs/limits.md has the rules and their
-     * false-alarm probabilities.
+     * the code, and frames that cannot be decoded. The diagnosis is also logged once as a
+     * warning, at the latest when done() returns true. docs/limits.md has the rules and
+     * their false-alarm probabilities.
      */
     std::string verdict() const;
 
-    //! Sets the longest time in ms that an incomplete batch waits for more input. It also
-    //! applies to a batch already waiting.
+    //! Sets the longest time in ms that an incomplete batch waits for more input. The new
+    //! limit also applies to a batch already waiting.
     //! \throws std::invalid_argument unless it is finite and 0 or more
     void set_max_latency_ms(double milliseconds);
 
@@ -150,7 +153,8 @@ public:
     std::size_t borrow(const void* items, std::size_t count);
     //! Returns the number of items that are borrowed and not released.
     std::size_t borrowed() const;
-    //! Releases the oldest items that no batch needs any more and returns their number.
+    //! Releases the oldest items, up to the first that a batch still needs, and returns
+    //! the number of released items.
     std::size_t release_borrowed();
     //! Ends borrowing: waits for the batches in flight and copies the items that are not
     //! yet part of a batch in flight. Afterwards input continues with push().
@@ -172,9 +176,9 @@ public:
      * \param memory its first byte
      * \param bytes its size
      * \param replace called when the decoder abandons a device that may still write to
-     *        the memory. It maps other memory with the same contents at the same
-     *        addresses and returns whether that succeeded; if not, decoding ends with an
-     *        exception.
+     *        the memory. The function maps other memory with the same contents at the
+     *        same addresses and returns whether that succeeded; if not, decoding ends
+     *        with an exception.
      * \return whether pinning succeeded
      */
     bool pin_output(void* memory,
@@ -186,12 +190,12 @@ public:
      * A GPU may write there until all submitted output has been pulled; a pull to that
      * address then needs no copy. Packed bits, LLRs and frames can be written in place.
      * One bit per byte requires the option bits_in_place.
-     * \param next the address to which the next output will be pulled, and all output
-     *        after it without a gap
+     * \param next the address to which the next output will be pulled; all later output
+     *        must follow without a gap
      * \param bytes free bytes at \p next
-     * \return whether the output of a full batch submitted now would fit behind the
-     *         output that is still to be pulled, so that it is not copied; always true if
-     *         all submitted output has been pulled
+     * \return whether \p bytes is enough for the output that is still to be pulled and
+     *         the output of one more full batch, so that this batch's output is not
+     *         copied; always true if all submitted output has been pulled
      */
     bool borrow_output(void* next, std::size_t bytes);
     //! Ends borrowing of memory for output: waits for the batches in flight, and keeps

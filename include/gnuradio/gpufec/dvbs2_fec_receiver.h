@@ -18,14 +18,14 @@ namespace gr::gpufec {
  * transport stream. \ingroup gpufec
  *
  * \details
- * It consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and BCH, and a
- * bbframe_to_ts. Their pages describe the tags and messages. The input is the symbols of
- * XFECFRAMEs, descrambled and without pilots, in any amplitude. The output is the bytes
- * of transport-stream packets, 188 per packet.
+ * The receiver consists of a gpu_ldpc_dvbs2, which demaps symbols and decodes LDPC and
+ * BCH, and a bbframe_to_ts. The pages of these blocks describe the tags and messages. The
+ * input is the symbols of XFECFRAMEs, descrambled and without pilots, in any amplitude.
+ * The output is the bytes of transport-stream packets, 188 per packet.
  *
- * The MODCODs are those of DVB-S2 (ETSI EN 302 307-1, table 12) and, with \p standard
- * "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a), in normal and short frames without
- * VL-SNR.
+ * The block receives the MODCODs of DVB-S2 (ETSI EN 302 307-1, table 12) and, with
+ * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a) in normal and short frames,
+ * but not VL-SNR.
  *
  * With \p acm, tags select the MODCOD of the frame that they begin and of those after it.
  * A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of DVB-S2. A tag \c ldpc_code
@@ -33,12 +33,12 @@ namespace gr::gpufec {
  * \c constellation. \p frame_size, \p rate and \p constellation apply to the frames
  * before the first such tag.
  *
- * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. Its value is
- * converted to the number of bytes of the transport-stream packets that end in these
- * frames; if there are none, the tag is dropped.
+ * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. The value of
+ * the tag is converted to the number of bytes of the transport-stream packets that end in
+ * these frames; if there are none, the tag is dropped.
  *
- * The message port \c status sends the messages of both blocks, and \c generic the
- * BBFRAMEs of generic streams.
+ * The message port \c status sends the status messages of both blocks. The message port
+ * \c generic sends the BBFRAMEs of generic streams.
  */
 class GPUFEC_API dvbs2_fec_receiver : virtual public gr::hier_block2
 {
@@ -49,14 +49,15 @@ public:
      * Makes a receiver.
      *
      * \param frame_size "normal" or "short"
-     * \param rate "1/4" to "9/10"; with dvbs2x also its own, such as "90/180"; or a
+     * \param rate "1/4" to "9/10"; with dvbs2x also further rates, such as "90/180"; or a
      *        MODCOD such as "8PSK 3/4", which sets \p constellation too
      * \param constellation "qpsk", "8psk", "16apsk" or "32apsk"; with dvbs2x also
      *        "8apsk", "64apsk", "128apsk" and "256apsk"
      * \param soft_input "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
      * \param acm whether tags select the MODCOD of each frame
-     * \param isi identifier of the input stream to receive, 0 to 255; −1: all
+     * \param isi identifier of the input stream to receive, 0 to 255; −1: all. Frames of
+     *        a single stream are always received
      * \param max_iterations largest number of LDPC iterations, 1 to 1000
      * \param esn0 source of the Es/N0: "estimated" from each frame; "given" by
      *        \p esn0_db; or "tag": tags of key esn0_db (double) set it for the frames
@@ -100,8 +101,8 @@ public:
     virtual std::string active_backend() const = 0;
     //! Returns the mean number of LDPC iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded because their MODCOD was
-    //! unknown or a tag cut them short.
+    //! Returns the number of frames that a tag cut short, plus the numbers of tags with
+    //! an unknown MODCOD and of packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
     //! Returns the number of BBFRAMEs so far.
     virtual std::uint64_t frame_count() const = 0;
@@ -113,8 +114,9 @@ public:
     //! Returns the number of packets with a wrong CRC-8.
     virtual std::uint64_t packet_error_count() const = 0;
 
-    //! Sets the Es/N0 in dB for esn0 "given", from the next frame on.
-    //! \throws std::invalid_argument
+    //! Sets the Es/N0 in dB from the next frame on; with esn0 "tag", until the next tag.
+    //! Has no effect with esn0 "estimated".
+    //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument

@@ -24,7 +24,7 @@ namespace gr::gpufec {
  * several calls do not share a batch, so for high rates use gpu_ldpc_dvbs2. The input is
  * LLRs in nats as floats, one for each bit that is sent. The output is the K message
  * bits, one per byte. set_frame_size() accepts multiples of K; with m·K, a call decodes m
- * codewords. After other sizes the object behaves like fec_viterbi_decoder.
+ * codewords. Other sizes are refused as in fec_viterbi_decoder.
  */
 class GPUFEC_API fec_ldpc_decoder : virtual public gr::fec::generic_decoder
 {
@@ -45,10 +45,10 @@ public:
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param positive_bit the bit, 0 or 1, that a positive LLR means
-     * \param message_positions positions of the message bits in the codeword of \p
-     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
-     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
-     *        positions of all message bits, from 0
+     * \param message_positions positions of the message bits in the codeword of
+     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
+     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
+     *        the positions of all message bits, from 0
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */

@@ -22,20 +22,22 @@ namespace gr::gpufec {
  * \details
  * A call of generic_work() decodes one frame and returns once it is decoded. Frames of
  * several calls do not share a batch, so for high rates use gpu_viterbi_pbvd. The input
- * is soft values as floats, the output information bits, one per byte. The length of
+ * is soft values as floats. The output is information bits, one per byte. The length of
  * frames may change from call to call. gr-fec rounds the lengths of frames of a punctured
  * code, so such frames should end with a puncturing period.
  *
  * set_frame_size() accepts 1 to 2^24 information bits; tail-biting frames have K−1 or
  * more. gr-fec's blocks for packets call rate() and derive the frame size from the number
- * of soft values of a packet. Their calls since the previous frame decide what the size
- * means:
+ * of soft values of a packet. The calls of such a block since the previous frame decide
+ * what the size means:
  *  - After rate(), the size may be 0 for a code with a tail.
  *  - After rate() without get_input_size(), the size includes the tail.
  *
- * If a size that was derived in this way is refused, the result of the next rate() makes
- * the caller derive 0 bits. After a refusal generic_work() reads and writes nothing until
- * a size is accepted, or until get_input_size() and get_output_size() were both called.
+ * If the packet is shorter than the tail, set_frame_size() returns false. For any other
+ * derived size that cannot be decoded, set_frame_size() returns true, and the result of
+ * the next rate() makes the caller derive 0 bits. In both cases generic_work() then reads
+ * nothing and writes at most zeros, until a size is accepted, or until get_input_size()
+ * and get_output_size() were both called.
  */
 class GPUFEC_API fec_viterbi_decoder : virtual public gr::fec::generic_decoder
 {

@@ -21,13 +21,13 @@ namespace gr::gpufec {
  * GPU or the CPU. \ingroup gpufec
  *
  * \details
- * It uses min-sum decoding with a layered or flooding schedule. The output depends
+ * The block uses min-sum decoding with a layered or flooding schedule. The output depends
  * neither on the backend nor on the batch size.
  *
  * The codes, with the values of \p frame_size and \p rate:
  *  - \c dvbs2 (ETSI EN 302 307-1): normal (64800 bits) or short (16200); 1/4 to 9/10
- *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180,
- *    and those of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
+ *  - \c dvbs2x (EN 302 307-2): normal, medium (32400) or short; rates such as 90/180, and
+ *    the rates of dvbs2. Also "vl-snr normal", "vl-snr medium", "vl-snr short" and
  *    "vl-snr short sf2" with rates of their own
  *  - \c dvbt2 (EN 302 755): normal or short; 1/2 to 5/6, in short frames also 1/4, 1/3
  *    and 2/5
@@ -35,30 +35,31 @@ namespace gr::gpufec {
  *  - \c ccsds_ar4ja (CCSDS 131.0-B): 1024, 4096 or 16384 (K); 1/2, 2/3 or 4/5
  *  - \c wifi (IEEE 802.11): 648, 1296 or 1944 (N); 1/2, 2/3, 3/4 or 5/6
  *  - \c nr (3GPP TS 38.212): base graph and lifting size, such as "bg1 z384"; 1/3 (bg2:
- *    1/5), or the number of message blocks over that of sent blocks, such as 22/28.
+ *    1/5), or the number of message blocks over the number of sent blocks, such as 22/28.
  *    Earlier blocks must undo the interleaver and repetitions of nr.
  *
  * The input is channel values (LLRs) of any constellation, one for each bit that is sent,
- * in the order of the code. A deinterleaver must come before this block. A frame has a
- * value for each of its N bits except those that the standard, \p punctured and
- * \p shortened omit, and for the filler bits that the standard sends. Values are int8 or
- * uint8 with \p llr_scale steps per nat, or float in nats. \b Positive \b means \b bit
- * \b 0, as in gr-dvbs2rx, unless \p positive_bit is 1. With a wrong sign no frame of a
- * DVB-S2 code is valid. NaN counts as 0, infinities saturate, and −128 becomes −127.
+ * in the order of the code. A deinterleaver must come before this block. A frame has no
+ * values for bits that the standard, \p punctured or \p shortened omit, but it has values
+ * for filler bits that the standard sends. Values are int8 or uint8 with \p llr_scale
+ * steps per nat, or float in nats. \b Positive \b means \b bit \b 0, as in gr-dvbs2rx,
+ * unless \p positive_bit is 1. With a wrong sign no frame of a DVB-S2 code is valid. NaN
+ * counts as 0, infinities saturate, and −128 becomes −127.
  *
  * With \p soft_input "symbols", "symbols16" or "symbols8", and a code of dvbs2 or dvbs2x,
  * the input is the symbols of XFECFRAMEs from the demodulator, descrambled and without
- * pilots. They are QPSK, 8PSK, 16APSK or 32APSK (EN 302 307-1, 5.4), with dvbs2x also
- * 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short frames, not
- * VL-SNR). The block demaps and deinterleaves them. It estimates the amplitude from each
- * frame, and also the Es/N0 unless \p esn0 names another source. With \p acm, tags can
- * select the constellation of each frame too.
+ * pilots. The constellations are QPSK, 8PSK, 16APSK and 32APSK (EN 302 307-1, 5.4), with
+ * dvbs2x also 8APSK, 64APSK, 128APSK and 256APSK (EN 302 307-2, 5.4; normal and short
+ * frames, not VL-SNR). The block demaps and deinterleaves the symbols. The amplitude is
+ * estimated from each frame, and also the Es/N0 unless \p esn0 names another source. With
+ * \p acm, tags can select the constellation of each frame too.
  *
  * With \p output "llr" or "extrinsic" the output is N LLRs per frame as int8, one for
- * each bit of the codeword, sent or not. They are posterior LLRs after the last
- * iteration, or extrinsic LLRs: posterior LLRs minus the channel values as the decoder
- * clamps them (to ±48 nats at rate 1/2), which are 0 for bits that are not sent. They
- * have \p llr_scale steps per nat and the sign of the input, and saturate at ±127.
+ * each bit of the codeword, sent or not: posterior LLRs after the last iteration, or
+ * extrinsic LLRs. An extrinsic LLR is the posterior LLR minus the channel value. The
+ * decoder clamps channel values (to ±48 nats at rate 1/2), and uses 0 for bits that are
+ * not sent. The output LLRs have \p llr_scale steps per nat and the sign of the input,
+ * and saturate at ±127.
  *
  * With \p output "message" the output is the K message bits of each frame, and with
  * "codeword" the N bits of its codeword. Items are bytes with one bit, or with eight
@@ -70,13 +71,13 @@ namespace gr::gpufec {
  * and the output is the K_bch bits of each BBFRAME, optionally descrambled. A frame that
  * BCH cannot correct is output uncorrected.
  *
- * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * number of input items of the packet, and is converted to the number of output items.
- * Until the first such tag, frames follow one another. The block drops packets whose
- * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The tag \c ldpc_skipped and
- * skipped_frame_count() count the dropped frames and packets. The next tag restores
- * alignment. With \p acm the frame length is that of the current code.
+ * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
+ * is the number of input items of the packet, and is converted to the number of output
+ * items. Until the first such tag, frames follow one another. The block drops packets
+ * whose length is not a whole number of frames, frames that the next tag cuts short, and
+ * items outside packets. The block warns once of each of these faults. The tag
+ * \c ldpc_skipped and skipped_frame_count() count the dropped frames and packets. The
+ * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
  * Input tags move to the output item that holds their bit. The block adds these tags on
  * the first output item of each frame that \p status_tags selects:
@@ -94,30 +95,30 @@ namespace gr::gpufec {
  * With \p acm, tags on the first item of a frame select the code of this frame and those
  * after it. Before the first such tag, \p frame_size and \p rate select the code.
  *  - Key \c XFECFRAME, value \c cons(long modcod, bool short), as set by gr-dvbs2rx: the
- *    MODCOD of EN 302 307-1, table 12. It also selects the constellation of symbols.
- *    Frames of an unknown MODCOD are skipped by their length. In symbol input the length
- *    is known for dummy frames only (MODCOD 0, 3240 symbols); after other unknown
- *    MODCODs, input is dropped up to the next tag.
+ *    MODCOD of EN 302 307-1, table 12. The MODCOD also selects the constellation of
+ *    symbols. Frames of an unknown MODCOD are skipped by their length. In symbol input
+ *    the length is known for dummy frames only (MODCOD 0, 3240 symbols); after other
+ *    unknown MODCODs, input is dropped up to the next tag.
  *  - Key \c ldpc_code, value a dictionary of \c frame_size, \c rate and, for symbols,
  *    \c constellation; or a string such as "normal 1/2" or a name of \p named_codes.
  *    After a tag with an unknown code, or a dictionary with other keys, input is dropped
  *    up to the next tag.
  *
  * If such a tag is inside a frame, it cuts the frame short, and the frame is dropped. The
- * first output item of the next decoded frame has the tag \c ldpc_skipped (long): the
- * number of frames missing before it, which were cut short or had unknown MODCODs or
- * codes.
+ * first output item of the next decoded frame has the tag \c ldpc_skipped (long), unless
+ * \p status_tags is "none": the increase of skipped_frame_count() since the previous
+ * frame. A tag with an unknown code counts once, even if several frames follow it.
  *
  * With the parameter \p llr_pdu, the message port \c llr_pdu sends one PDU per frame with
- * the posterior LLRs of all N bits as int8, in the format of \p output "llr"; if the
- * output is "extrinsic", they are extrinsic LLRs. The metadata are \c simd_size (long),
- * always 1, and \c frame_cnt (uint64), the number of the frame, from 0. The demapper of
- * gr-dvbs2rx uses the signs of these LLRs to refine its estimate of the SNR. It expects
- * \p positive_bit 0, and stores 64 frames, so \p batch times \p slots should not exceed
- * 32.
+ * the posterior LLRs of all N bits as int8, in the format of \p output "llr". If the
+ * output is "extrinsic", the PDUs have extrinsic LLRs instead. The metadata are
+ * \c simd_size (long), always 1, and \c frame_cnt (uint64), the number of the frame, from
+ * 0. The demapper of gr-dvbs2rx uses the signs of these LLRs to refine its estimate of
+ * the SNR. The demapper expects \p positive_bit 0, and stores 64 frames, so \p batch
+ * times \p slots should not exceed 32.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
  * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_ldpc_dvbs2 : virtual public gr::block
@@ -186,11 +187,11 @@ public:
      * \param esn0_db Es/N0 in dB, −10 to 30, with "given", or before the first tag
      * \param demapper "log_map" (uses all constellation points) or "max_log" (uses the
      *        nearest point for each value of a bit)
-     * \param message_positions positions of the message bits in the codeword of \p
-     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
-     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
-     *        positions of all message bits, from 0.
-     *        A name applies to \p named_codes too
+     * \param message_positions positions of the message bits in the codeword of
+     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
+     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
+     *        the positions of all message bits, from 0. A name also applies to the codes
+     *        of \p named_codes
      * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
@@ -243,9 +244,8 @@ public:
     virtual int iterations() const = 0;
     //! Returns the mean number of iterations over the frames of the stream so far.
     virtual double mean_iterations() const = 0;
-    //! Returns the number of frames that were not decoded because their MODCOD or code
-    //! was unknown or a tag cut them short, plus the number of packets with a wrong
-    //! length.
+    //! Returns the number of frames that a tag cut short, plus the numbers of tags with
+    //! an unknown MODCOD or code and of packets with a wrong length.
     virtual std::uint64_t skipped_frame_count() const = 0;
 
     /*!
@@ -258,8 +258,9 @@ public:
     //! Sets the steps per nat of input and output LLRs, from the next frame on.
     //! \throws std::invalid_argument
     virtual void set_llr_scale(float llr_scale) = 0;
-    //! Sets the Es/N0 of symbol input, in dB, from the next frame on.
-    //! \throws std::invalid_argument
+    //! Sets the Es/N0 of symbol input, in dB, from the next frame on; with esn0 "tag",
+    //! until the next tag. Has no effect with esn0 "estimated".
+    //! \throws std::invalid_argument unless \p esn0_db is −10 to 30
     virtual void set_esn0_db(double esn0_db) = 0;
     //! Sets the longest time in ms that an incomplete batch waits for more input.
     //! \throws std::invalid_argument
@@ -267,11 +268,11 @@ public:
     //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that are not codewords; for BBFRAMEs, the
-    //! number of those that BCH could not correct.
+    //! number of frames that BCH could not correct.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

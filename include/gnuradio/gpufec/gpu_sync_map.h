@@ -21,10 +21,10 @@ namespace gr::gpufec {
  * \details
  * A transmitter encodes frames of N message symbols with a codebook, see sync_encoder.
  * Some of the sent bits are lost or flipped, and others are inserted, such as by the bit
- * slips of a clock recovery. This block recovers the message symbols. It implements the
- * maximum a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation
- * and optimisation of a flexible maximum a-posteriori decoder for synchronisation
- * correction" (2014), by default in a form that is exact and faster.
+ * slips of a clock recovery. This block recovers the message symbols with the maximum
+ * a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation and
+ * optimisation of a flexible maximum a-posteriori decoder for synchronisation correction"
+ * (2014), by default in a form that is exact and faster.
  *
  * The input is the received bits. With \p soft_input "hard" they are bytes, and values
  * other than 0 and 1 are erasures. With "float" an item is the probability that a 1 was
@@ -32,10 +32,10 @@ namespace gr::gpufec {
  * probability; if \p p_substitute is 0, the item is the probability that a 1 was sent.
  *
  * With a larger \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors
- * of \p alphabet floats: the likelihood of each channel symbol to have been received,
- * such as from the quality scores of a DNA sequencer. Negative likelihoods count as 0.
- * The largest of an item is 1e-30 to 1e30, and a common factor has no effect. An item of
- * zeros only, or with a NaN or an infinity, is an erasure.
+ * of \p alphabet floats. A vector has the likelihood that each channel symbol was
+ * received, for example from the quality scores of a DNA sequencer. Negative likelihoods
+ * count as 0. The largest of an item is 1e-30 to 1e30, and a common factor has no effect.
+ * An item of zeros only, or with a NaN or an infinity, is an erasure.
  *
  * The \p mode tells how the input is divided into frames:
  *  - "framed": a frame begins at a tag of key \p length_tag, whose value is its number of
@@ -44,12 +44,13 @@ namespace gr::gpufec {
  *    With \p frame_items all frames have this length, and length tags are ordinary tags.
  *  - "stream": frames follow one another without marks, and the decoder finds them.
  *
- * In framed mode a second input may be connected. It takes the priors of each frame, N·q
+ * In framed mode a second input may be connected, for the priors of each frame: N·q
  * weights as floats, one for each value of each message symbol. If the second input ends
  * before the priors of a frame are complete, the frame is decoded without priors.
  *
  * The \p output of a frame has for each of its N message symbols:
- *  - "symbols": the most likely value, as a byte up to q = 256, else as a short,
+ *  - "symbols": the most likely value, as a byte up to q = 256, else as an unsigned
+ *    short,
  *  - "posteriors": q posterior probabilities as floats, of sum 1,
  *  - "extrinsics": q floats of sum 1, proportional to posteriors divided by priors,
  *  - "llr": the extrinsic LLRs of its log2 q bits as signed bytes, the most significant
@@ -66,17 +67,17 @@ namespace gr::gpufec {
  *    uniform,
  *  - \c sync_lock (bool, stream mode): whether the decoder tracks the frame boundaries,
  *  - \c sync_bound (double, stream mode with \p bounds): upper bound on errors of
- *    posteriors. It covers this frame's errors that result from uncertainty about where
- *    the frame begins, and the previous frame's errors that result from its limited
- *    look-ahead. It is 1 if items were lost or inserted, or if the previous frame was not
- *    tracked,
+ *    posteriors. The bound covers this frame's errors that result from uncertainty about
+ *    where the frame begins, and the previous frame's errors that result from its limited
+ *    look-ahead. The bound is 1 if items were lost or inserted, or if the previous frame
+ *    was not tracked,
  *  - key \p length_tag (long): number of output items of the frame; on every frame,
  *    regardless of \p status_tags, unless \p frame_items is set.
  *
  * Other tags move to the first output item of their message symbol.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
  * \c backend, \c items_in and \c items_out.
  */
 class GPUFEC_API gpu_sync_map : virtual public gr::block
@@ -147,9 +148,9 @@ public:
      * \param bounds whether to add \c sync_bound (stream mode)
      * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"
-     * \param frame_items number of received items of every frame (framed mode); the real
-     *        end may lie before the last of them, see \p end_prior. 0: length tags mark
-     *        frames
+     * \param frame_items number of received items of every frame (framed mode); a frame
+     *        may end before the last of these items, see \p end_prior. 0: length tags
+     *        mark frames
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */
@@ -221,8 +222,8 @@ public:
     //! Returns the number of frames so far that are not valid.
     virtual std::uint64_t error_count() const = 0;
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

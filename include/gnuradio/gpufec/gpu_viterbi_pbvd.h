@@ -21,17 +21,18 @@ namespace gr::gpufec {
  *
  * \details
  * The input is an endless stream, or frames, of soft values. A stream is divided into
- * parallel blocks of D decoded stages, each with L more stages on either side, which are
- * decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel Block-based Viterbi
- * Decoder for Convolutional Codes on GPU", 2016). A stage consists of the outputs of the
- * code for one information bit. The decoded bits depend neither on the backend nor on the
- * batch size.
+ * parallel blocks of D decoded stages, each with L more stages on either side. The
+ * parallel blocks are decoded at the same time (Peng, Liu, Hou, Zhao: "A Gb/s Parallel
+ * Block-based Viterbi Decoder for Convolutional Codes on GPU", 2016). A stage consists of
+ * the outputs of the code for one information bit. The decoded bits depend neither on the
+ * backend nor on the batch size.
  *
  * A \b positive soft value \b means \b bit \b 1, as in gr-fec, gr-digital, gr-satellites
  * and SatDump, unless \p positive_bit is 0. A code is transparent if all its polynomials
  * have an odd number of ones, such as 171 and 133: a wrong sign then inverts the output
- * bits and cannot be detected. With other codes a wrong sign makes channel_error_rate()
- * that of noise. 0 and NaN are erasures. Infinities saturate, and −128 becomes −127.
+ * bits and cannot be detected. With other codes, a wrong sign raises channel_error_rate()
+ * to the value for noise. 0 and NaN are erasures. Infinities saturate, and −128 becomes
+ * −127.
  *
  * The output is bytes with one bit or, with \p packed_output, with eight bits, the first
  * most significant. Each packed frame and the end of a packed stream are padded to a
@@ -41,36 +42,36 @@ namespace gr::gpufec {
  * Input tags move to the output item that holds their information bit. Tags in the tail
  * of a frame move to the last item of the frame. The value of a tag of key
  * \p length_tag_key, the number of input items of a packet, is converted to the number of
- * output items, with both ends of the packet rounded down; tags with other values are
- * dropped with one warning.
+ * output items. Both ends of the packet are rounded down. Tags whose value is not a
+ * positive integer, or whose packet has no output item, are dropped with one warning.
  *
  * In frames without lock, a length tag begins a packet of one or more frames. Until the
  * first such tag, frames follow one another. The block drops packets whose length is not
  * a whole number of frames, frames that the next tag cuts short, and items outside
- * packets. It warns once of each of these faults, and skipped_frame_count() counts the
- * dropped frames and packets. The next tag restores alignment.
+ * packets. The block warns once of each of these faults, and skipped_frame_count() counts
+ * the dropped frames and packets. The next tag restores alignment.
  *
  * The block adds two tags on the first output item of each group of parallel blocks (or
- * frames) with about 2^20 bits. They result from encoding the first 2048 decoded bits (or
- * fewer) of the first parallel block (or frame) of the group again:
+ * frames) with about 2^20 bits. For these tags, the first 2048 decoded bits (or fewer) of
+ * the first parallel block (or frame) of the group are encoded again:
  *  - \c viterbi_ber (double): channel bit error rate,
  *  - \c viterbi_metric (double): sum of the magnitudes of soft values with a wrong sign,
  *    divided by the number of all soft values, in int8 steps.
  *
- * With \p lock "auto" the block searches for the phase. It finds where pairs of soft
+ * With \p lock "auto" the block searches for the phase: it finds where pairs of soft
  * values and puncturing periods begin, resolves the ambiguities of \p lock_constellation,
  * and finds which of the code and \p lock_presets is sent. For each hypothesis it decodes
  * the same window of the input, encodes the bits again, and compares the channel error
  * rate with that of the same code on pure noise. The probability of a lock on noise is
  * below 1e-12 per window. For terminated frames without gaps, the K−1 zeros at the ends
- * of frames also show where frames begin, and their sign.
+ * of frames also show where frames begin, and the sign of the soft values.
  *
  * During the search the block stores up to \p lock_memory soft values and decodes them
  * after the lock; older values are dropped. While locked, it compares the input with
  * decoded bits that are encoded again. After a lost or repeated soft value, or a change
  * of rotation or code rate, it searches again. Each lock begins on a new output item, so
  * that packed output has up to 7 zeros before it. Dropped input has no output. The
- * relative rate of the block is that of the lowest code rate.
+ * block's relative rate is computed from the lowest code rate.
  *
  * The first output item of each lock has the tag \c viterbi_lock, a dictionary:
  *  - \c locked: true,
@@ -82,7 +83,8 @@ namespace gr::gpufec {
  *  - \c swapped: whether I and Q are exchanged,
  *  - \c half_symbol: whether I and Q of a pair are in consecutive input symbols,
  *  - \c inverted: whether all signs are inverted,
- *  - \c error_rate, \c chance_error_rate: channel error rate, and that of noise,
+ *  - \c error_rate, \c chance_error_rate: channel error rate, and the error rate that
+ *    noise would give,
  *  - \c first_value: index of the first soft value of the lock,
  *  - \c known_value: index of the last soft value needed to find the lock,
  *  - \c dropped, \c locks: number of dropped soft values and of locks since the
@@ -94,10 +96,10 @@ namespace gr::gpufec {
  * degrees for transparent codes.
  *
  * The message port \c status sends a dictionary when the block starts and ends, when a
- * device fails, and for a verdict() on the input. Its keys are \c event, \c text,
- * \c backend, \c items_in and \c items_out. It also sends \c event "lock" or "unlock"
- * with the entries of \c viterbi_lock as soon as the change is known, and \c event
- * "status" every \p status_period_s.
+ * device fails, and for a verdict() on the input. The keys are \c event, \c text,
+ * \c backend, \c items_in and \c items_out. The port also sends \c event "lock" or
+ * "unlock" with the entries of \c viterbi_lock as soon as the change is known, and
+ * \c event "status" every \p status_period_s.
  */
 class GPUFEC_API gpu_viterbi_pbvd : virtual public gr::block
 {
@@ -125,8 +127,9 @@ public:
      * \param decode_length D, stages, a multiple of 32; 0: chosen for the code
      * \param overlap L, stages, at least K−1; 0: chosen for the code
      * \param batch parallel blocks per batch; 0: chosen for the device
-     * \param slots batches in flight on each device, 1 to 16. With lock the block uses
-     *        one more, up to 16, because checking a lock occupies a slot
+     * \param slots batches in flight on each device, 1 to 16. With lock and without
+     *        backend "cpu" the block uses one more, up to 16, because checking a lock
+     *        occupies a slot
      * \param max_latency_ms longest time in ms that an incomplete batch waits for more
      *        input
      * \param backend "auto", "cuda" or "cpu"
@@ -148,7 +151,8 @@ public:
      *        "oqpsk": also I and Q of a pair in consecutive symbols of the input, because
      *        of the offset of half a symbol
      * \param lock_presets names of further codes to search for
-     * \param lock_memory soft values stored during the search, 10^4 to 10^9
+     * \param lock_memory soft values stored during the search, 10^4 to 10^9, and at least
+     *        those of 24 frames
      * \param status_period_s seconds between messages with \c event "status"; 0: none
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
@@ -194,12 +198,11 @@ public:
     //! Returns L, the number of further stages on either side of a parallel block.
     virtual int overlap() const = 0;
 
-    //! Returns the channel's bit error rate, estimated by encoding the first 2048 decoded
-    //! bits of the last batch again (in frames, those of its first frame); NaN before the
-    //! first batch.
+    //! Returns the channel's bit error rate, estimated by encoding the first decoded bits
+    //! (up to 2048) of the last batch again; NaN before the first batch.
     virtual double channel_error_rate() const = 0;
     //! Returns the sum of the magnitudes of soft values with a wrong sign, divided by the
-    //! number of all soft values, in int8 steps. It is measured on the same bits as
+    //! number of all soft values, in int8 steps, measured on the same bits as
     //! channel_error_rate().
     virtual double metric() const = 0;
 
@@ -219,15 +222,15 @@ public:
     virtual void set_soft_scale(float soft_scale) = 0;
     //! Returns the int8 steps per unit of amplitude of float input.
     virtual float soft_scale() const = 0;
-    //! Sets the longest time in ms that an incomplete batch waits for more input. It also
-    //! applies to a batch already waiting. \throws std::invalid_argument
+    //! Sets the longest time in ms that an incomplete batch waits for more input. The new
+    //! limit also applies to a batch already waiting. \throws std::invalid_argument
     virtual void set_max_latency_ms(double max_latency_ms) = 0;
     //! Returns the longest time in ms that an incomplete batch waits for more input.
     virtual double max_latency_ms() const = 0;
 
     //! Returns the diagnosis of unsuitable input, naming the parameter to change; "" if
-    //! the input seems right. It is also logged once as a warning, and sent from the
-    //! message port \c status as \c event "verdict".
+    //! the input seems right. The diagnosis is also logged once as a warning, and sent
+    //! from the message port \c status as \c event "verdict".
     virtual std::string verdict() const = 0;
 };
 

@@ -26,7 +26,8 @@ namespace gr::gpufec {
 class GPUFEC_API ldpc_code
 {
 public:
-    // Limits of codes from files.
+    // Limits of codes from files: numbers of bits, of ones in the matrix, and of bits of
+    // a check.
     static constexpr unsigned max_bits = 1u << 20;
     static constexpr unsigned max_edges = 1u << 24;
     static constexpr unsigned max_check_degree = 4096;
@@ -103,15 +104,15 @@ public:
     /*!
      * \brief Reads a code from MacKay's alist format.
      *
-     * The lists of bits and of checks must agree. They may be padded with zeros. Empty
+     * The lists of bits and of checks must agree, and may be padded with zeros. Empty
      * lines, lines that begin with # and text after the last list are ignored.
      *
      * The number of message bits is K = N − rank. If the last columns of the matrix, one
      * for each check, are lower triangular, the message is the first K bits. Otherwise
      * Gauss-Jordan elimination chooses pivots from the last column backwards, and the
-     * message is the K columns without a pivot, in ascending order. For larger matrices
-     * than max_elimination K = N − checks, and the message is the first K bits if the
-     * other bits follow from them; else its positions are not known.
+     * message is the K columns without a pivot, in ascending order. For matrices larger
+     * than max_elimination, K = N − checks. The message is then the first K bits if the
+     * other bits follow from them; otherwise the message positions are not known.
      *
      * \param text the contents of the file
      * \param name name of the code in messages and tags
@@ -131,8 +132,8 @@ public:
      * -1 if the block is zero. Check j of a row contains bit (j + shift) mod Z of the
      * block. Text after # is a comment. Further lines may be
      *  - "chain": the rows list message bits only. The codeword also has one parity bit
-     *    for each check, as in DVB-S2: with R rows, check j of row i has number
-     *    c = j·R + i and also contains parity bits c − 1 and c.
+     *    for each check, as in DVB-S2. With R rows, the number of check j of row i is c =
+     *    j·R + i. Check c also contains parity bits c − 1 and c.
      *  - "punctured A B-C …" and "shortened …": positions and ranges of positions of the
      *    codeword, as in with_positions().
      *
@@ -186,8 +187,9 @@ public:
      *    diagonal with a 1 is swapped with the diagonal column; rows that become all-zero
      *    are skipped. The message is the columns to the right of the diagonal, in their
      *    final order.
-     * \throws std::invalid_argument if there is no such rule, or if the other bits of the
-     *         codeword do not follow from the message
+     * \throws std::invalid_argument if there is no such rule, if the other bits of the
+     *         codeword do not follow from the message, or if the matrix is too large for
+     *         elimination ("gr_fec_ldpc_encoder")
      */
     ldpc_code with_message_positions(const std::string& rule) const;
     //! Returns the code with message bit i at position positions[i], from 0.
@@ -195,13 +197,14 @@ public:
     //! of the codeword do not follow from the message
     ldpc_code with_message_positions(const std::vector<std::uint32_t>& positions) const;
 
-    //! Returns a name such as "dvbs2 normal 1/2", or the one given to from_alist().
+    //! Returns a name such as "dvbs2 normal 1/2", or the name given to from_alist() or
+    //! from_base_matrix().
     const std::string& name() const;
     unsigned n() const;        //!< number of bits of a codeword, sent or not
     unsigned k() const;        //!< number of message bits
     unsigned checks() const;   //!< number of checks (rows), redundant ones included
     std::size_t edges() const; //!< number of ones in the matrix
-    //! Returns the numbers of the bits of check \p c, which are distinct.
+    //! Returns the distinct numbers of the bits of check \p c.
     bits_view check(unsigned c) const;
     unsigned largest_check_degree() const; //!< largest number of bits of a check
     unsigned largest_bit_degree() const;   //!< largest number of checks of a bit
@@ -219,8 +222,8 @@ public:
     //! "" if it seems right.
     const std::string& warning() const;
 
-    //! Returns the number of bits sent per frame: the channel values that a decoder
-    //! takes, and the bits that an encoder returns.
+    //! Returns the number of bits sent per frame. A decoder has as many channel values
+    //! per frame, and an encoder returns as many bits.
     unsigned sent() const;
     //! Stands in sent_positions() for a filler bit, which is sent, is always 0, and is no
     //! bit of the codeword.
@@ -288,8 +291,8 @@ public:
     const ldpc_code& code() const { return d_code; }
 
 private:
-    //! A circulant of the encoder. It adds a group of 360 message bits, rotated so that
-    //! bit \c from comes first, to the 360 checks of block row \c row.
+    //! A circulant of the encoder, which adds a group of 360 message bits, rotated so
+    //! that bit \c from comes first, to the 360 checks of block row \c row.
     struct circulant {
         std::uint16_t row, from;
     };
@@ -322,7 +325,7 @@ GPUFEC_API ldpc_precision ldpc_precision_from_string(const std::string& name);
 
 //! Order in which check-to-variable messages are updated.
 enum class ldpc_schedule {
-    layered, //!< layer by layer; each layer uses the posteriors of the preceding layer
+    layered, //!< layer by layer; a layer uses posteriors updated by the layers before it
     flooding //!< all check nodes, then all variable nodes
 };
 
@@ -395,7 +398,7 @@ struct ldpc_options : run_options {
     bool bits_in_place = false;
     //! Format of symbol input; none: the input is channel values. The symbols are those
     //! of XFECFRAMEs (EN 302 307-1, 5.4), descrambled and without pilots. With symbols,
-    //! format and llr_scale are ignored, and positive_bit applies to output LLRs only.
+    //! format is ignored, and llr_scale and positive_bit apply to output LLRs only.
     ldpc_symbols symbols = ldpc_symbols::none;
     ldpc_demapper demapper = ldpc_demapper::log_map;
     //! Constellations of symbol input, at least one; select() refers to them by index.
@@ -403,8 +406,8 @@ struct ldpc_options : run_options {
 };
 
 /*!
- * \brief LDPC decoder of a stream of frames, each a codeword of one of several codes,
- * without a flowgraph.
+ * \brief LDPC decoder of a stream of frames, without a flowgraph. Each frame is a
+ * codeword of one of several codes.
  *
  * Push channel values and pull decoded bits. A batch can have frames of different codes;
  * output is in the order of input. An incomplete frame at the end is dropped. Input of
@@ -429,8 +432,9 @@ public:
     //! Selects the code and, for symbol input, the constellation of subsequent frames, by
     //! their indices in the options. \throws std::out_of_range
     void select(unsigned code, unsigned constellation = 0);
-    //! Sets the Es/N0 of subsequent frames of symbols in dB, which is clamped to −10 to
-    //! 30 and rounded to a quarter. NaN (the initial value): estimate it from each frame.
+    //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
+    //! to 30 and rounded to a quarter. NaN (the initial value): the Es/N0 is estimated
+    //! from each frame.
     void set_esn0_db(double esn0_db);
     //! Returns the index of the code of the current frame or, between frames, of the next
     //! frame.
@@ -446,7 +450,7 @@ public:
     std::size_t skip(std::size_t count);
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
-    //! returns how many. It returns fewer if all slots are in flight.
+    //! returns how many; fewer than \p count only if all slots are in flight.
     std::size_t push(const void* values, std::size_t count);
 
     //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
@@ -462,22 +466,22 @@ public:
     //! \throws std::logic_error without options.soft
     std::size_t pull_llrs(std::int8_t* out, std::size_t count);
 
-    //! Gets the report on the frame whose first output item the last pull wrote. Returns
-    //! false if that pull began no frame, or if the report was taken already.
+    //! Gets the report on the latest frame whose output has begun to be pulled. Returns
+    //! false if there is no such frame, or if its report was taken already.
     bool take_report(report& r);
 
     //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
     //! eight per byte, the first most significant.
     const std::vector<std::uint8_t>& codeword() const;
 
-    //! With keep_soft: returns the n LLRs of the frame that is being pulled. They are
-    //! extrinsic if options.soft is extrinsic, otherwise posterior.
+    //! With keep_soft: returns the n LLRs of the frame that is being pulled: extrinsic
+    //! LLRs if options.soft is extrinsic, otherwise posterior LLRs.
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_llr_scale(float scale);
-    //! Sets soft_scale of subsequent frames.
+    //! Sets soft_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 

@@ -19,17 +19,17 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * The input is the K message bits of each frame, and the output is those of the N bits of
- * its codeword that are sent. Items are bytes with one bit, or with eight packed bits,
- * the first most significant. Packed frames are padded to a byte. An incomplete frame at
- * the end of the input is not sent. Tags move to the output item that holds their bit.
+ * The input is the K message bits of each frame, and the output is the sent bits of its
+ * codeword of N bits. Items are bytes with one bit, or with eight packed bits, the first
+ * most significant. Packed frames are padded to a byte. An incomplete frame at the end of
+ * the input is not sent. Tags move to the output item that holds their bit.
  *
- * A tag of key \p length_tag begins a packet of one or more frames. Its value is the
- * number of input items of the packet, and is converted to the number of output items.
- * Until the first such tag, frames follow one another. The block drops packets whose
- * length is not a whole number of frames, frames that the next tag cuts short, and items
- * outside packets. It warns once of each of these faults. The next tag restores
- * alignment.
+ * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
+ * is the number of input items of the packet, and is converted to the number of output
+ * items. Until the first such tag, frames follow one another. The block drops packets
+ * whose length is not a whole number of frames, frames that the next tag cuts short, and
+ * items outside packets. The block warns once of each of these faults. The next tag
+ * restores alignment.
  *
  * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
  * is 1.
@@ -54,10 +54,10 @@ public:
      *        those that the standard omits
      * \param shortened positions of the codeword that are always 0 and not sent; they
      *        hold no message bits
-     * \param message_positions positions of the message bits in the codeword of \p
-     *        code_file: "systematic" (found by elimination), "first" or "last" (the first
-     *        or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of the
-     *        positions of all message bits, from 0
+     * \param message_positions positions of the message bits in the codeword of
+     *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
+     *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
+     *        the positions of all message bits, from 0
      * \param length_tag key of tags with the number of items of a packet; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */

@@ -21,9 +21,10 @@ namespace gr::gpufec {
  * \brief Channel that inserts, deletes and substitutes symbols (BSID channel).
  *
  * For each symbol the channel draws an event: insertion of a random symbol (probability
- * p_insert), after which it draws again; deletion (p_delete); or else transmission. A
- * transmitted symbol is replaced by another with probability p_substitute. The \em drift
- * is the number of received symbols minus the number of sent symbols.
+ * p_insert), deletion (p_delete), or else transmission. After an insertion it draws again
+ * for the same symbol. A transmitted symbol is replaced by another with probability
+ * p_substitute. The \em drift is the number of received symbols minus the number of sent
+ * symbols.
  *
  * Source: J. A. Briffa, Graphics processing unit implementation and optimisation of a
  * flexible maximum a-posteriori decoder for synchronisation correction (2014), section
@@ -33,8 +34,8 @@ class GPUFEC_API bsid_model
 {
 public:
     static constexpr unsigned max_alphabet = 16;
-    //! Limit of p_insert. It corresponds to about 100 insertions before each symbol, and
-    //! no useful channel has more.
+    //! Limit of p_insert, which corresponds to about 100 insertions before each symbol.
+    //! No useful channel has more.
     static constexpr double max_p_insert = 0.99;
 
     /*!
@@ -90,14 +91,15 @@ struct drift_prior {
 };
 
 /*!
- * \brief Returns a range of drifts that a channel leaves only with a small probability.
+ * \brief Returns a range of drifts outside which a channel's drift lies only with a small
+ * probability.
  *
  * The range always contains drift 0.
  * \param channel the channel
  * \param symbols number of sent symbols, up to 2 * sync_code::max_frame_bits
  * \param exclusion largest probability of drifts outside the range, above 0 and below 1
- * \param start prior of the drift before the first symbol, by default 0 for certain; the
- *        drifts of the range include it
+ * \param start prior of the drift before the first symbol, by default 0 for certain. A
+ *        drift of the range is the sum of this drift and the drift that the channel adds
  * \throws std::invalid_argument, also if the range would be larger than
  *         drift_range::max_size
  */
@@ -180,7 +182,7 @@ private:
  * \brief Returns a codebook of Davey and MacKay.
  *
  * The words are the q words of n bits with the least weight, sorted by weight and then by
- * value. At each index a random marker of n bits is added to all of them.
+ * value. At each index, a random marker of n bits is added to all words modulo 2.
  *
  * \param n bits per word
  * \param q words per index, 2 to 65536 and at most 2^n
@@ -270,7 +272,8 @@ enum class sync_mode {
 };
 
 //! Algorithm that computes posteriors. The lattice of a word compares the word with the
-//! received items; its points are pairs of numbers of sent symbols and received items.
+//! received items. A point of the lattice is a pair: a number of sent symbols and a
+//! number of received items.
 enum class sync_form {
     linear,  //!< runs each word's lattice once over all drifts: exact and fastest
     corridor //!< uses branch metrics of limited drift changes, as in Briffa 2014
@@ -299,7 +302,7 @@ enum class sync_receiver {
 
 //! Output for each message symbol.
 enum class sync_output {
-    symbols,     //!< the most likely symbol: uint8 up to q = 256, else int16
+    symbols,     //!< the most likely symbol: uint8 up to q = 256, else uint16
     posteriors,  //!< q posterior probabilities as floats, of sum 1
     extrinsics,  //!< q floats of sum 1, proportional to posteriors divided by priors
     llr,         //!< log2 q extrinsic LLRs of the symbol's bits as int8, most significant
@@ -366,7 +369,7 @@ struct sync_options : run_options {
     //! at item m.
     drift_prior start;
     //! Prior of the drift at the end of a frame. A frame with end drift m ends before
-    //! item n·N + m. Empty: it ends with the last item.
+    //! item n·N + m. Empty: the frame ends with its last item.
     drift_prior end = { 0, {} };
 
     // Stream mode only:
@@ -382,10 +385,10 @@ struct sync_options : run_options {
 
     // Form corridor only:
     sync_storage storage = sync_storage::automatic;
-    //! Smallest drift change per message symbol. If this and change_last are 0, both are
-    //! derived from the exclusion.
+    //! Smallest drift change per message symbol, −n to 0. If this and change_last are 0,
+    //! both are derived from the exclusion.
     int change_first = 0;
-    int change_last = 0; //!< largest drift change per message symbol
+    int change_last = 0; //!< largest drift change per message symbol, 0 or more
     sync_receiver receiver = sync_receiver::corridor; //!< other than corridor: CPU only
     //! Receiver trellis: largest number of insertions before a channel symbol.
     unsigned insertion_cap = 2;
@@ -413,8 +416,8 @@ struct sync_status {
 };
 
 /*!
- * \brief MAP decoder of frames, or of a stream of frames without marks, for channels that
- * insert, delete and substitute symbols, without a flowgraph.
+ * \brief MAP decoder for channels that insert, delete and substitute symbols, without a
+ * flowgraph. The input is frames, or a stream of frames without marks.
  *
  * Push received items and pull decoded frames. The decoder implements the maximum
  * a-posteriori decoder of Briffa (2014), by default in a form that runs each word's
@@ -428,7 +431,7 @@ struct sync_status {
 class GPUFEC_API sync_decoder : public decoder
 {
 public:
-    //! A decoded frame. Its pointers are valid until the next call of the decoder.
+    //! A decoded frame. The pointers are valid until the next call of the decoder.
     struct frame {
         std::uint64_t number;     //!< number of the frame, from 0
         const void* output;       //!< output of all message symbols, see sync_output
@@ -447,10 +450,10 @@ public:
         //! is valid (framed mode).
         bool locked;
         //! Stream mode: an upper bound from 0 to 1, valid to first order, on errors of
-        //! posteriors. It covers this frame's errors that result from uncertainty about
-        //! where the frame begins, and the previous frame's errors that result from its
-        //! limited look-ahead. It is 1 if items were lost or inserted, or if the previous
-        //! frame was not tracked.
+        //! posteriors. The bound covers this frame's errors that result from uncertainty
+        //! about where the frame begins, and the previous frame's errors that result from
+        //! its limited look-ahead. The bound is 1 if items were lost or inserted, or if
+        //! the previous frame was not tracked.
         double bound;
     };
 
@@ -475,10 +478,11 @@ public:
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors are those of push_frame().
     bool end_frame(const float* priors = nullptr);
-    //! Skips up to \p count borrowed items between two frames, and returns how many.
+    //! Skips up to \p count items between two frames, and returns how many. Needed only
+    //! with borrow(); with push(), leave such items out.
     std::size_t skip(std::size_t count);
 
-    //! Gets the next frame in order. Returns false if it is not decoded yet.
+    //! Gets the next frame in order. Returns false if that frame is not decoded yet.
     bool pull(frame& f);
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No

@@ -23,7 +23,7 @@ struct sync_reads_options : sync_options {
 
     sync_reads_options(sync_options o) : sync_options(std::move(o)) {}
 
-    unsigned reads = 1;  //!< received copies of each frame, 1 to max_reads
+    unsigned reads = 1;  //!< reads (received copies) of each frame, 1 to max_reads
     unsigned passes = 2; //!< decoding passes over all copies, 1 to max_passes
 };
 
@@ -36,8 +36,9 @@ GPUFEC_API void check_reads(const sync_reads_options& options);
  * received copy of a frame is a read.
  *
  * The reads of a frame are decoded one after the other. The priors of a read are the
- * product of the extrinsics of other reads. In the first pass these are the earlier
- * reads, in later passes all other reads. More than two passes change little.
+ * priors of the frame, if any, times the extrinsics of other reads. In the first pass
+ * these are the earlier reads, in later passes all other reads. More than two passes
+ * change little.
  *
  * The method is expectation propagation under the assumption that message symbols are
  * independent (T. Minka: Expectation propagation for approximate Bayesian inference,
@@ -60,22 +61,24 @@ public:
      * \brief Takes a read. Returns false, and takes nothing, while full().
      *
      * Each group of options().reads consecutive reads is a frame. A read whose length is
-     * outside the limits, such as 0, counts as not received. So do the reads that the
-     * last frame lacks at finish().
+     * outside the limits counts as not received, and so do the reads that the last frame
+     * lacks at finish().
      * \param items the read's received items, of sync_options::item_bytes() bytes each
      * \param count number of items, from 0
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
-     *        each message symbol; nullptr: equal weights. Only those of the first read of
-     *        a frame are used.
+     *        each message symbol; nullptr: equal weights. Only the priors passed with the
+     *        first read of a frame are used.
      */
     bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
 
     /*!
-     * \brief Gets the next frame in order. Returns false if it is not decoded yet.
+     * \brief Gets the next frame in order. Returns false if that frame is not decoded
+     * yet.
      *
-     * The frame is valid if at least one of its reads could be decoded. Its
-     * log-probability is the sum over these reads of the log-probability of a read given
-     * the earlier ones. Its drifts and entropy are those of the last such read.
+     * The frame is valid if at least one of its reads could be decoded. The
+     * log-probability of the frame is the sum over these reads of the log-probability of
+     * a read given the earlier ones. The frame's drifts and entropy are those of the last
+     * such read in the last pass.
      */
     bool pull(sync_decoder::frame& f);
 

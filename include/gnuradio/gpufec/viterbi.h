@@ -36,7 +36,7 @@ GPUFEC_API const char* termination_name(termination ends);
  * A shift register holds the newest K bits, the newest as its most significant bit. For
  * each information bit (a \em stage) the code has R outputs: output r is the parity of
  * the bits of the register that polynomial r selects. The \em state is the K−1 bits
- * before the next input bit, the newest of them most significant.
+ * before the next input bit, the newest as the most significant bit.
  *
  * This is a value type; every object is valid.
  */
@@ -65,7 +65,7 @@ public:
               const std::vector<int>& polynomials,
               const std::string& puncturing = "");
 
-    //! Returns the code of a preset. Its default_termination() is that of the preset.
+    //! Returns the code of a preset, with the default_termination() of the preset.
     //! \throws std::invalid_argument for a name that conv_presets() does not have
     static conv_code preset(const std::string& name);
 
@@ -93,8 +93,8 @@ public:
         return (bit << (d_constraint_length - 2)) | (state >> 1);
     }
 
-    //! Returns the number of stages after which the puncturing pattern repeats; 1 if
-    //! nothing is punctured.
+    //! Returns the number of stages after which the puncturing pattern repeats; 1 without
+    //! a pattern.
     unsigned period() const { return d_period; }
     //! Returns the number of soft values sent in one period.
     unsigned values_per_period() const { return d_before.back(); }
@@ -120,9 +120,9 @@ public:
     //! Returns the code rate: information bits per sent bit.
     double rate() const { return double(d_period) / values_per_period(); }
 
-    //! Returns a warning if another code was probably meant, because the polynomials are
-    //! those of a known code in reverse bit order, or in octal digits that were read as
-    //! decimal; "" if not.
+    //! Returns a warning if another code was probably meant; otherwise "". The
+    //! polynomials may be those of a known code in reverse bit order, or octal digits
+    //! that were read as decimal.
     std::string doubt() const;
 
     //! Returns constraint length, octal polynomials and puncturing pattern, such as
@@ -156,9 +156,9 @@ struct conv_preset {
  *
  * The names are:
  *  - CCSDS: ccsds, ccsds_2_3, ccsds_3_4, ccsds_5_6, ccsds_7_8,
- *  - gr-satellites, whose "CCSDS" is ccsds: ccsds_uninverted, nasa_dsn,
- *    nasa_dsn_uninverted,
- *  - gr-fec, whose default is [109, 79] in its own notation: gr_fec,
+ *  - gr-satellites: ccsds_uninverted, nasa_dsn, nasa_dsn_uninverted; the name "CCSDS" of
+ *    gr-satellites means ccsds,
+ *  - gr-fec's default code, [109, 79] in gr-fec's notation: gr_fec,
  *  - DVB-S and DVB-T: dvb_1_2, dvb_2_3, dvb_3_4, dvb_5_6, dvb_7_8,
  *  - 802.11: 80211_1_2, 80211_2_3, 80211_3_4, 80211_5_6,
  *  - mobile radio: lte, wimax, gsm, umts_1_2, umts_1_3, cdma_1_2, cdma_1_3,
@@ -210,7 +210,8 @@ public:
      * \param code the code
      * \param ends streaming, or the termination of frames
      * \param frame_bits information bits per frame; 0 if streaming
-     * \throws std::invalid_argument if frame_bits does not suit the termination
+     * \throws std::invalid_argument if frame_bits is not 0 when streaming, or not 1 to
+     *         2^24 in frames; tail-biting frames have at least K−1 bits
      */
     conv_encoder_kernel(const conv_code& code, termination ends, unsigned frame_bits);
 
@@ -230,9 +231,9 @@ public:
      * \brief Streaming: encodes \p count packed bits and returns the number of bits
      * written.
      *
-     * The output begins at bit \p first, 0 to 7, of the first byte of \p out, so that the
-     * output of several calls can be joined; the bits before it are kept. The last byte
-     * is padded with zeros.
+     * The output begins at bit \p first, 0 to 7, of the first byte of \p out. The bits
+     * before it are kept, so that the output of several calls can be joined. The last
+     * byte is padded with zeros.
      */
     std::size_t encode_packed(const std::uint8_t* bytes,
                               std::size_t count,
@@ -267,8 +268,8 @@ private:
 
 //! Code and options of a viterbi_decoder. The batch size is counted in parallel blocks.
 struct viterbi_options : run_options {
-    //! Sets the termination to that of the code's preset. Unless it is streaming,
-    //! frame_bits must be set too.
+    //! Sets the termination to that of the code's preset. Unless the termination is
+    //! streaming, frame_bits must be set too.
     viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
 
     conv_code code;
@@ -290,9 +291,9 @@ struct viterbi_options : run_options {
     //! eight.
     bool bits_in_place = false;
 
-    //! Phase search: "auto" or "off". It finds where pairs of soft values and puncturing
-    //! periods begin, and resolves the ambiguities of lock_constellation. For terminated
-    //! frames without gaps it also finds where the frames begin.
+    //! Phase search: "auto" or "off". The search finds where pairs of soft values and
+    //! puncturing periods begin, and resolves the ambiguities of lock_constellation. For
+    //! terminated frames without gaps it also finds where the frames begin.
     std::string lock = "off";
     //! Ambiguities to resolve. "bpsk": inversion, unless the code is transparent
     //! (inverted input then only inverts the output). "qpsk": also rotation by 90
@@ -303,7 +304,8 @@ struct viterbi_options : run_options {
     //! Presets of further codes to search for, besides \c code.
     std::vector<std::string> lock_presets;
     std::string lock_preset; //!< name of \c code in viterbi_lock::preset
-    //! Soft values stored during the search, 10^4 to 10^9.
+    //! Soft values stored during the search, 10^4 to 10^9, and at least those of 24
+    //! frames.
     std::size_t lock_memory = 1000000;
 };
 
@@ -321,8 +323,8 @@ struct viterbi_lock {
     //! for viterbi_options::code.
     std::string preset;
     std::string code; //!< conv_code::to_string()
-    //! Index of the first soft value of a pair, modulo 2; with R above 2, of a group of
-    //! R, modulo R.
+    //! Index, modulo R, of the first soft value of a group of R values, which is a pair
+    //! if R is 2.
     unsigned pair_phase = 0;
     //! Index of the first soft value of a puncturing period, modulo the number of values
     //! in a period.
@@ -344,18 +346,19 @@ struct viterbi_lock {
  *
  * Push soft values and pull decoded bits. The decoder implements the parallel block-based
  * decoder of Peng, Liu, Hou and Zhao (arXiv:1608.00066). Input of every format can be
- * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed;
- * if soft_scale changes several times within a batch, the last value applies from the
- * first of these changes on. Only one thread at a time may call a decoder.
+ * borrowed. Borrowed floats are scaled by the soft_scale at the time they were borrowed.
+ * If soft_scale changes several times within a batch, the last value applies from the
+ * first change on. Only one thread at a time may call a decoder.
  */
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
     //! Channel statistics. The first decoded bits (at most 2048) of a batch, parallel
-    //! block or frame are encoded again and compared with the signs of the input.
+    //! block or frame are encoded again. After the first K−1 stages, the coded bits are
+    //! compared with the signs of the input.
     struct batch_statistics {
         std::uint64_t first_bit = 0;  //!< index of the first of these bits in the output
-        std::uint64_t first_byte = 0; //!< index of its byte in packed output
+        std::uint64_t first_byte = 0; //!< index of that bit's byte in packed output
         //! Fraction of the nonzero soft values whose sign differs from the encoded bit.
         double channel_error_rate = 0;
         //! Sum of the magnitudes of values with a wrong sign, divided by the number of
@@ -368,13 +371,15 @@ public:
     explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
 
     //! Takes up to \p count input items and returns how many. An item is a soft value or,
-    //! with packed4, a byte. It returns fewer if all slots are in flight.
+    //! with packed4, a byte. Fewer than \p count are taken only if all slots are in
+    //! flight or, with lock, if the search has not caught up.
     std::size_t push(const void* items, std::size_t count);
     //! Frames without lock: discards the items of an incomplete frame.
     void drop_incomplete();
     //! Frames without lock, between two frames: skips up to \p count items that belong to
     //! no frame and returns how many. Needed only with borrow(); with push(), leave such
-    //! items out. Submits the open batch, because its frames must follow one another.
+    //! items out. Submits the borrowed frames of the open batch, because the frames of a
+    //! batch must follow one another.
     std::size_t skip(std::size_t count);
 
     //! Writes up to \p bytes bytes of decoded bits and returns how many. Bytes have eight
@@ -385,8 +390,8 @@ public:
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
     std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
 
-    //! Gets the statistics of the batch whose first bit the last pull wrote. Returns
-    //! false if that pull began no batch, or if the statistics were taken already.
+    //! Gets the statistics of the latest batch whose output has begun to be pulled.
+    //! Returns false if there is no such batch, or if its statistics were taken already.
     bool take_statistics(batch_statistics& statistics);
 
     /*!
@@ -404,7 +409,7 @@ public:
     //! known.
     double chance_error_rate() const;
 
-    //! Sets soft_scale for the next input.
+    //! Sets soft_scale for items that are pushed or borrowed from now on.
     //! \throws std::invalid_argument unless it is finite and above 0
     void set_soft_scale(float scale);
 
@@ -418,7 +423,7 @@ public:
     //! largest std::uint64_t.
     std::uint64_t placed_items() const;
 
-    //! Returns the code; with lock "auto", that of the last lock, or else of the options.
+    //! Returns the code of the options or, with lock "auto", of the latest lock.
     const conv_code& code() const;
     //! Returns D, the number of decoded stages of a parallel block.
     unsigned decode_length() const;
@@ -428,8 +433,8 @@ public:
     std::size_t items_per_frame() const;
     //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
     //! the information bit of an input item. Both indices count from the beginning,
-    //! without items that were dropped or skipped. For packed4, the first of the two
-    //! values of an item counts.
+    //! without items that were dropped or skipped. Items of a frame's tail belong to its
+    //! last bit. For packed4, the first of the two values of an item counts.
     std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
 
 private:

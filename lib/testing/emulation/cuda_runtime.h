@@ -50,9 +50,9 @@ struct dim3 {
     unsigned x, y;
 };
 
-// These are __thread and not thread_local, because GCC 12's -fsanitize=null reports a
-// false null pointer where a thread_local variable is used. Its check reads the flags of
-// an addition that the linker may have replaced by leaq, which sets no flags.
+// The variables are __thread and not thread_local, because GCC 12's -fsanitize=null
+// reports a false null pointer where a thread_local variable is used: the check reads the
+// flags of an addition that the linker may have replaced by leaq, which sets no flags.
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 struct emulated_stream;
@@ -78,7 +78,8 @@ void emulated_sync(unsigned number, unsigned threads);
 void emulated_arrive(unsigned number, unsigned threads);
 int __syncthreads_or(int predicate);
 
-// Returns an array with the \p mine of each of the 32 lanes of the calling warp.
+// Exchanges a value between the lanes of the calling warp. Returns an array with the
+// argument \p mine of each of the 32 lanes.
 const std::uint64_t* emulated_exchange(std::uint64_t mine);
 
 // Returns the \p value of lane \p from.
@@ -178,7 +179,8 @@ inline unsigned __dp2a_lo(unsigned x, unsigned y, unsigned more)
 }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
-// Atomic, because emulated threads run one after the other between barriers.
+// This and the following atomic functions need no lock, because between barriers emulated
+// threads run one after the other.
 inline unsigned atomicAdd(unsigned* to, unsigned more)
 {
     const auto before = *to;
@@ -313,7 +315,7 @@ struct cudaDeviceProp {
 };
 
 //! Enqueues \p kernel on the stream as a kernel launch. emulate() and the emulated kernel
-//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call it.
+//! lists (testing/ldpc_kernels.cc, testing/viterbi_kernels.cc) call this function.
 void emulated_launch(cudaStream_t stream, std::function<void()> kernel);
 
 const char* cudaGetErrorString(cudaError_t);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Emulates the threads of a block on one CPU thread. Each emulated thread has its own
- * stack and runs until it reaches a barrier. The order of the threads is random; its seed
- * is the environment variable GPUFEC_EMULATION_SEED, by default 1. */
+ * stack and runs until it reaches a barrier. The order of the threads is random, with the
+ * seed in the environment variable GPUFEC_EMULATION_SEED, by default 1. */
 
 #include "cuda_pipeline.h"
 #include <cuda_runtime.h>

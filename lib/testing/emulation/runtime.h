@@ -10,12 +10,12 @@
 
 namespace gr::gpufec::cuda::emulation {
 
-//! Sets whether streams are asynchronous. Then a thread runs their work, with delays and
-//! in random order across streams. Otherwise each call runs its work before it returns.
-//! No work may be waiting in a stream.
+//! Sets whether streams are asynchronous. If \p on is true, a thread runs the work of all
+//! streams, with delays and in random order across streams. Otherwise each call runs its
+//! work before it returns. No work may be waiting in a stream.
 void set_asynchronous(bool on);
 void set_devices(int count);
-//! Sets the memory in bytes that all devices have together.
+//! Sets the size in bytes of the memory that all devices share, by default 1 GiB.
 void set_memory(std::size_t bytes);
 //! Returns the number of bytes allocated on all devices.
 std::size_t used_memory();

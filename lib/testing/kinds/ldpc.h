@@ -17,7 +17,8 @@ namespace qa {
 
 enum class ldpc_gives { packed, bits, llrs };
 
-//! Pulls bits or extrinsic LLRs. LLRs are converted to positive values for bit 0.
+//! Pulls bits or extrinsic LLRs. LLRs are converted to the sign for \p positive_bit 0.
+//! Returns the number of bytes pulled.
 template <ldpc_gives Form>
 std::size_t pull_ldpc(ldpc_decoder& decoder,
                       unsigned positive_bit,
@@ -36,7 +37,7 @@ std::size_t pull_ldpc(ldpc_decoder& decoder,
     return n;
 }
 
-//! Frames of two codes.
+//! Frames of two codes with copied input.
 template <ldpc_gives Form>
 struct ldpc_frames_of {
     static constexpr unsigned portions = 24;

@@ -30,13 +30,14 @@ using bytes = std::vector<std::uint8_t>;
 
 class output_ring;
 
-//! A decoder and its input, which is divided into portions of one or more work items. For
-//! positive_bit 1 the input is negated, so that the decoded bits stay the same.
+//! A decoder and its input, which is divided into portions of one or more work items. If
+//! a decoder has positive_bit 1, its input is negated, so that the output bits stay the
+//! same.
 struct user {
     user() = default;
     user(user&&) = default;
     user& operator=(user&&) = default;
-    // Destroys the decoder before the ring buffers, because it may still use them.
+    // Destroys the decoder first, because it may still use the ring buffers.
     ~user() { engine.reset(); }
 
     std::unique_ptr<decoder> engine;
@@ -116,10 +117,10 @@ class output_ring
 {
 public:
     static constexpr std::size_t size = 4096;
-    static constexpr std::size_t min_capacity = 600; // bytes of the largest frame
+    static constexpr std::size_t min_capacity = 600; // more bytes than any frame has
 
-    //! Pins the ring for \p d. The first output is pulled to byte \p first. Unless
-    //! \p replaceable is true, the decoder's requests to replace the pages fail.
+    //! Pins the ring for \p d. The first output is written to byte \p first of the ring.
+    //! Unless \p replaceable is true, the decoder's requests to replace the pages fail.
     output_ring(decoder& d, std::size_t first, bool replaceable)
         : d_decoder(d),
           d_replaceable(replaceable),

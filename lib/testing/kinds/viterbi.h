@@ -13,7 +13,7 @@
 namespace gr::gpufec {
 namespace qa {
 
-//! Streams, pulled as one bit per byte or as packed bits.
+//! Streams with copied input, pulled as one bit per byte or as packed bits.
 template <bool Bits>
 struct viterbi_streams_of {
     static constexpr unsigned portions = 24;
@@ -93,7 +93,7 @@ struct viterbi_borrowed {
     }
 };
 
-//! Terminated frames of 100 bits. Their packed output cannot be written in place, because
+//! Terminated frames of 100 bits, whose packed output cannot be written in place, because
 //! 100 is not a multiple of 32.
 struct viterbi_frames {
     static constexpr unsigned portions = 24;
@@ -125,9 +125,10 @@ struct viterbi_frames {
     }
 };
 
-//! Frames of which the second half has a gap of 90 items before each frame. A gap begins
-//! with 0, 40 or 80 items of an incomplete frame, which are pushed and then dropped. Its
-//! other items are skipped. With left_out, no item of a gap is pushed.
+//! Terminated frames with gaps. A gap of 90 items precedes each frame of the second half.
+//! With copied or borrowed (in_place) input, a gap begins with 0, 40 or 80 items of an
+//! incomplete frame, which are pushed and then dropped. The other items of the gap are
+//! skipped. With left_out, no item of a gap is pushed.
 enum class cut_frames { copied, in_place, left_out };
 template <cut_frames Form>
 struct viterbi_cut_frames {
