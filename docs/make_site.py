@@ -214,7 +214,8 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a figure with three significant digits, and with its unit if the key has "per_s"."""
+    """Formats a value for a table. A float has three significant digits, or none behind the point
+    from 1000 on. If the key has "per_s", the unit is added."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -239,7 +240,7 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Converts rows of results to a table in Markdown. Its columns are the settings that differ
+    """Converts rows of results to a table in Markdown, whose columns are the settings that differ
     between rows, and the figures. Returns None if there are no figures."""
     flat = []
     for row in rows:
@@ -371,7 +372,8 @@ class links(html.parser.HTMLParser):
 
 
 def dead_links(folder):
-    """Yields (page, target) for each link within the site that leads nowhere."""
+    """Yields (page, target) for each link within the site that leads nowhere. Doxygen's pages are
+    not searched for links."""
     pages = {page: links(page) for page in folder.rglob("*.html")
              if folder / "api" not in page.parents}
     for page, found in pages.items():

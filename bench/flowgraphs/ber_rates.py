@@ -4,10 +4,10 @@
 
 """Measures the rates of `gpufec ber` with everything on the GPU, and those of its kernels.
 
-Each row is run twice, with few and with many bits. The rate is the difference in bits divided by
-the difference in time, which excludes the start of the program and of the device. The script first
-compares error rates that are simulated on the device with those simulated on the host, and measures
-the time, start included, of a Viterbi point at 6.35 dB until 100 errors are found.
+Each row is run with few and with many bits. The rate is the difference in bits divided by the
+difference in time, which excludes the start of the program and of the device. Before these rows,
+the script checks that a channel on the device and a channel on the host lead to the same error
+counts, and measures the time, start included, until a Viterbi point at 6.35 dB has 100 errors.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
@@ -38,7 +38,7 @@ ROWS = (
      "--batch 81920", "--range 5", 60e9),
     ("Viterbi K=7 3/4", "viterbi", "--preset dvb_3_4", "--batch 81920", "--range 6", 60e9),
 )
-# Points that the host simulates too; few bits each, because the host is slower.
+# Points whose channel the host simulates too; few bits each, because the host is slower.
 SAME = (
     ("viterbi", "--range 1:1:4 --max-bits 2e7 --min-errors 2000"),
     ("viterbi", "--preset dvb_7_8 --range 4 --max-bits 1e7 --soft-input packed4"),

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1,
- * from symbols, with early stop and Es/N0 estimated from each frame. Prints JSON. */
+ * from symbols, with early stop and Es/N0 estimated from each frame; or, with --loss, the
+ * loss in dB of max-log against log-MAP demapping. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"

@@ -9,16 +9,16 @@ gr_dvbs2rx  the receiver with its own decoders
 gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
 one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
 
-The variants are made by the changes that docs/converting.md describes. Each is also measured with
-bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut packets at
-wrong places for a long time after a lost frame. --other adds the variants of another version of
-gr-dvbs2rx on the same samples; their names begin with other_.
+The variants are made by the changes that docs/converting.md describes. Each variant is also
+measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut
+packets at wrong places for a long time after a lost frame. --other adds the variants of another
+version of gr-dvbs2rx on the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
 through each receiver. A packet is correct if it is one of the sent packets. The result has symbols
-per second of processor time; times the number of cores, this is the rate that a receiver can
-sustain if the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each
-run, so the median of --runs is reported, and "runs" lists all.
+per second of processor time. This figure multiplied by the number of cores is the rate that a
+receiver can sustain if the cores share its work evenly. The results of gr-dvbs2rx's decoder differ
+from run to run, so the median of --runs is reported, and "runs" lists all.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
                            [--pilots] [--packets N] [--seed N] [--only NAME,NAME]

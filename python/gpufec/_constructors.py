@@ -47,7 +47,7 @@ def _parsed(doc):
 
 
 def _check(signature, types, given):
-    """Raises an error for the first argument whose type differs from its parameter's."""
+    """Raises an error for the first argument whose type does not fit its parameter."""
     for name, value in given.items():
         type_name = types[name]
         if type_name.startswith("Optional[") and value is not None:
@@ -64,7 +64,7 @@ def _check(signature, types, given):
 
 def explain(bound):
     """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
-    wrapper raises a TypeError that names the wrong one."""
+    wrapper raises a TypeError that names the wrong one, or pybind11's error if it finds none."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 
