@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests bbframe_to_ts with BBFRAMEs from gr-dtv's transmitter, also with lost frames."""
+"""Tests bbframe_to_ts with BBFRAMEs from gr-dtv's transmitter, also with lost frames, and the
+BBFRAMEs that gpu_ldpc_dvbs2 and bch_decoder output."""
 
 import time
 import unittest

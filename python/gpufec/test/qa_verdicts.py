@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests the decoders' verdicts: messages about input that seems to have a wrong format or scale.
 
-The tables below list runs with wrong and with correct input. The array function, the block and the
-tool must report the correction once for each wrong run, and nothing for a correct one.
+The tables below list runs with wrong and with correct input. For each wrong run, the block, the
+tool and, except for symbols, the array function must report the correction once. For a correct run,
+the array function, or for symbols the block, must report nothing.
 """
 
 import itertools
@@ -85,6 +86,7 @@ def noise(count=60000):
 
 
 # The functions wrong_*() return {name: (values, decoder arguments, expected part of the verdict)}.
+# In wrong_symbols() it is a list of parts.
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)

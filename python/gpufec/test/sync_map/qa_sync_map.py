@@ -41,7 +41,8 @@ class qa_sync_map(unittest.TestCase):
         self.error_rates("cuda")
 
     def error_rates(self, backend):
-        """Compares symbol error rates with known ones, for codes with n = 10, q = 32, N = 210."""
+        """Compares symbol error rates with those in bench/sync/gate-sync, for codes with n = 10,
+        q = 32 and N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
         frames = 120
         for book, p, known in ((gpufec.codebook_davey_mackay(seed=1), 1e-2, 0.0713),

@@ -55,7 +55,7 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """With frame_items, frames decode like tagged frames, whatever the pieces of the input.
+        """With frame_items, frames decode like tagged frames, also with few output items per call.
         Length tags are then ordinary tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # pads each frame with its own beginning
