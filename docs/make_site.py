@@ -61,8 +61,8 @@ STYLE = """.md-grid { max-width: 80rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
 """
 
-# A script that makes the search work when the site is opened from local files, on which browsers
-# neither fetch data nor start workers: it loads the index as a script, and runs the worker in a
+# A script that makes the search work when the site is opened from local files. Browsers then
+# neither fetch data nor start workers, so it loads the index as a script, and runs the worker in a
 # frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
@@ -214,8 +214,8 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a value for a table. A float has three significant digits, or none behind the point
-    from 1000 on. If the key has "per_s", the unit is added."""
+    """Formats a value for a table. Floats from 1000 on are rounded to integers, others to three
+    significant digits. If the key has "per_s", the unit is added."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

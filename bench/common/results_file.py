@@ -105,8 +105,8 @@ def _joined(value, prefix=""):
 
 def _row(value):
     """Converts an object to one row. The values of a row are scalars, lists of scalars, objects
-    that _joined() can flatten, and lists of such objects. Returns None if that is impossible, and
-    for an object whose values are two or more objects, because it is a table."""
+    that _joined() can flatten, and lists of such objects. Returns None if that is impossible. Also
+    returns None if the values are two or more objects, because they form a table."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None
     row = {}
@@ -147,9 +147,9 @@ def rows_of(value, **labels):
 
 
 def record(output):
-    """Divides a program's output into settings and rows. Of an object, numbers, strings and lists
-    of them are the settings, and all other values become rows. If there are no other values, the
-    object is the only row. A list becomes rows, without settings."""
+    """Divides a program's output into settings and rows. In an object, the numbers, strings and
+    lists of them are the settings, and all other values become rows. If there are no other values,
+    the object is the only row. A list becomes rows, without settings."""
     output = json.loads(json.dumps(output), parse_constant=lambda name: None)
     if not isinstance(output, dict):
         return {}, rows_of(output)

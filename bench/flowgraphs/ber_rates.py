@@ -2,7 +2,7 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the rates of `gpufec ber` with everything on the GPU, and those of its kernels.
+"""Measures the rates of `gpufec ber` on a GPU, and the rates of the decoders' kernels alone.
 
 Each row is run with few and with many bits. The rate is the difference in bits divided by the
 difference in time, which excludes the start of the program and of the device. Before these rows,
@@ -73,7 +73,8 @@ def ber(tool, decoder, options, bits):
 
 def rate_of(tool, decoder, options, guess, least):
     """Returns bits per second, the report of the longer run, and the durations of both runs.
-    `guess` is an estimate in bits per second; `least` is the aimed difference in seconds."""
+    `guess` is an estimate in bits per second; `least` is how much longer the longer run should
+    take, in seconds."""
     few, short = ber(tool, decoder, options, guess * least / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * least)

@@ -90,7 +90,7 @@ struct settings {
     bool loss = false;
     float outlier = 0; // magnitude of outliers, for a mean symbol energy of 1; 0: none
     unsigned outliers = 1;
-    std::string impairment; // name of the impairment; empty if there is none
+    std::string impairment; // NAME of --impairment; empty without it
     double impairment_size = 0;
 };
 

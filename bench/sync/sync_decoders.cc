@@ -241,8 +241,8 @@ json cuda_linear()
     return all;
 }
 
-// Measures all kernels that can decode words of ten bits, and the library's choice among
-// them, whose plan is named "".
+// Measures all kernels that can decode words of ten bits, and the plan "", in which the
+// library chooses one of them.
 json cuda_plans()
 {
     using sync_map::ten_bit_kernels;
@@ -678,7 +678,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // includes the other two
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes the two above
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

@@ -51,7 +51,7 @@ FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "convention
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_viterbi that decodes with gpu_viterbi_pbvd."""
+    """A replacement for gr-satellites' ccsds_viterbi that decodes with gpu_viterbi_pbvd."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -71,7 +71,7 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
+    """A replacement for gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
     phase search, and one Reed-Solomon deframer."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",

@@ -52,8 +52,8 @@ def _meant(name, value, default):
 def check_kind(name, value, default):
     """Refuses a value whose type does not fit the parameter, which has the type of `default`.
 
-    Integers must fit 32 bits with a sign, or for seed and first 64 bits without. The entries of
-    sequences are checked too.
+    `seed` and `first` must be unsigned integers of 64 bits, other integers must have 32 bits with a
+    sign. The entries of sequences are checked too.
     """
     if name == "constraint_length" and isinstance(value, str): # perhaps the name of a preset
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
@@ -72,7 +72,7 @@ def check_kind(name, value, default):
     elif isinstance(default, float):
         if not isinstance(value, numbers.Real):
             refuse(name, brief(value), "numbers")
-    elif isinstance(default, str) and name != "message_positions": # a name or a list
+    elif isinstance(default, str) and name != "message_positions": # which may be a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
             refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))

@@ -32,8 +32,8 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Parses the first line of a docstring by pybind11. Returns the signature, and the type names
-    of the parameters by name."""
+    """Parses the first line of a docstring by pybind11. Returns the signature, and a dictionary
+    from the names of the parameters to the names of their types."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}

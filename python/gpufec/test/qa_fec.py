@@ -407,7 +407,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # these dense matrices are valid: no warning
+                    warnings.simplefilter("error") # a warning about these matrices would be wrong
                     self.check(file.name, encoder, "first")
 
 

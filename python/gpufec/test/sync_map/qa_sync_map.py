@@ -141,8 +141,8 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The corridor forms give the exact result with loose limits, and another one with tight
-        limits."""
+        """The corridor forms produce the exact result with loose limits, and a different result
+        with tight limits."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):

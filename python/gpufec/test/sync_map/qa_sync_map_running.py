@@ -224,7 +224,7 @@ class qa_sync_map_running(unittest.TestCase):
                 before, first.limit = first.limit, limit
                 wait_until(lambda: block.nitems_read(0) >= limit - before)
                 self.assertEqual(block.nitems_read(0), limit - before)
-                if mode == "framed": # max_latency_ms makes every complete frame come out
+                if mode == "framed": # because of max_latency_ms, all complete frames arrive
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
                 time.sleep(0.1) # lets the scheduler move items
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))
