@@ -162,7 +162,7 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
 {
     const counter_random random(2 * frame);
     message.assign((p.bch->code().n() + 7) / 8, 0);
-    const auto bytes = p.bch->code().k() / 8; // always whole
+    const auto bytes = p.bch->code().k() / 8; // k is always a multiple of 8
     for (std::size_t i = 0; i < bytes; ++i) {
         message[i] = std::uint8_t(random(i / 8) >> 8 * (i % 8));
     }
