@@ -43,7 +43,7 @@ def small(path):
 
 
 def draw_window(name, folder, compiled):
-    """Draws the window of a flowgraph. Each needs a new process, because Qt windows of one process
+    """Draws the window of a flowgraph, and ends the process, because Qt windows of one process
     interfere."""
     from PyQt5 import Qt
     application = Qt.QApplication([name])

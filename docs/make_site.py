@@ -61,8 +61,8 @@ STYLE = """.md-grid { max-width: 80rem; }
 [data-md-color-scheme="slate"] { --md-typeset-a-color: #9fb0ff; }
 """
 
-# A script that makes the search work when the site is opened from local files, on which browsers
-# neither fetch data nor start workers: it loads the index as a script, and runs the worker in a
+# A script that makes the search work when the site is opened from local files. Browsers then
+# neither fetch data nor start workers, so it loads the index as a script, and runs the worker in a
 # frame.
 SEARCH = """if (location.protocol === "file:")
   window.Worker = class extends EventTarget {
@@ -214,7 +214,8 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a figure with three significant digits, and with its unit if the key has "per_s"."""
+    """Formats a value for a table. Floats from 1000 on are rounded to integers, others to three
+    significant digits. If the key has "per_s", the unit is added."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -239,7 +240,7 @@ def words(*keys):
 
 
 def table_of_rows(rows):
-    """Converts rows of results to a table in Markdown. Its columns are the settings that differ
+    """Converts rows of results to a table in Markdown, whose columns are the settings that differ
     between rows, and the figures. Returns None if there are no figures."""
     flat = []
     for row in rows:
@@ -371,7 +372,8 @@ class links(html.parser.HTMLParser):
 
 
 def dead_links(folder):
-    """Yields (page, target) for each link within the site that leads nowhere."""
+    """Yields (page, target) for each link within the site that leads nowhere. Doxygen's pages are
+    not searched for links."""
     pages = {page: links(page) for page in folder.rglob("*.html")
              if folder / "api" not in page.parents}
     for page, found in pages.items():

@@ -262,8 +262,8 @@ def sync_reads_gap():
 
 
 class axes:
-    """An SVG picture of curves over logarithmic axes. It is written by hand, because equal figures
-    must give equal files for --check."""
+    """An SVG picture of curves over logarithmic axes. The class writes the SVG text itself, so that
+    equal figures make equal files, which --check needs."""
 
     LEFT, TOP, WIDTH, HEIGHT = 96, 14, 544, 340
     COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
@@ -385,7 +385,7 @@ LDPC_PLANS = [
 
 
 def ldpc_plans():
-    """Tabulates the rate of each launch plan and of the next plan that accepts the same code."""
+    """Tabulates the rate of each launch plan in LDPC_PLANS and of the plan to compare it with."""
     rates = {}
     for r in load("ldpc-unstructured-h200.json", "ldpc-plans-h100")["rows"]:
         rates[r["plan"], r["code"], r["shared_kb"], r["frames"],

@@ -78,8 +78,9 @@ class ledger(gr.basic_block):
     def __init__(self, window, timeout, size=None):
         """Makes an empty ledger.
 
-        `window` limits the unacknowledged packets. A packet is sent again after `timeout` seconds.
-        `size` is the number of bytes in a packet of bits; None allows any size.
+        At most `window` packets are sent and not yet output. A packet is sent again if it is not
+        acknowledged within `timeout` seconds. `size` is the number of bytes in a packet of bits;
+        None allows any size.
         """
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
@@ -93,8 +94,8 @@ class ledger(gr.basic_block):
         self.set_msg_handler(pmt.intern("bits"), self.acknowledge)
 
     def deal(self, values):
-        """Sends a packet of soft values, after waiting until fewer than `window` packets are
-        pending."""
+        """Sends a packet of soft values, after waiting until fewer than `window` packets are sent
+        and not yet output."""
         with self.changed:
             self.changed.wait_for(lambda: self.next_in - self.next_out < self.window)
             number, self.next_in = self.next_in, self.next_in + 1

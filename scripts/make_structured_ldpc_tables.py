@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of structured LDPC codes, each from two sources that must agree.
 
-The sources are public. This script reads their files from a folder, extracts the numbers, compares
-the two sources of each code (by entries, or by encoded words), and writes
-lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and tables_dvbt2.cc. Not part of the build.
+The sources are public. This script reads their files from a folder, extracts the numbers, and
+compares the two sources of each code (by entries, or by encoded words). Then it writes
+tables_qc.cc, tables_dvbs2x.cc and tables_dvbt2.cc to a directory; the repository has these files as
+quasi_cyclic.cc, dvbs2x.cc and dvbt2.cc in lib/ldpc/code/tables. The build does not run this script.
 
 | code        | first                              | second                              |
 |-------------|------------------------------------|-------------------------------------|
@@ -15,7 +16,7 @@ lib/ldpc/code/tables/quasi_cyclic.cc, tables_dvbs2x.cc and tables_dvbt2.cc. Not 
 | C2          | daniestevez/ldpc-toolbox ccsds.rs  | rows of the generator of CCSDS 131.0|
 | S2X, T2     | xdsopl/LDPC                        | GNU Radio's gr-dtv, by encoding     |
 
-Usage: make_structured_ldpc_tables.py SOURCES LIB_LDPC_DIRECTORY
+Usage: make_structured_ldpc_tables.py SOURCES DIRECTORY
 SOURCES holds tavildar_wifi.h, liuguangxi_wifi.cpp, toolbox_nr5g.rs, sionna_bg1.csv,
 sionna_bg2.csv, toolbox_ccsds.rs, labrador.rs, xdsopl_s2.hh, xdsopl_s2x.hh, xdsopl_t2.hh.
 """
@@ -33,8 +34,8 @@ NR_SIZES = [[a << j for j in range(8) if a << j <= 384]
             for a in (2, 3, 5, 7, 9, 11, 13, 15)]
 RATES = ["1/2", "2/3", "3/4", "5/6"]
 
-# By (message block, parity block): the first row of a circulant of C2's generator matrix, a zero
-# and 511 bits (CCSDS 131.0-B, annex on the generator matrix).
+# By (message block, parity block): the first row of a circulant of C2's generator matrix, as
+# hexadecimal digits of a zero and 511 bits (CCSDS 131.0-B, annex on the generator matrix).
 C2_GENERATOR = {
     (0, 0): "55BF56CC55283DFEEFEA8C8CFF04E1EBD9067710988E25048D67525426939E20"
             "68D2DC6FCD2F822BEB6BD96C8A76F4932AAE9BC53AD20A2A9C86BB461E43759C",
@@ -149,8 +150,7 @@ def c2(sources):
         return block
 
     h = np.block([[circulant(shifts[i, j]) for j in range(16)] for i in range(2)])
-    # The system has several solutions. That of the standard has 0 as the last bit of each first
-    # row.
+    # The system has several solutions. The standard's has 0 as the last bit of each first row.
     kept = [c for c in range(1022) if c % 511 != 510]
     x = solve(h[:, 7154:][:, kept], h[:, 511 * np.arange(14)])
     rows = np.zeros((1022, 14), np.uint8)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the core, all of lib except lib/blocks, includes no headers of GNU Radio."""
+"""Tests that the core includes no headers of GNU Radio. The core is lib without lib/blocks and
+lib/testing, the public headers in PUBLIC, and the sources of the array bindings."""
 
 import pathlib
 import re

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests the documentation's pages: links, index, tables, line lengths, credits."""
+"""Tests the documentation's pages: links, index, pictures, tables, named results, answers to
+newcomers, line lengths, decisions and credits."""
 
 import json
 import pathlib
@@ -65,8 +66,8 @@ class qa_docs(unittest.TestCase):
         self.assertIn(DOCS / "README.md", {path for path, _ in links(ROOT / "README.md")})
 
     def test_examples_and_pictures_are_shown(self):
-        """docs/examples.md names each example, and shows a picture if the example has a window.
-        Each picture is shown on some page."""
+        """docs/examples.md names each example, and shows a picture of its window if it has one,
+        except for dvbs2rx_receiver. Each picture is shown on some page."""
         page = text_of(DOCS / "examples.md")
         for example in (ROOT / "examples").iterdir():
             if example.suffix in (".grc", ".py", ".ipynb"):

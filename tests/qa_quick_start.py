@@ -2,7 +2,7 @@
 #
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the commands of docs/quick-start.md in order, as a reader would."""
+"""Runs the commands of docs/quick-start.md in order, as a reader would, except grcc."""
 
 import os
 import pathlib

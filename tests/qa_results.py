@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests that the files in bench/results match the schema, are few, and are quoted on a page."""
+"""Tests that the files in bench/results match the schema, are few, and are quoted on a page, and
+that the writer in bench/common makes such files."""
 
 import json
 import pathlib

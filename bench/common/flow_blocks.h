@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Blocks of the benchmarks of gpu_sync_map in flowgraphs: the decoder, and a block that
- * only copies tags, for comparison. */
+/* Blocks for benchmarks of gpu_sync_map in flowgraphs: the decoder and, for comparison, a
+ * block that makes the decoder's tags but outputs zeros. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
 #define INCLUDED_GPUFEC_BENCH_FLOW_BLOCKS_H
@@ -25,8 +25,8 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! Returns a decoder block. \p constant is the number of items per frame, or 0 if length
-//! tags give it.
+//! Returns a decoder block. \p p is the probability of an insertion and of a deletion.
+//! \p constant is the number of items per frame, or 0 if length tags state it.
 inline gpu_sync_map::sptr make_block(const std::string& backend,
                                      double p,
                                      const std::string& mode,
@@ -80,7 +80,7 @@ inline gpu_sync_map::sptr make_block(const std::string& backend,
                               constant);
 }
 
-// A block that has the decoder's rates and tags but does not decode.
+// A block that has the decoder's rates and tags but outputs zeros.
 class tags_only : public gr::block
 {
 public:

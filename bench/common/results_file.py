@@ -59,7 +59,8 @@ def device():
 
 
 def command_line():
-    """Returns the current command, with the program's path in the source tree."""
+    """Returns the current command, with the program's path in the source tree, or its name if it is
+    elsewhere."""
     program = os.path.relpath(os.path.abspath(sys.argv[0]), ROOT)
     if program.startswith(".."):
         program = os.path.basename(program)
@@ -103,9 +104,9 @@ def _joined(value, prefix=""):
 
 
 def _row(value):
-    """Converts an object to a row. Its values may be objects that _joined() can flatten, or lists
-    of them. Returns None for deeper nesting, and for several objects without any other value, which
-    are rather a table."""
+    """Converts an object to one row. The values of a row are scalars, lists of scalars, objects
+    that _joined() can flatten, and lists of such objects. Returns None if that is impossible. Also
+    returns None if the values are two or more objects, because they form a table."""
     if not value or all(isinstance(item, dict) for item in value.values()) and len(value) > 1:
         return None
     row = {}
@@ -125,8 +126,9 @@ def _row(value):
 
 
 def rows_of(value, **labels):
-    """Converts a nested value to a list of rows. A value that is too deeply nested for one row
-    becomes rows of its own, whose `table` and `name` give its position."""
+    """Converts a nested value to a list of rows, with `labels` as further entries. If the value is
+    too deeply nested for one row, each of its entries becomes rows of its own, with the entry's
+    position in `table` and `name`."""
     if isinstance(value, list) and not _scalars(value):
         return [row for item in value for row in rows_of(item, **labels)]
     if not isinstance(value, dict):
@@ -145,8 +147,9 @@ def rows_of(value, **labels):
 
 
 def record(output):
-    """Divides a program's output into settings (numbers, strings and lists of them) and rows (all
-    else). If there is nothing else, these values are the only row."""
+    """Divides a program's output into settings and rows. In an object, the numbers, strings and
+    lists of them are the settings, and all other values become rows. If there are no other values,
+    the object is the only row. A list becomes rows, without settings."""
     output = json.loads(json.dumps(output), parse_constant=lambda name: None)
     if not isinstance(output, dict):
         return {}, rows_of(output)

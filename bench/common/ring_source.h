@@ -1,6 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* A source block for benchmarks that costs no memory traffic. */
+
 #ifndef INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
 #define INCLUDED_GPUFEC_BENCH_RING_SOURCE_H
 
@@ -25,9 +27,10 @@ namespace gr::gpufec::bench {
 
 /*! \brief A source of int8 without memory traffic.
  *
- * It fills its output buffer once with repetitions of \p items, and then only reports
- * items as produced. Each repetition has the same \p tags, sorted by their offsets in it.
- * With a rate, items are produced when they are due by the clock. */
+ * The block fills its output buffer once with repetitions of \p items, and then only
+ * reports items as produced. Each repetition has the same \p tags, sorted by their
+ * offsets from its first item. With a rate, an item is produced when the clock has
+ * reached the time at which it is due. */
 class ring_source : public gr::sync_block
 {
 public:
@@ -58,7 +61,8 @@ public:
         constexpr std::size_t page = 4096;
         const auto whole = std::lcm(d_items.size(), page);
         d_size = (least_bytes + whole - 1) / whole * whole;
-        // Requests the exact size, which must exceed what downstream blocks request.
+        // GNU Radio allocates the largest size that a block requests. This request must
+        // be the largest, because the buffer must hold whole repetitions.
         set_min_output_buffer(long(d_size));
     }
 
@@ -84,8 +88,8 @@ public:
                    std::chrono::duration<double>(double(item + 1) / d_rate));
     }
 
-    // GNU Radio calls this also after unlock(), which may have replaced the buffer. All
-    // of it is therefore filled again.
+    // Fills the buffer, or arranges that work() does. GNU Radio calls start() also after
+    // unlock(), which may have replaced the buffer.
     bool start() override
     {
         check_buffer();
@@ -136,8 +140,9 @@ private:
         }
     }
 
-    // Returns the number of items that are due, after waiting until there is at least
-    // one. It does not return 0, because GNU Radio would then wait for 0.25 s.
+    // Returns the number of items that may be produced: any number without a rate, else
+    // those that are due, after waiting until at least one is due. If work() returned 0,
+    // GNU Radio would wait for 0.25 s.
     std::uint64_t allowed(std::uint64_t given)
     {
         if (d_rate == 0) {
@@ -175,7 +180,7 @@ private:
     const std::vector<tag> d_tags;
     const double d_rate;
     std::size_t d_size;
-    std::uint64_t d_filled_at = 0; // items after which the buffer is completely filled
+    std::uint64_t d_filled_at = 0; // items produced when the whole buffer is filled
     std::atomic<std::uint64_t> d_emitted{ 0 };
     std::atomic<clock::rep> d_begin{ 0 };
     std::atomic<bool> d_rests{ false };

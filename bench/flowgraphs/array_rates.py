@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the rates of decoding arrays, from 1 to 100000 frames per call, for all three decoders.
 
-Compares with a flowgraph (--flowgraph, needs GNU Radio), the command line tool (--tool), a plain
-copy of the input, and, with decoder objects that are used repeatedly, pinned arrays and arrays on a
-CUDA device. Writes JSON, and a plot."""
+Decoder objects that are used repeatedly are compared with functions that make a decoder in each
+call, a plain copy of the input, a flowgraph (--flowgraph, needs GNU Radio) and the command line
+tool (--tool). On a GPU, pinned arrays and arrays on the device are measured too. --json and --plot
+write the results."""
 
 import argparse
 import json
@@ -31,7 +32,7 @@ class Viterbi:
     bits, most = 1024, 100000
     code = dict(termination="tailbiting", frame_bits=1024)
     words = ["--termination", "tailbiting", "--frame-bits", "1024"]
-    fixed, fixed_words = dict(), [] # options for equal work per frame
+    fixed, fixed_words = dict(), [] # options that make the work per frame constant
     command, make, once = "viterbi", gpufec.viterbi_decoder, gpufec.viterbi_decode
 
     def __init__(self):
@@ -130,8 +131,9 @@ def ways_of_a_device(decoder, values, **more):
 
 
 def beside_bench(subject, frames, args, run):
-    """Measures, in Mb/s and with the same work per frame, the kernels and the transfer from slot to
-    slot by `gpufec bench`, and arrays that the device accesses in place."""
+    """Returns rates in Mb/s: those of the kernels alone and from slot to slot, which `gpufec bench`
+    measures, and those of arrays that the device accesses in place. The work per frame is the same
+    in all cases."""
     facts = json.loads(subprocess.run(
         [args.tool, "bench", subject.command, *subject.words, *subject.fixed_words,
          "--backend=cuda", "--json=-"], check=True, capture_output=True, text=True).stdout)
@@ -205,8 +207,8 @@ def import_seconds():
 
 
 def found(report):
-    """Converts the nested report to tables with a row per measurement; reported() is the
-    inverse."""
+    """Converts the nested report to tables with a row per measurement. reported() is the inverse,
+    without import_s."""
     rates = [{"decoder": name, "way": way, "frames": frames, "mbps": mbps}
              for name, one in report["decoders"].items() for way, points in one["mbps"].items()
              for frames, mbps in points]

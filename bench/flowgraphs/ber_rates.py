@@ -2,12 +2,12 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Measures the rates of `gpufec ber` with everything on the GPU, and those of its kernels.
+"""Measures the rates of `gpufec ber` on a GPU, and the rates of the decoders' kernels alone.
 
-Each row is run twice, with few and with many bits. The rate is the difference in bits divided by
-the difference in time, which excludes the start of the program and of the device. The script first
-compares error rates that are simulated on the device with those simulated on the host, and measures
-the time, start included, of a Viterbi point at 6.35 dB until 100 errors are found.
+Each row is run with few and with many bits. The rate is the difference in bits divided by the
+difference in time, which excludes the start of the program and of the device. Before these rows,
+the script checks that a channel on the device and a channel on the host lead to the same error
+counts, and measures the time, start included, until a Viterbi point at 6.35 dB has 100 errors.
 
 Usage: ber_rates.py GPUFEC [--json FILE] [--seconds S]
 """
@@ -38,7 +38,7 @@ ROWS = (
      "--batch 81920", "--range 5", 60e9),
     ("Viterbi K=7 3/4", "viterbi", "--preset dvb_3_4", "--batch 81920", "--range 6", 60e9),
 )
-# Points that the host simulates too; few bits each, because the host is slower.
+# Points whose channel the host simulates too; few bits each, because the host is slower.
 SAME = (
     ("viterbi", "--range 1:1:4 --max-bits 2e7 --min-errors 2000"),
     ("viterbi", "--preset dvb_7_8 --range 4 --max-bits 1e7 --soft-input packed4"),
@@ -73,7 +73,8 @@ def ber(tool, decoder, options, bits):
 
 def rate_of(tool, decoder, options, guess, least):
     """Returns bits per second, the report of the longer run, and the durations of both runs.
-    `guess` is an estimate in bits per second; `least` is the aimed difference in seconds."""
+    `guess` is an estimate in bits per second; `least` is how much longer the longer run should
+    take, in seconds."""
     few, short = ber(tool, decoder, options, guess * least / 4)
     for _ in range(5):
         many, long = ber(tool, decoder, options, few["bits"] + guess * least)

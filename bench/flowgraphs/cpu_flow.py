@@ -44,8 +44,8 @@ def noise(count):
     return np.random.default_rng(1).integers(-60, 60, count).astype(np.int8)
 
 
-# Functions that make the block and its input items; information bits per output item; options of
-# `gpufec bench`.
+# For each row: functions that make the block and its input items, information bits per output item,
+# and options of `gpufec bench`.
 ROWS = {
     "viterbi K=7 1/2": (lambda: gpufec.gpu_viterbi_pbvd(preset="ccsds", backend="cpu"),
                         lambda: noise(1 << 20), 8, "viterbi --preset ccsds"),

@@ -141,8 +141,8 @@ def with_zeromq(args):
             for workers in args.workers:
                 seconds, _, expected = deal(args, workers, out)
                 times[workers].append(seconds)
-        # The dealer first encodes for some seconds. If the first time is before decoding begins, no
-        # packet is sent again, and a later time is tried.
+        # The dealer first encodes for some seconds. If the worker is killed before decoding begins,
+        # no packet is sent again, and the run is repeated with a later kill.
         best = statistics.median(times[2])
         for wait in (args.kill_after, args.kill_after + 0.5 * best):
             seconds, again, found = deal(args, 2, out, wait)

@@ -189,7 +189,7 @@ class cases:
         print(name, rates, flush=True)
 
     def recording(self, name, items, make, bits_per_item, between=lambda: ()):
-        """Measures with a file in memory as the source, and then this source into a null sink.
+        """Measures a block behind a file in memory, and first this source alone, into a null sink.
         Items are repeated until the file has at least RECORDING_BYTES."""
         if not self.wanted(name):
             return
@@ -227,7 +227,7 @@ class cases:
 
     def ring_items(self, make_source, make):
         """Returns the size, in items, of the buffer that the scheduler allocates for the block's
-        input."""
+        input, computed from the block's output multiple; at least 65536."""
         graph = gr.top_block()
         source, block = make_source(), make()
         graph.connect(source, block, blocks.null_sink(

@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the delay of each decoder block behind a source with a constant rate.
 
-The capacity of a block is measured first. The speed of a shared host varies, so the capacity is the
-rate in the slowest of 20 seconds. It is measured again at the end, both times together with the
-speed of one thread of the host (soak.py). Then the delay is measured at fractions of the capacity.
-A delay begins when a soft value is due by the clock (a blocked source does not shorten it), and
-ends when the output item that begins with this value arrives. It is compared with
+First the capacity of a block is measured, then the delay at fractions of the capacity, and at the
+end the capacity again. The speed of a shared host varies. The capacity is therefore the input rate
+in the slowest of up to 20 seconds, and the speed of one thread of the host is measured beside it
+(soak.py). A delay begins when a soft value is due by the clock, even if the source is blocked and
+late, and ends when the output item that begins with this value arrives. The delay is compared with
 
     bound = fill + max_latency_ms + (slots + 1) * T + 20 ms
 
@@ -37,8 +37,9 @@ BLOCKS = {"viterbi": soak.viterbi, "ldpc": soak.ldpc, "sync": soak.sync}
 
 def measured(rates, seconds, options, status_tags):
     """Decodes a stream for each block in `rates` (values per second, 0 for as fast as possible) in
-    one flowgraph. Returns by name the block, its sink and its values per work item without and with
-    overlaps, and, by name again, the values per second that were consumed in each second."""
+    one flowgraph. Returns two dictionaries with an entry per block. The first has the block, its
+    sink, and its input values per work item without and with overlaps. The second has an array with
+    the rate of its source in each second, in values per second."""
     graph, chains = gr.top_block(), {}
     for name, rate in rates.items():
         tags = {} if name == "viterbi" else dict(status_tags=status_tags)
@@ -50,7 +51,7 @@ def measured(rates, seconds, options, status_tags):
         graph.connect(there, block, out)
         chains[name] = (block, there, out, piece)
     graph.start()
-    # A capacity excludes the first 2 s, in which the source fills its buffer.
+    # The measurement of a capacity excludes the first 2 s, in which the source fills its buffer.
     time.sleep(0 if any(rates.values()) else 2)
     given = []
     for _ in range(1 + round(seconds)):

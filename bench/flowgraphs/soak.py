@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs all three decoder blocks under full load for a long time.
 
-At random times, options are set, and the flowgraph is restarted or locked. Each stream repeats a
-period (a counter or random symbols) with tags, and the output must repeat it too. The source and
-the sink come from the module endurance_blocks that a build leaves in bench/flowgraphs."""
+At random times, an option of each block is set, or the flowgraph is restarted, or locked and
+unlocked. Each stream repeats a period (a counter or random symbols), and the output must repeat the
+decoded period. The source and the sink come from the module endurance_blocks that a build leaves in
+bench/flowgraphs."""
 
 import argparse
 import ctypes
@@ -34,7 +35,7 @@ def say(event, **about):
 
 
 def counter(bits):
-    """Returns successive numbers of 16 bits, as single bits."""
+    """Returns the first `bits` bits of a 16-bit counter's successive values, one bit per byte."""
     words = np.arange((bits + 15) // 16, dtype=">u2")
     return np.unpackbits(words.view(np.uint8))[:bits]
 

@@ -23,7 +23,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
-BATCHES = (135168, 0) # parallel blocks; 0: chosen from the device
+BATCHES = (135168, 0) # parallel blocks; 0: chosen for the device
 FLOWGRAPH = pathlib.Path(__file__).with_name("flowgraph_rate.py")
 
 

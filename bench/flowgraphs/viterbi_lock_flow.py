@@ -5,10 +5,10 @@
 
 """Measures the cost of the phase search of gpu_viterbi_pbvd in a flowgraph, while locked.
 
-The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 of a
-decoded bit error rate of 1e-4. Runs alternate: without phase search, with a search over the phases
-of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search on
-input whose I and Q are exchanged. Rates are information bits per second that leave the block.
+The source is a ring buffer that is filled once with a noisy codeword, 1 dB above the Eb/N0 at which
+the decoded bit error rate is 1e-4. Runs alternate: without phase search, with a search over the
+phases of one BPSK rate, with a search over QPSK and DVB-S's five rates, and with the latter search
+on input whose I and Q are exchanged. Rates are information bits per second that leave the block.
 
 Usage: viterbi_lock_flow.py [--backend B] [--threads N] [--rounds N] [--seconds S]
                             [--presets NAME,...] [--formats int8,float] [--slots N]
@@ -37,8 +37,7 @@ WAYS = {"off": {}, "bpsk": dict(lock="auto"),
 
 
 def codeword(preset, bits):
-    """Returns the punctured coded bits of a message that is repeated without end: the encoder's
-    register is cyclic."""
+    """Returns the punctured coded bits of one period of a message that is repeated without end."""
     streams = []
     for polynomial in (0o171, 0o133):
         taps = [k for k in range(7) if polynomial >> (6 - k) & 1]

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1,
- * from symbols, with early stop and Es/N0 estimated from each frame. Prints JSON. */
+ * from symbols, with early stop and Es/N0 estimated from each frame; or, with --loss, the
+ * loss in dB of max-log against log-MAP demapping. Prints JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"
@@ -89,7 +90,7 @@ struct settings {
     bool loss = false;
     float outlier = 0; // magnitude of outliers, for a mean symbol energy of 1; 0: none
     unsigned outliers = 1;
-    std::string impairment; // name of the impairment; empty if there is none
+    std::string impairment; // NAME of --impairment; empty without it
     double impairment_size = 0;
 };
 
@@ -161,7 +162,7 @@ void make_message(const point& p, std::uint64_t frame, std::vector<std::uint8_t>
 {
     const counter_random random(2 * frame);
     message.assign((p.bch->code().n() + 7) / 8, 0);
-    const auto bytes = p.bch->code().k() / 8; // always whole
+    const auto bytes = p.bch->code().k() / 8; // k is always a multiple of 8
     for (std::size_t i = 0; i < bytes; ++i) {
         message[i] = std::uint8_t(random(i / 8) >> 8 * (i % 8));
     }

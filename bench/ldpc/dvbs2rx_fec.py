@@ -56,7 +56,8 @@ def transmitted(size, constellation, rate, frames, esn0_db, seed):
 
 
 class theirs:
-    """A chain of gr-dvbs2rx's three blocks. A message port tells the demapper the SNR."""
+    """A chain of gr-dvbs2rx's three blocks. The LDPC decoder sends LLRs back to the demapper by
+    messages."""
 
     def __init__(self, size, constellation, rate, iterations):
         code = dvbs2rx.params.translate("DVB-S2", size, rate, constellation.upper())

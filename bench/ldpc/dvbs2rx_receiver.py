@@ -9,16 +9,16 @@ gr_dvbs2rx  the receiver with its own decoders
 gpufec      gpu_ldpc_dvbs2 in place of the LDPC decoder
 one_block   gpu_ldpc_dvbs2 in place of four blocks, from the demapper to the descrambler
 
-The variants are made by the changes that docs/converting.md describes. Each is also measured with
-bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut packets at
-wrong places for a long time after a lost frame. --other adds the variants of another version of
-gr-dvbs2rx on the same samples; their names begin with other_.
+The variants are made by the changes that docs/converting.md describes. Each variant is also
+measured with bbframe_to_ts in place of gr-dvbs2rx's BBFRAME deheader, which in release 1.4 may cut
+packets at wrong places for a long time after a lost frame. --other adds the variants of another
+version of gr-dvbs2rx on the same samples; their names begin with other_.
 
 A transport stream of packets of random bytes goes through dvbs2-tx, which adds noise, and then
 through each receiver. A packet is correct if it is one of the sent packets. The result has symbols
-per second of processor time; times the number of cores, this is the rate that a receiver can
-sustain if the cores share its work evenly. gr-dvbs2rx's decoder gives different results in each
-run, so the median of --runs is reported, and "runs" lists all.
+per second of processor time. This figure multiplied by the number of cores is the rate that a
+receiver can sustain if the cores share its work evenly. The results of gr-dvbs2rx's decoder differ
+from run to run, so the median of --runs is reported, and "runs" lists all.
 
 Usage: dvbs2rx_receiver.py [--tx dvbs2-tx] [--rx dvbs2-rx] [--modcod QPSK1/2] [--snr 1.0,1.5]
                            [--pilots] [--packets N] [--seed N] [--only NAME,NAME]
@@ -43,7 +43,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import results_file  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "converting.md"
-# Patterns of the parts of dvbs2-rx that docs/converting.md changes.
+# Regular expressions for the parts of dvbs2-rx that docs/converting.md changes.
 OWN_DECODER = re.compile(r"^        ldpc_decoder = dvbs2rx\.ldpc_decoder_bb\(.*?\)\n", re.M | re.S)
 OWN_DEHEADER = re.compile(r"^        bbdeheader = dvbs2rx\.bbdeheader_bb\(.*?\)\n", re.M | re.S)
 THREE_BLOCKS = re.compile(r"^        ldpc_decoder = .*?^        bbdescrambler = .*?\)\n",
@@ -74,7 +74,7 @@ def replaced(text, *changes):
 
 
 def converted(receiver):
-    """Returns the source of dvbs2-rx with gpu_ldpc_dvbs2 in place of the LDPC decoder."""
+    """Returns the source code of dvbs2-rx with gpu_ldpc_dvbs2 in place of the LDPC decoder."""
     text, decoders = OWN_DECODER.subn(
         lambda _: piece("In `dvbs2-rx`", "        ldpc_decoder = "), receiver)
     assert decoders == 1, ANOTHER
@@ -89,8 +89,8 @@ def with_import(receiver):
 
 
 def with_one_block(receiver):
-    """Returns the source of dvbs2-rx with one decoder, from symbols to BBFRAMEs, in place of four
-    blocks."""
+    """Returns the source code of dvbs2-rx with one decoder, from symbols to BBFRAMEs, in place of
+    four blocks."""
     decoder = piece("All four blocks", "        decoder = ")
     text, count = THREE_BLOCKS.subn(lambda _: decoder, receiver)
     counts = [count]
@@ -113,8 +113,8 @@ def with_one_block(receiver):
 
 
 def with_our_packets(receiver):
-    """Returns a receiver's source with bbframe_to_ts and its counters, according to the table in
-    docs/converting.md."""
+    """Returns a receiver's source code with bbframe_to_ts and its counters, according to the table
+    in docs/converting.md."""
     text, deheaders = OWN_DEHEADER.subn(
         lambda _: piece("In `dvbs2-rx`", "        bbdeheader = "), receiver)
     table = PAGE.read_text().split("| gr-dvbs2rx | here |", 1)[1].split("\n\n", 1)[0]
@@ -128,7 +128,7 @@ def with_our_packets(receiver):
 
 
 def variants(program):
-    """Returns the sources of all variants of a dvbs2-rx program, by name."""
+    """Returns the source code of all variants of a dvbs2-rx program, by name."""
     own = with_import(pathlib.Path(program).read_text())
     return {"gr_dvbs2rx": own, "gpufec": converted(own),
             "gr_dvbs2rx_and_bbframe_to_ts": with_our_packets(own),

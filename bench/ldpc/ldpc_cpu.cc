@@ -47,7 +47,7 @@ timing measure(const ldpc::setup& setup, std::size_t frames, unsigned batches)
             std::uint32_t(job.input_bytes), std::uint32_t(job.output_bytes), f, 1
         };
         for (unsigned i = 0; i < code.n(); ++i) {
-            // Noise will do: without early stop, the time does not depend on the values.
+            // Without early stop, the time does not depend on the values.
             input.data()[job.input_bytes + i] = std::byte(random() % 41 - 20);
         }
         job.input_bytes += setup.frame_input_bytes(code);

@@ -34,8 +34,9 @@ __device__ std::uint64_t mix(std::uint64_t x) // splitmix64
     return x ^ x >> 31;
 }
 
-// Writes two channel values per thread: the sent bits with Gaussian noise (Box-Muller
-// transform), quantised as the decoder's message rule requires.
+// Writes two channel values per thread. A sent bit becomes a value with Gaussian noise
+// (Box-Muller transform), scaled, limited and, for integers, rounded as the message rule
+// requires. A punctured bit becomes 0, and a shortened bit the limit.
 template <class T>
 __global__ void transmit(std::uint8_t* input,
                          const ldpc::frame_place* table,
@@ -114,7 +115,8 @@ unsigned bch_corrects(const ldpc_code& code)
 struct options {
     ldpc_precision precision = ldpc_precision::int8;
     std::string precision_name = "int8";
-    std::string plan = "-"; // a name in plan_makers; "-": the library's choice
+    std::string plan =
+        "-"; // a name in plan_makers; "-", "flooding": the library's choice
     bool sum_product = false;
     double offset = -1; // nats; -1: default of the code
     float scale = 0, limit = 0;
@@ -310,8 +312,8 @@ private:
         }
         return rule;
     }
-    // Returns the number of bits that are compared, a multiple of 8: the message if it is
-    // at the beginning of the codeword, otherwise the codeword.
+    // Returns the number of bits that are compared, a multiple of 8: k if the codeword
+    // begins with the message and k is such a multiple, otherwise n, rounded down.
     unsigned out_bits() const
     {
         return d_code.systematic_prefix() && d_code.k() % 8 == 0 ? d_code.k()
@@ -474,7 +476,7 @@ double error_rate(const ldpc_code& code,
 }
 
 // Prints error rates at rising Es/N0, in steps of \p by dB, until the frame error rate is
-// below 1e-3.
+// below 1e-3 or Es/N0 has risen by 16 steps and 2 dB.
 void threshold(const ldpc_code& code,
                const options& o,
                double es_n0_db,
@@ -584,10 +586,11 @@ const std::map<std::string, double> standard{
 } // namespace
 
 /* The modes:
- * speed      the time of FRAMES frames at 8 dB, with a fixed number of iterations
+ * speed      the time of FRAMES frames at Es/N0 = 8 dB, with a fixed number of iterations
  * early      the time at the standard's Es/N0 + MARGIN_DB, with early stop
- * fer        error rates at the standard's Es/N0 + MARGIN_DB, of up to FRAMES frames
- * threshold  the same at rising Es/N0, until the frame error rate is below 1e-3
+ * fer        error rates at the standard's Es/N0 + MARGIN_DB, until 20 frames are wrong
+ *            or FRAMES frames are decoded
+ * threshold  error rates at rising Es/N0, until the frame error rate is below 1e-3
  * tune       error rates for many offsets, scales and limits of offset min-sum
  * check      the sum-product kernel (float) compared with the reference (double) */
 int main(int argc, char** argv)

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A layered sum-product decoder in single precision on a device. It serves to compare
- * error rates where the double-precision reference on the CPU is too slow. Messages
- * saturate at about 17 nats. layer_plan.h defines the layers. */
+/* A layered sum-product decoder in single precision on a device, for error rates that the
+ * double-precision reference on the CPU is too slow to measure. Messages saturate at
+ * about 17 nats. layer_plan.h defines the layers. */
 
 #ifndef INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
 #define INCLUDED_GPUFEC_BENCH_LDPC_SUM_PRODUCT_CUH
@@ -24,7 +24,7 @@ constexpr unsigned max_edges = 32;
 // later rounds, so that threads do not write the same posterior at once.
 struct tables {
     const std::uint32_t* edges;
-    const std::uint32_t* first; // index of each layer's first edge; then that of the end
+    const std::uint32_t* first; // index of each layer's first edge, and of the end
     const std::uint8_t* rounds; // number of rounds of deferred edges in each layer
     std::uint32_t layers, n;
 };
@@ -61,7 +61,7 @@ do_layer(const tables& t, std::uint32_t layer, float* posterior, float* message)
         sum += phi(fabsf(in[e]));
         negative ^= in[e] < 0;
     }
-    __syncthreads(); // below, posteriors change that other threads read above
+    __syncthreads(); // all threads have read the posteriors that change below
     for (unsigned e = 0; e < degree; ++e) {
         const auto x = edge[e * checks];
         if (x == ~0u) {

@@ -7,8 +7,8 @@
 
 Usage: plot_ldpc_sweeps.py RESULT.json PREFIX
 Writes PREFIX-iterations.png (bit error rate against Eb/N0, a curve per number of iterations) and
-PREFIX-latency.png (latency against iterations and against the number of codewords), each if the
-results have its measurements.
+PREFIX-latency.png (latency against iterations and against the number of codewords). A picture is
+left out if the results lack its measurements.
 """
 
 import argparse

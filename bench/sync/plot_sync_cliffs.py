@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws the results of `bench_sync_map cuda cliffs`: the lattice cells per second, or trie nodes
-per second where the kernel uses tries, that a GPU computes, against n, q and N.
+"""Draws the results of `bench_sync_map cuda cliffs`: the lattice cells per second that a GPU
+computes, and the trie nodes per second, each against n, q and N.
 
 Usage: plot_sync_cliffs.py RESULT.json PICTURE.png
 """

@@ -48,7 +48,8 @@ traits::decoder make_wrapped(const setup&, std::size_t, unsigned, const std::str
 
 namespace {
 
-// A decoder that plays back the recorded output.
+// A decoder that plays back the recorded output; after `known` frames, it repeats the
+// last `period` of them.
 class player : public cpu_decoder<job>
 {
 public:
@@ -89,7 +90,7 @@ private:
     std::size_t d_next = 0;
 };
 
-// A decoder that records its output.
+// A wrapper around a decoder that records the decoder's output.
 class recorder : public batch_decoder<job>
 {
 public:

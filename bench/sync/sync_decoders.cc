@@ -104,8 +104,8 @@ json describe(const code_size& c,
 // A batch of frames in the memory that a decoder reads.
 struct batch {
     batch(const code_size& c, double p, const setting& s, unsigned frames)
-        // The batch repeats up to 2048 different frames, enough for a representative
-        // share of frames that must be decoded twice.
+        // The batch repeats at most 2048 different frames, or 64 long ones. Among 2048
+        // frames, the share of frames that must be decoded twice is representative.
         : data(random_frames(c.alphabet == 2
                                  ? codebook_davey_mackay(c.n, c.q, c.N, 1)
                                  : codebook_random(c.n, c.q, c.N, 1, c.alphabet),
@@ -132,8 +132,8 @@ struct batch {
         }
     }
 
-    // Converts received items to soft values: 0.99 for the received symbol, 0.01 for
-    // others.
+    // Converts received items to likelihoods: 0.99 for the received symbol, 0.01 for
+    // others. With two symbols, an item has only the likelihood of symbol 1.
     void make_soft()
     {
         const unsigned s = setup.code.alphabet();
@@ -241,8 +241,8 @@ json cuda_linear()
     return all;
 }
 
-// Kernels for words of ten bits, and those that would decode the same frames in their
-// place.
+// Measures all kernels that can decode words of ten bits, and the plan "", in which the
+// library chooses one of them.
 json cuda_plans()
 {
     using sync_map::ten_bit_kernels;
@@ -475,8 +475,8 @@ json cuda_errors()
 
 // ---- CPU: one thread ----
 
-// Returns the processor seconds that one thread takes for a batch: the shortest of at
-// most three rounds, which end after \p enough seconds.
+// Returns the processor seconds that one thread takes for a batch: the shortest of up to
+// three rounds. No round begins after \p enough seconds.
 double thread_seconds(batch& b, double enough)
 {
     const auto decoder = sync_map::traits::make_cpu(b.setup, b.count, 1);
@@ -573,8 +573,8 @@ double caller_seconds()
     return now.tv_sec + 1e-9 * now.tv_nsec;
 }
 
-// Number of frames after which a stream repeats. It exceeds the distance of anchors,
-// which is at most 64 frames.
+// Number of frames after which a stream repeats. The number exceeds the distance of
+// anchors (frames whose beginnings are found in advance), which is at most 64 frames.
 constexpr unsigned stream_period = 640;
 
 // Measures sync_decoder, in stream or framed mode.
@@ -680,7 +680,7 @@ json measure_stream_steps(double p, sync_precision precision, unsigned frames)
                                                rounds);
         const auto starts_ms = step_ms(steps, "starts");
         const auto boundary_matches_ms = step_ms(steps, "links");
-        const auto kernels_ms = step_ms(steps, "kernels"); // includes the other two
+        const auto kernels_ms = step_ms(steps, "kernels"); // includes the two above
         const double kbit = frames * information_bits(c) / 1e3;
         entry.add("starts_ms", starts_ms)
             .add("frames_ms", kernels_ms - starts_ms - boundary_matches_ms)

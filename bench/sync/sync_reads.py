@@ -4,10 +4,10 @@
 """Measures the gain of several reads (received copies) of a frame.
 
 The results are symbol error rates against the number of reads, with one, two and three passes, and
-for a very small code the distance of the decoder's posteriors from the exact joint posteriors.
-These are computed by enumeration: the probability of a read given a message is the probability that
-the decoder reports for the read if its priors exclude all other messages. Writes JSON and a plot;
---only-plot draws the plot from an existing file."""
+for a very small code the distance of the decoder's posteriors from the exact joint posteriors. The
+exact posteriors are computed by enumeration: the probability of a read given a message is the
+probability that the decoder reports for the read if the priors exclude all other messages. --json
+names the file of results, --plot a picture; --only-plot draws the picture from an existing file."""
 
 import argparse
 import itertools
@@ -77,7 +77,7 @@ class Count:
 
 def error_rates(p, frames, threads, log):
     """Measures error rates for all numbers of reads and passes, on the same received reads. Returns
-    a row for each, the backend and the device."""
+    a list with a row for each pair of numbers, the backend and the device."""
     book = gpufec.codebook_random(CODE["n"], CODE["q"], CODE["frame_symbols"], 1)
     code = dict(CODE, codebook=book)
     channel = dict(p_insert=p, p_delete=p, p_substitute=SUBSTITUTE)

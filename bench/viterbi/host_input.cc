@@ -296,8 +296,8 @@ double copied(std::size_t ring_bytes, std::size_t slot_bytes, double duration, C
     });
 }
 
-// Returns the rate of transfers directly from the page-locked ring. The space is free
-// again after a transfer has ended.
+// Returns the rate of transfers directly from the page-locked ring, in bytes per second.
+// The source may overwrite a part of the ring only when its transfer has ended.
 double in_place(std::size_t ring_bytes, std::size_t transfer_bytes, double duration)
 {
     ring r(ring_bytes);

@@ -51,7 +51,7 @@ FRAME = {"frame_size": 114, "precoding": "differential", "rs_basis": "convention
 
 
 class pbvd_ccsds_viterbi(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_viterbi that decodes with gpu_viterbi_pbvd."""
+    """A replacement for gr-satellites' ccsds_viterbi that decodes with gpu_viterbi_pbvd."""
 
     POLYNOMIALS = {"CCSDS": [0o171, -0o133],
                    "NASA-DSN": [-0o133, 0o171],
@@ -71,7 +71,7 @@ class pbvd_ccsds_viterbi(gr.hier_block2):
 
 
 class one_chain_deframer(gr.hier_block2):
-    """A replacement of gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
+    """A replacement for gr-satellites' ccsds_concatenated_deframer with one decoder, which has a
     phase search, and one Reed-Solomon deframer."""
 
     PRESETS = {"CCSDS": "ccsds", "NASA-DSN": "nasa_dsn",
@@ -88,7 +88,7 @@ class one_chain_deframer(gr.hier_block2):
             preset=self.PRESETS[convolutional], lock="auto", soft_input="float",
             packed_output=False, backend=self.backend,
             positive_bit=1) # the sign of gr-satellites' soft symbols
-        # A member, because Python would otherwise delete the block.
+        # Python would delete the block if it were not a member.
         self.chain = ccsds_rs_deframer(frame_size, precoding, rs_basis=rs_basis)
         self.connect(self, self.decoder, blocks.char_to_float(1, 1),
                      blocks.add_const_ff(-0.5), self.chain)
@@ -105,8 +105,8 @@ def read_wav(path):
 
 
 def add_noise(samples, noise_db, seed):
-    """Adds white Gaussian noise. Its power is noise_db dB above that of the recording. None adds no
-    noise."""
+    """Adds white Gaussian noise, whose power is noise_db dB above that of the recording. Adds no
+    noise if noise_db is None."""
     if noise_db is None:
         return samples
     deviation = numpy.sqrt(numpy.mean(samples.astype(float)**2) * 10**(noise_db / 10))
@@ -115,8 +115,8 @@ def add_noise(samples, noise_db, seed):
 
 
 def demodulate(samples, rate):
-    """Returns the soft symbols of gr-satellites' demodulator. They differ slightly between runs, so
-    all decoders must be given the symbols of one run."""
+    """Returns the soft symbols of gr-satellites' demodulator. Its symbols differ slightly between
+    runs, so all decoders must be given the symbols of one run."""
     top = gr.top_block()
     sink = blocks.vector_sink_f()
     top.connect(blocks.vector_source_f(samples, False),

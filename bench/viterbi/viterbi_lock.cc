@@ -183,7 +183,7 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
                     // Chooses a random hypothesis of this code. Reception starts at the
-                    // value of the stream that it describes.
+                    // value of the stream that this hypothesis describes.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
                         if (h.which() == which) {
@@ -308,8 +308,9 @@ json slips(const settings& s, std::uint64_t count)
                           }
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
-                          // Finds the information bits that were decoded in this lock: it
-                          // begins within two puncturing periods of value / period.
+                          // Finds the information bits that were decoded during this
+                          // lock. The first is within two puncturing periods of period
+                          // number value / period.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;

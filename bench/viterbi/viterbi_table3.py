@@ -5,9 +5,9 @@
 
 """Repeats table III of Peng, Liu, Hou and Zhao (2016; README.md, Sources) on this GPU.
 
-Sweeps the number of parallel blocks, of decode length D = 512 and overlap L = 42, with 8-bit soft
-values, for the paper's kernels ("pbvd") and for gr-gpufec's. Measures the times of kernels and
-copies, and the throughput with one CUDA stream and with three.
+Measures the times of kernels and copies, and the throughput with one CUDA stream and with three,
+for several numbers of parallel blocks. The paper's kernels ("pbvd") are compared with gr-gpufec's.
+Input is 8-bit soft values; the decode length is D = 512 and the overlap L = 42.
 
 Usage: viterbi_table3.py GPUFEC [--json FILE] [--seconds S]
 """

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Builds and installs the module for the conda recipe in meta.yaml.
 set -euo pipefail
 
 cmake ${CMAKE_ARGS:-} -S . -B build/conda -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -42,15 +42,19 @@ def brief(value):
 
 
 def _meant(name, value, default):
-    """Returns the string that the user of a number probably meant: "1/2" for a rate of 0.5,
-    "normal" for 64800, otherwise the parameter's default."""
+    """Returns the string that a user who passed the number `value` probably meant: for example
+    "1/2" for a rate of 0.5, or "normal" for 64800. Returns `default` for unknown numbers."""
     if name == "rate" and math.isfinite(value):
         return str(fractions.Fraction(float(value)).limit_denominator(180))
     return {64800: "normal", 32400: "medium", 16200: "short"}.get(value, default)
 
 
 def check_kind(name, value, default):
-    """Refuses a value whose type differs from that of the parameter's default value."""
+    """Refuses a value whose type does not fit the parameter, which has the type of `default`.
+
+    `seed` and `first` must be unsigned integers of 64 bits, other integers must have 32 bits with a
+    sign. The entries of sequences are checked too.
+    """
     if name == "constraint_length" and isinstance(value, str): # perhaps the name of a preset
         preset = _core.nearest_name(value, [p.name for p in conv_presets()])
         if preset:
@@ -68,7 +72,7 @@ def check_kind(name, value, default):
     elif isinstance(default, float):
         if not isinstance(value, numbers.Real):
             refuse(name, brief(value), "numbers")
-    elif isinstance(default, str) and name != "message_positions": # which takes a name or a list
+    elif isinstance(default, str) and name != "message_positions": # which may be a list
         if not isinstance(value, (str, os.PathLike) if name == "code_file" else str):
             near = isinstance(value, numbers.Real) and _meant(name, value, default)
             refuse(name, brief(value), "strings" + (f', as "{near}"' if near else ""))

@@ -62,7 +62,7 @@ def awgn(bits, ebn0_db, rate=1.0, seed=1, soft_input="int8", amplitude=32.0, fir
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
             allowed
-        TypeError : if bits is not an array
+        TypeError : if bits is not an array, or if arguments are missing or unknown
     """
     array = bits_of("bits", bits)
     check_kind("ebn0_db", ebn0_db, 0.0)
@@ -104,7 +104,7 @@ def bsid(symbols, p_insert=1e-3, p_delete=1e-3, p_substitute=0.0, seed=1, alphab
     Raises:
         ValueError : if an argument is refused; it names the argument, its value and what is
             allowed
-        TypeError : if symbols is not an array
+        TypeError : if symbols is not an array, or if arguments are missing or unknown
     """
     array = host_array("symbols", symbols, np.uint8)
     if array.ndim not in (1, 2):

@@ -46,7 +46,7 @@ def warn_of(verdict):
 
 
 def run_options(batch, slots, backend, device, devices, threads, most=0):
-    """Returns the options that select where a decoder runs."""
+    """Returns the options that all decoders share: batches, backend, devices and threads."""
     backend = _core.known_name("backend", backend, ["auto", "cuda", "cpu"])
     return {"batch": batch, "slots": slots, "backend": backend, "device": device,
             "devices": list(devices), "threads": threads, "most": most,
@@ -125,7 +125,7 @@ def warn_unused(why, **differs):
 class _Streaming:
     """A base class for decoders of streams that are passed in several arrays."""
 
-    _stream = None # the format of a stream that has not ended
+    _stream = None # soft_input of the stream that push() has begun; None: no stream
     _verdict = "" # the last verdict that was issued as a warning
 
     def _check_next(self, view, soft_input):

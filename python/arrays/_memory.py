@@ -209,8 +209,8 @@ def _from_dlpack(name, array):
 
 
 def _from_interface(name, array):
-    """Returns the same for an array with __cuda_array_interface__ as _from_dlpack() for a DLPack
-    array, except the last entry: whether the array is read-only."""
+    """Returns an array with __cuda_array_interface__ and its address, shape, strides in items,
+    dtype and stream, and whether it is read-only."""
     facts = array.__cuda_array_interface__
     try:
         address, read_only = facts["data"]

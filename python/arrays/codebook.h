@@ -23,8 +23,8 @@ inline pybind11::array_t<std::uint8_t> array_of(const gr::gpufec::sync_code& cod
     return pybind11::array_t<std::uint8_t>(shape, code.word(0, 0));
 }
 
-//! Returns the words of a code. \p codebook is an array, nested lists, or the path of a
-//! file. \throws std::invalid_argument
+//! Returns the words of a code, one channel symbol per byte. \p codebook is an array,
+//! nested lists, or the path of a file. \throws std::invalid_argument
 inline std::vector<std::uint8_t>
 words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int alphabet)
 {
@@ -32,7 +32,8 @@ words_of(const pybind11::object& codebook, int q, int n, int frame_symbols, int 
     if (py::isinstance<py::str>(codebook) || py::hasattr(codebook, "__fspath__")) {
         const auto path =
             py::module_::import("os").attr("fspath")(codebook).cast<std::string>();
-        // Negative values are not valid here; the constructor of the code refuses them.
+        // from_file() takes unsigned values. The constructor of the code refuses negative
+        // ones.
         if (q < 0 || n < 0 || frame_symbols < 0 || alphabet < 0) {
             return {};
         }

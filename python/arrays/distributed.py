@@ -64,8 +64,11 @@ def _code_of(decoder, code):
 
 
 def _simulate_viterbi(code, ebn0_db, seed, number, size):
-    """Simulates task `number`: `size` frames, or a stream of `size` bits. Returns its counts. Its
-    data and noise follow those of the previous task, so tasks are independent."""
+    """Simulates task `number`: `size` frames, or a stream of `size` bits. Returns its counts.
+
+    Tasks use successive parts of one random sequence of data and one of noise, so no two tasks
+    share data or noise.
+    """
     preset = arrays.find_conv_preset(code["preset"]) if code.get("preset") else None
     ends = preset.termination if preset else code.get("termination", "streaming")
     frame_bits = code.get("frame_bits", 0)
@@ -209,8 +212,9 @@ def _check_versions(client):
 
 
 def _in_order(client, calls):
-    """Runs calls (a function and its arguments) as tasks, and yields their results in order. Only a
-    few tasks are submitted ahead. Closing the generator cancels these."""
+    """Runs calls (a function and its arguments) as tasks, and yields their results in order. Tasks
+    are submitted ahead, two per thread of the workers. Closing the generator cancels unfinished
+    tasks."""
     futures = collections.deque()
     calls = iter(calls)
     with _scheduler(client):
@@ -459,9 +463,9 @@ def _parts(decoder, items, bits, code):
         each = decoding.items_per_frame
         yield from _frames(items, each, max(1, bits // code["frame_bits"]))
         return
-    # The kept output of a task begins at a multiple of `step` stages: there a parallel block, a
-    # puncturing period and, in packed4, an item begin. A task has `lead` more stages on either
-    # side.
+    # The output that a task keeps begins at a multiple of `step` stages, where a parallel block, a
+    # puncturing period and, with packed4, an item begin. Before and after its own stages, a task
+    # decodes at least `lead` further stages, as far as the file has them.
     K, polynomials, puncturing, _ = decoding._code
     period = len(puncturing.split(",")[0]) if puncturing else 1
     values = puncturing.count("1") if puncturing else len(polynomials)

@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Releases the GIL, handles signals, and makes the interpreter wait for threads at its
+ * end. */
+
 #include "interpreter.h"
 #include <pthread.h>
 #include <unistd.h>

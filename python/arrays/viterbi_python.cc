@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Binds the standards' convolutional codes to Python. */
+/* Binds the presets of convolutional codes, and the conversion of gr-fec's polynomials,
+ * to Python. */
 
 #include "docstrings.h" // generated from the headers
 

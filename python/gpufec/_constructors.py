@@ -32,8 +32,8 @@ def _all_of(value, kind):
 
 
 def _parsed(doc):
-    """Parses the first line of a docstring by pybind11. Returns the signature, and the type names
-    of the parameters by name."""
+    """Parses the first line of a docstring by pybind11. Returns the signature, and a dictionary
+    from the names of the parameters to the names of their types."""
     arguments = ast.parse(f"def {doc.splitlines()[0]}: pass").body[0].args
     first = len(arguments.args) - len(arguments.defaults)
     parameters, types = [], {}
@@ -47,7 +47,7 @@ def _parsed(doc):
 
 
 def _check(signature, types, given):
-    """Raises an error for the first argument whose type differs from its parameter's."""
+    """Raises an error for the first argument whose type does not fit its parameter."""
     for name, value in given.items():
         type_name = types[name]
         if type_name.startswith("Optional[") and value is not None:
@@ -64,7 +64,7 @@ def _check(signature, types, given):
 
 def explain(bound):
     """Wraps the constructor of a class that pybind11 has bound. If pybind11 refuses arguments, the
-    wrapper raises a TypeError that names the wrong one."""
+    wrapper raises a TypeError that names the wrong one, or pybind11's error if it finds none."""
     make = bound.__init__
     signature, types = _parsed(make.__doc__)
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes alist files. Codes that are accepted must decode, with both schedules, to the
- * expected number of bits. */
+/* Fuzzes alist files. With each accepted code, the decoder must output the expected
+ * number of bits in both schedules. */
 
 #include "fuzz.h"
 #include <sstream>

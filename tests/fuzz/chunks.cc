@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fuzzes how soft values are divided into calls of push(), with flush() between them. The
- * streams have changes of code and incomplete frames. The division must not change the
- * output. */
+/* Fuzzes how soft values are divided into calls of push(), with flush() between them, for
+ * Viterbi and LDPC decoders. LDPC streams also have changes of code, which leave
+ * incomplete frames. The division must not change the output. */
 
 #include "fuzz.h"
 #include <gnuradio/gpufec/viterbi.h>
@@ -23,15 +23,15 @@ struct event {
 
 ldpc_code small_code(unsigned number)
 {
-    // Alist texts: 0 gives a (7, 4) code, other numbers a (3, 1) code.
+    // Texts of alist files: of a (7, 4) code for number 0, else of a (3, 1) code.
     std::istringstream text(number ? "3 2\n2 2\n1 2 1\n2 2\n1 0\n1 2\n2 0\n1 2\n2 3\n"
                                    : "7 3\n3 4\n1 1 2 1 2 2 3\n4 4 4\n1\n2\n1 2\n3\n1 3\n"
                                      "2 3\n1 2 3\n1 3 5 7\n2 3 6 7\n4 5 6 7\n");
     return ldpc_code::from_alist(text, std::to_string(number));
 }
 
-// Pushes `count` items. portion() gives the number of items for each call; 0 calls
-// flush().
+// Pushes `count` items. portion() returns the number of items for each call; if that is
+// 0, flush() is called.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::uint8_t* items,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Fuzzes codebook files: four bytes of the input choose n, q, N and the alphabet, the
- * rest is the file. Codebooks that are accepted must decode. */
+ * rest is the file. With each accepted codebook, a frame must be decoded. */
 
 #include "fuzz.h"
 #include <unistd.h>

@@ -19,7 +19,7 @@
 
 namespace gr::gpufec::fuzz {
 
-//! Reads values from the fuzzer's input. After its end, all bytes read are 0.
+//! A reader of values from the fuzzer's input, which appears to continue with bytes 0.
 class reader
 {
 public:

@@ -110,7 +110,7 @@ def whole_sync(point, seed, first, count, size, **code):
 
 
 def expected_counts(decoder, points, min_errors, size, seed=1, **code):
-    """Returns the counts that error_rates() must give, computed without the tasks' code."""
+    """Returns the counts that error_rates() must return, computed without the tasks' code."""
     found = []
     for point in points:
         whole = whole_viterbi if decoder == "viterbi" else whole_sync
@@ -217,7 +217,7 @@ class qa_distributed(unittest.TestCase):
 
 
 class qa_whole_cluster(unittest.TestCase):
-    """Tests during which all workers live."""
+    """Tests that kill no worker, so that they can share a cluster."""
 
     @classmethod
     def setUpClass(cls):

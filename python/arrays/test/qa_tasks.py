@@ -22,7 +22,7 @@ def streams_of(decoder, code, point, size):
     """Returns lists with a stream per task, by kind: "data", the sent bits or symbols; "noise", the
     received values minus the signal; "gain", the received values times the sent signs.
 
-    They are recorded when a task calls the encoder and the decoder.
+    The streams are recorded when a task calls the encoder and the decoder.
     """
     arrays = distributed.arrays
     encoder = {"viterbi": "conv_encode", "ldpc": "ldpc_encode", "sync": "sync_encode"}[decoder]
@@ -70,8 +70,8 @@ def windows_of(stream, size):
 class qa_tasks(unittest.TestCase):
     def check_independence(self, streams, window):
         for a, b in itertools.combinations(streams, 2):
-            # Slightly above the expected maximum of normally distributed correlations, one for
-            # each shift and pair of tasks.
+            # Correlations are normally distributed, and there is one for each shift and pair of
+            # tasks. The bound is slightly above the maximum that is expected among so many.
             shifts = len(a) + len(b)
             bound = (math.sqrt(2 * math.log(shifts * TASKS ** 2)) + 2) / \
                 math.sqrt(min(len(a), len(b)))

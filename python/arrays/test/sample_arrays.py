@@ -1,6 +1,6 @@
 # Copyright 2026 gr-gpufec developers
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Noisy streams and frames that the tests of arrays share."""
+"""Noisy streams and frames, and a fake array on a device, that the tests of arrays share."""
 
 import numpy as np
 
@@ -11,7 +11,8 @@ RATES = dict(p_insert=5e-3, p_delete=5e-3)
 
 
 def noisy(bits, ebn0_db=3.0, soft_input="int8", seed=7, **code):
-    """Encodes bits, one per byte, with a code of rate 1/2, and returns noisy soft values."""
+    """Encodes bits, one per byte, and returns noisy soft values. `ebn0_db` is valid for codes of
+    rate 1/2."""
     coded = gpufec.conv_encode(bits, packed_input=False, packed_output=False, **code)
     return gpufec.awgn(coded, ebn0_db, 0.5, seed, soft_input)
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Binds the decoders for gr-fec's blocks to Python. They have a separate module, so that
- * gnuradio.fec is loaded only if they are used. */
+/* Binds the decoders for gr-fec's blocks to Python. This module is separate, so that
+ * gnuradio.fec is loaded only if these decoders are used. */
 
 #include "docstrings.h" // generated from the headers
 #include <gnuradio/gpufec/fec_ldpc_decoder.h>

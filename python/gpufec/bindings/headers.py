@@ -202,7 +202,7 @@ def plain(doc, others=None):
     doc = re.sub(r"\\(?:brief|p|c|b|em)\s+", "", doc)
     doc = re.sub(r"(?<!\n)(?<!^)\\throws", r"\n\\throws", doc)
     paragraphs, sections = [], {"Args": [], "Returns": [], "Raises": []}
-    current = None # the list that the next line continues
+    current = None # the list whose last entry the next line continues
 
     def begin(where, text):
         nonlocal current

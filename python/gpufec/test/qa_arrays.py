@@ -62,8 +62,8 @@ class qa_arrays(unittest.TestCase):
                                      "--soft-input", soft_input))
 
     def expect_lock(self, values, **code):
-        """Expects that array functions give the bits and locks of the block. Returns the last
-        status."""
+        """Expects that array functions return the same bits and locks as the block. Returns the
+        last status."""
         for packed in True, False:
             sink = blocks.vector_sink_b()
             block = gpufec.gpu_viterbi_pbvd(lock="auto", packed_output=packed, **code)

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests bbframe_to_ts with BBFRAMEs from gr-dtv's transmitter, also with lost frames."""
+"""Tests bbframe_to_ts with BBFRAMEs from gr-dtv's transmitter, also with lost frames, and the
+BBFRAMEs that gpu_ldpc_dvbs2 and bch_decoder output."""
 
 import time
 import unittest
@@ -131,7 +132,7 @@ class qa_bbframe(unittest.TestCase):
             self.assertIn("check standard, frame_size, rate and descramble", lines[0])
 
     def test_every_code_from_gr_dtv(self):
-        """All packets are recovered. gr-dtv's first CRC-8 fits no packet, which must not matter."""
+        """All packets are recovered, although the first CRC-8 from gr-dtv belongs to no packet."""
         count = 0
         for code, theirs in every_code():
             with self.subTest(code):

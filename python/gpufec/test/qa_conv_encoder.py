@@ -49,7 +49,8 @@ class qa_conv_encoder(unittest.TestCase):
                         np.testing.assert_array_equal(coded, expected)
 
     def test_packed_output_of_streams(self):
-        """The last byte is padded with zeros, whatever the size of the input's pieces."""
+        """The last byte is padded with zeros, also if the encoder is called for few items at a
+        time."""
         for puncturing in ("", "101,110", support.CCSDS_7_8):
             for count in (8, 13, 704, 100003):
                 bits = support.random_bits(count, count)
@@ -138,7 +139,7 @@ class qa_conv_encoder(unittest.TestCase):
         expected = [i // 3 * before[20] + before[8 * (i % 3)] for i in range(60)]
         self.assertEqual([t.offset for t in found], expected)
 
-        # With packed output, tags are on the byte with the bit.
+        # With packed output, a tag is on the byte that contains its bit.
         _, found = self.encode(bits, True, tags=tags, packed_output=True,
                                puncturing=puncturing)
         self.assertEqual([t.offset for t in found],

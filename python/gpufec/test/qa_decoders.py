@@ -260,8 +260,8 @@ class decoder_blocks:
     def other_sign_of_output(self, output):
         return output
 
-    # Input for gated_source, and the blocks behind it: framed input needs length tags, which this
-    # source does not send.
+    # gated() returns the input of a gated_source; before() returns this source and the blocks
+    # behind it. Framed input needs length tags, which a gated_source does not send.
 
     def gated(self):
         return self.items
@@ -346,8 +346,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
         self.assertAlmostEqual(block.mean_iterations(), np.mean(told))
 
     def test_tags_in_numbers(self):
-        """Most of the 30,000 tags are inside a frame and restart it: only items after the last tag
-        form whole frames."""
+        """Most of the 30,000 tags are inside a frame and restart it, so only the items after the
+        last tag can form whole frames."""
         tags = [(4 * n, pmt.intern("ldpc_code"), pmt.intern("short 8/9"))
                 for n in range(30000)]
         with output_of_process([]):
@@ -357,7 +357,8 @@ class qa_ldpc(decoder_blocks, unittest.TestCase):
 
 
 class qa_ldpc_llrs(decoder_blocks, unittest.TestCase):
-    """Tests that output LLRs have the sign convention of the input."""
+    """The tests of decoder_blocks with output "extrinsic". In test_positive_bit, output LLRs must
+    have the sign convention of the input."""
     make_items = qa_ldpc.make_items
     gated = qa_ldpc.gated
 

@@ -126,7 +126,8 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
-        """Returns what gr-fec's async_decoder, with `decoder`, makes of each PDU of floats."""
+        """Sends frames as PDUs of floats to gr-fec's async_decoder, which uses `decoder`. Returns
+        the data of its output PDUs."""
         block = fec.async_decoder(decoder, packed, reverse, mtu)
         vectors = [pmt.init_f32vector(len(values), values.tolist()) for values in frames]
         return self.exchange(gr.top_block(), (block, "in"), (block, "out"), vectors)
@@ -406,7 +407,7 @@ class qa_alists(unittest.TestCase):
                 encoder = fec.ldpc_gen_mtrx_encoder.make(
                     fec.ldpc_G_matrix(str(ALISTS / name)))
                 with warnings.catch_warnings():
-                    warnings.simplefilter("error") # these dense matrices are valid: no warning
+                    warnings.simplefilter("error") # a warning about these matrices would be wrong
                     self.check(file.name, encoder, "first")
 
 

@@ -122,7 +122,8 @@ class qa_layout(unittest.TestCase):
         return [message for _, message in graph.iter_error_messages()]
 
     def test_a_bad_recording_is_red(self):
-        """Exactly one error message tells what is wrong with the recording."""
+        """A bad recording causes exactly one error message, and a file that does not exist yet
+        causes none."""
         with tempfile.TemporaryDirectory() as folder:
             for name, channels, words in (("stereo.wav", 2, "has 2 channels"),
                                           ("slow.wav", 1, "has 8000 samples per second")):
@@ -161,8 +162,8 @@ class qa_live(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         sys.path.insert(0, cls.folder.name)
         cls.addClassCleanup(sys.path.remove, cls.folder.name)
-        # Compiles all flowgraphs with one call, because grcc spends most of its time loading
-        # blocks.
+        # Compiles all flowgraphs that the tests run with one call, because grcc spends most of its
+        # time loading blocks.
         done = subprocess.run(
             ["grcc", "-o", cls.folder.name] +
             [str(path) for path in EXAMPLES

@@ -6,7 +6,7 @@
 
 """Tests that the formats in docs/formats.md decode as that page describes.
 
-The encoders here follow the definitions in the standards, and give the published vectors."""
+The encoders here follow the definitions in the standards, and reproduce the published vectors."""
 
 import importlib.util
 import re
@@ -48,8 +48,9 @@ def indices(count, sent):
 
 
 def tetra(period, first, skip=None):
-    """Returns a function that gives the sent positions of the mother code in TETRA (EN 300 392-2,
-    8.2.3.1.2): k = period ((i - 1) div t) + P((i - 1) mod t + 1). `first` has P(1) to P(t)."""
+    """Returns a function that returns the sent positions of the mother code in TETRA (EN 300 392-2,
+    8.2.3.1.2): k = period ((i - 1) div t) + P((i - 1) mod t + 1). `first` has P(1) to P(t). With
+    `skip`, each multiple of skip + 1 is left out of the values of i."""
     def order(count):
         kept = [period * ((i - 1) // len(first)) + first[(i - 1) % len(first)] - 1
                 for i in range(1, count + 1) if not skip or i % (skip + 1)]
@@ -146,8 +147,9 @@ def bits_of(text, count):
 
 
 class stream_of_packets:
-    """Makes BBFRAMEs of one input stream (ISI), according to EN 302 307-1, 5.1 and annex D. `issy`
-    is the number of ISSY bytes per packet; null packets are deleted."""
+    """An input stream (ISI) of packets, from which frame() makes BBFRAMEs according to
+    EN 302 307-1, 5.1 and annex D. `issy` is the number of ISSY bytes per packet. Null packets are
+    deleted."""
 
     def __init__(self, packets, isi, issy):
         self.isi, self.issy, self.at = isi, issy, 0

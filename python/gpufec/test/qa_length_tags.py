@@ -199,7 +199,7 @@ class qa_length_tags(unittest.TestCase):
         if case.packets_are_frames:
             expected = [[f] for packet in expected for f in packet]
         expected = [case.outputs[packet].ravel() for packet in expected]
-        if case.name.startswith("channel_bsid"): # dropped items change its noise
+        if case.name.startswith("channel_bsid"): # dropped items change the channel's noise
             self.assertEqual([len(p) for p in packets], [len(p) for p in expected])
         else:
             np.testing.assert_array_equal(out, np.concatenate([[], *expected]))
@@ -418,7 +418,7 @@ class qa_length_tags(unittest.TestCase):
             graph.unlock()
         source.limit, source.held = len(items), False
         graph.wait()
-        if case.name.startswith("channel_bsid"): # its random numbers do not restart
+        if case.name.startswith("channel_bsid"): # noise differs from that in case.outputs
             self.assertEqual(len(sink.data()), len(expected))
         else:
             np.testing.assert_array_equal(np.array(sink.data(), np.uint8), expected)
@@ -481,8 +481,9 @@ class qa_acm(unittest.TestCase):
         return at, pmt.intern("ldpc_code"), pmt.intern(" ".join(self.codes[f]))
 
     def decode(self, parts, largest=0, **parameters):
-        """Decodes a stream of parts (items, index of the code or None, length or None), which
-        become tags. Returns the block, and what run() returns."""
+        """Decodes a stream of parts (items, index of the code or None, length or None). Code and
+        length become tags on the first item of the part. Returns the block, and the three values
+        that run() returns."""
         items = np.concatenate([part[0] for part in parts])
         starts = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
         tags = [self.named(at, part[1]) for at, part in zip(starts, parts)

@@ -129,8 +129,8 @@ def pack_frames(bits, frame_bits):
 class array_source(gr.sync_block):
     """A source of an array with tags (offset, key, value).
 
-    With a seed, pieces have random sizes of at most `largest` items. The source sends at most
-    `limit` items, and does not end while `held` is true.
+    Each call sends at most `largest` items; with a seed, the number is random. The source sends at
+    most `limit` items in all, and does not end while `held` is true.
     """
 
     def __init__(self, items, largest=None, seed=None, tags=(), held=False):
@@ -254,7 +254,8 @@ def ends(graph, seconds=20):
 
 
 def main():
-    """Runs the tests of the calling script, and exits: with 77 if all tests were skipped."""
+    """Runs the tests of the calling script, and exits with status 1 if a test failed, 77 if all
+    were skipped, otherwise 0."""
     program = unittest.main(exit=False)
     result = program.result
     if not result.wasSuccessful():

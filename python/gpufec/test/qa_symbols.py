@@ -5,7 +5,7 @@
 #
 
 """Tests gpu_ldpc_dvbs2 and dvbs2_fec_receiver with symbols as input, made by gr-dtv, for every
-MODCOD."""
+MODCOD of DVB-S2 and some of S2X."""
 
 import unittest
 
@@ -76,7 +76,7 @@ def source_of(symbols, kind, tags=()):
 
 def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
     parameters.setdefault("max_iterations", 50)
-    # "auto" tests a device, real or simulated, where there is one.
+    # "auto" uses a device, real or simulated, if there is one.
     parameters.setdefault("backend", "auto")
     decoder = gpufec.gpu_ldpc_dvbs2(soft_input=kind, **parameters)
     return qa_support.run(source_of(symbols, kind, tags), decoder, largest)
@@ -84,8 +84,8 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 class qa_symbols(unittest.TestCase):
     def test_every_modcod_from_gr_dtv(self):
-        """Es/N0 is about 0.8 dB above the standard's threshold. Input formats, demappers and the
-        source of Es/N0 change from MODCOD to MODCOD."""
+        """Es/N0 is above the standard's threshold by 0.8 dB for normal frames, 1.2 dB for short
+        ones. Input formats, demappers and the source of Es/N0 change from MODCOD to MODCOD."""
         turn = 0
         for constellation, rate, es_n0 in MODCODS:
             for size in ("normal", "short"):
@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """The stream has frames of all MODCODs, but one is cut short, and the tag of another has a
-        reserved MODCOD. Pieces have random sizes."""
+        """The stream has a short frame of each MODCOD, except of rate 9/10. One frame is cut short,
+        and the tag of another has a reserved MODCOD: both are dropped."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -257,8 +257,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
     def test_dummy_and_reserved_modcods(self):
-        """Dummy frames and frames of reserved MODCODs are skipped. The next frame's tag has their
-        number."""
+        """Dummy frames, frames of reserved MODCODs and a cut frame are skipped. The tag
+        ldpc_skipped of the next frame has their number."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
@@ -287,7 +287,7 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"),
                                  [(each, 1), (2 * each, 3), (3 * each, 2)])
                 self.assertEqual(decoder.skipped_frame_count(), 7)
-        # Without status tags there is no count.
+        # Without status tags there is no tag ldpc_skipped.
         _, out = decode(symbols, "symbols", tags, frame_size="short", acm=True,
                         status_tags="none")
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
@@ -382,7 +382,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(len(items), 8 * 1215)
 
     def test_esn0_by_tags(self):
-        """A wrong Es/N0 costs iterations. A tag esn0_db corrects it from the next frame on."""
+        """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects it from the next
+        frame on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
         received = noisy(symbols, 2.2, 6)
         code = dict(frame_size="short", rate="1/2")
@@ -579,8 +580,8 @@ class qa_symbols(unittest.TestCase):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
     def test_a_device_gives_what_the_cpu_gives(self):
-        """A device gives the CPU's bits and iterations, whether it reads input in place or a
-        copy."""
+        """A device produces the CPU's bits and needs as many iterations, whether it reads the input
+        in place or a copy."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
         received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
                                    enumerate(symbols.reshape(12, 4050))])

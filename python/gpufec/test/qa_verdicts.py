@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Tests the decoders' verdicts: messages about input that seems to have a wrong format or scale.
 
-The tables below list runs with wrong and with correct input. The array function, the block and the
-tool must report the correction once for each wrong run, and nothing for a correct one.
+The tables below list runs with wrong and with correct input. For each wrong run, the block, the
+tool and, except for symbols, the array function must report the correction once. For a correct run,
+the array function, or for symbols the block, must report nothing.
 """
 
 import itertools
@@ -29,10 +30,10 @@ THRESHOLDS = {"ccsds": 4.5, "dvb_1_2": 4.5, "dvb_2_3": 5.0, "dvb_3_4": 5.5, "dvb
 FRAMED = {"lte": dict(frame_bits=500), "wimax": dict(frame_bits=480),
           "80211_1_2": dict(termination="terminated", frame_bits=1000),
           "gsm": dict(frame_bits=185)}
-# Constellation, frame size and rate: Es/N0 in dB per symbol.
+# Es/N0 in dB per symbol, by constellation, frame size and rate.
 SYMBOLS = {("qpsk", "short", "1/2"): 1.2, ("8psk", "short", "3/4"): 8.2,
            ("16apsk", "short", "3/4"): 10.5, ("qpsk", "normal", "8/9"): 6.3}
-# Standard, frame size and rate: Es/N0 in dB per coded bit.
+# Es/N0 in dB per coded bit, by standard, frame size and rate.
 LDPC = {("dvbs2", "short", "1/2"): -2.0, ("dvbs2", "short", "8/9"): 3.6,
         ("dvbs2", "normal", "3/4"): 1.1, ("wifi", "648", "1/2"): -0.5,
         ("wifi", "1944", "5/6"): 2.6}
@@ -85,6 +86,7 @@ def noise(count=60000):
 
 
 # The functions wrong_*() return {name: (values, decoder arguments, expected part of the verdict)}.
+# In wrong_symbols(), the last entry of the tuple is a list of such parts.
 def wrong_viterbi():
     clean, code = soft("ccsds", 5.0)
     weak, _ = soft("ccsds", 3.5)

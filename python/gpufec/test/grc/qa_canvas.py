@@ -93,7 +93,7 @@ def port_height(these):
 
 def block_size(block):
     rows = [p for p in block.params.values() if p.hide == "none"]
-    # The id of a block is shown only if its definition requests it.
+    # A block has a row for each parameter that is not hidden. The id is hidden by default.
     width = max([TITLE.width(block.label)] +
                 [LABEL.width(f"{p.name}: ") + VALUE.width(written(p).replace("\n", " "))
                  for p in rows])

@@ -41,7 +41,8 @@ class qa_sync_map(unittest.TestCase):
         self.error_rates("cuda")
 
     def error_rates(self, backend):
-        """Compares symbol error rates with known ones, for codes with n = 10, q = 32, N = 210."""
+        """Compares symbol error rates with those in bench/sync/gate-sync, for codes with n = 10,
+        q = 32 and N = 210."""
         code = dict(q=32, n=10, frame_symbols=210)
         frames = 120
         for book, p, known in ((gpufec.codebook_davey_mackay(seed=1), 1e-2, 0.0713),
@@ -140,8 +141,8 @@ class qa_sync_map(unittest.TestCase):
                 np.testing.assert_allclose(same, out, atol=1e-5)
 
     def test_receivers_and_thresholds(self):
-        """The corridor forms give the exact result with loose limits, and another one with tight
-        limits."""
+        """The corridor forms produce the exact result with loose limits, and a different result
+        with tight limits."""
         _, frames = small_frames(30, 0.03)
 
         def posteriors(**parameters):

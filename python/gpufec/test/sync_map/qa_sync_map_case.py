@@ -40,8 +40,8 @@ class sink(gr.sync_block):
 
 
 def run(first, *chain, dtype=np.uint8, priors=None):
-    """Runs a chain of blocks to its end. Priors go to the second input of the last block. Returns
-    its output items and tags."""
+    """Runs a chain of blocks until its source ends. Priors go to the second input of the last
+    block. Returns the chain's output items and tags."""
     end = sink(dtype)
     graph = gr.top_block()
     graph.connect(first, *chain, end)

@@ -55,7 +55,7 @@ class qa_sync_map_running(unittest.TestCase):
             decoder(status_tags="some")
 
     def test_frames_of_constant_length(self):
-        """With frame_items, frames decode like tagged frames, whatever the pieces of the input.
+        """With frame_items, frames decode like tagged frames, also with few output items per call.
         Length tags are then ordinary tags."""
         _, frames = small_frames(60)
         frames = [np.resize(f, 32) for f in frames] # pads each frame with its own beginning
@@ -224,7 +224,7 @@ class qa_sync_map_running(unittest.TestCase):
                 before, first.limit = first.limit, limit
                 wait_until(lambda: block.nitems_read(0) >= limit - before)
                 self.assertEqual(block.nitems_read(0), limit - before)
-                if mode == "framed": # max_latency_ms makes every complete frame come out
+                if mode == "framed": # because of max_latency_ms, all complete frames arrive
                     wait_until(lambda: len(end.data()) >= limit // 30 * 5)
                 time.sleep(0.1) # lets the scheduler move items
                 wait_until(lambda: len(end.data()) - came == block.nitems_written(0))

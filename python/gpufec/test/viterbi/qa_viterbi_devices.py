@@ -22,7 +22,7 @@ from qa_support import SIMULATED, failure, output_of_process
 from qa_viterbi_running import eventually, gated_source
 
 NO_CUDA = support.cuda_missing()
-D, L = 128, 48 # in stages; at rate 1/2, a stage has two values
+D, L = 128, 48 # decode length and overlap in stages; at rate 1/2, a stage has two values
 
 
 def device_count():
@@ -275,8 +275,8 @@ class qa_viterbi_devices(unittest.TestCase):
                     self.assertIn("goes on with the CPU, nothing is lost", said[0])
 
     def locks(self, exchanged, **parameters):
-        """Decodes a stream with phase search: I and Q are exchanged, or a value is missing. Returns
-        bits, lock tags and the backend."""
+        """Decodes, with phase search, a stream in which I and Q are exchanged or, if `exchanged` is
+        false, a value is missing. Returns bits, lock tags and the backend."""
         items = support.soft_values(support.encode(support.random_bits(400000, 2)),
                                     sigma=0.5, seed=2)
         items = (items.reshape(-1, 2)[:, ::-1].ravel() if exchanged

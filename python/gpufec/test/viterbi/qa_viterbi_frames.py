@@ -24,8 +24,8 @@ def expect(bits, frame_bits, packed):
 class qa_viterbi_frames(unittest.TestCase):
     def check(self, bits, frame_bits, soft_input="int8", cut=0, termination="terminated",
               constraint_length=7, polynomials=(0o171, 0o133), puncturing="", **parameters):
-        """Expects that noiseless frames, without their last `cut` items, decode to the sent bits; a
-        cut last frame gives no output."""
+        """Expects that noiseless frames, without their last `cut` items, decode to the sent bits. A
+        cut last frame produces no output."""
         code = dict(constraint_length=constraint_length, polynomials=list(polynomials),
                     puncturing=puncturing, termination=termination)
         coded = support.encode_frames(bits, frame_bits, **code)

@@ -98,7 +98,7 @@ class qa_viterbi_lock(unittest.TestCase):
                     lock_constellation="qpsk", lock_presets=DVB))
                 (_, lock), = support.tags_of(tags, LOCK)
                 self.assertEqual(lock["preset"], preset)
-                # For dvb_5_6, a rotation by 90 degrees gives another codeword.
+                # For dvb_5_6, a rotation by 90 degrees turns a codeword into another codeword.
                 if preset != "dvb_5_6" or not rotation:
                     self.assertEqual((lock["rotation"], lock["swapped"]),
                                      (rotation, swapped))
