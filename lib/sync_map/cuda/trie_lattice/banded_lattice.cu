@@ -45,7 +45,7 @@ public:
         const auto all_at_once =
             plan->d_grid.warps * plan->d_grid.processors * plan->d_grid.frames;
         const bool fits = plan->bytes_of(all_at_once) <= free / 8;
-        return fits && plan->d_grid.suits(setup, 4) ? std::move(plan) : nullptr;
+        return fits && plan->d_grid.warps > 0 ? std::move(plan) : nullptr;
     }
 
     banded_lattice_plan(const setup& setup, std::unique_ptr<listing_plan> all, int device)

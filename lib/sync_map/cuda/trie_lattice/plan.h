@@ -27,13 +27,6 @@ struct trie_grid {
         processors = count;
     }
 
-    //! Returns whether a multiprocessor holds enough warps to hide latency, or at least
-    //! one warp if \p setup requests a kernel.
-    bool suits(const setup& setup, std::size_t enough_warps) const
-    {
-        return warps >= (setup.kernels == ten_bit_kernels::by_batch ? enough_warps : 1);
-    }
-
     std::size_t groups(std::size_t count) const { return (count + frames - 1) / frames; }
     std::size_t blocks(std::size_t count) const
     {

@@ -44,7 +44,10 @@ public:
         check(cudaMemGetInfo(&free, &total), "device memory");
         const bool fits =
             plan->bytes_of(plan->d_grid.warps * plan->d_grid.processors) <= free / 8;
-        return fits && plan->d_grid.suits(setup, 8) ? std::move(plan) : nullptr;
+        // With fewer warps, a lane per word is as fast (docs/reference/kernels.md).
+        const unsigned fewest =
+            setup.kernels == ten_bit_kernels::by_batch ? Warps / 4 : 1;
+        return fits && plan->d_grid.warps >= fewest ? std::move(plan) : nullptr;
     }
 
     trie_lattice_plan(const setup& setup, int device)
@@ -59,9 +62,11 @@ public:
         // Smallest batch that is decoded with tries. With 32 words it is half the number
         // of frames that the device decodes at once, see
         // docs/decisions/2026-11-22-sync-tries.md. With q words, tries take 0.67 + q/96
-        // times as long and the fallback q/32 times.
+        // times as long and the fallback q/32 times. The power of the number of warps
+        // fits the rates with less shared memory in docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
-        const double part = (0.67 + q / 96) * 16 / q;
+        const double part = (0.67 + q / 96) * 16 / q *
+                            std::pow(double(Warps) / std::max(d_grid.warps, 1ul), 0.4);
         d_many = setup.kernels == ten_bit_kernels::trie_lattice
                      ? 0
                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
