@@ -65,8 +65,9 @@ public:
         // times as long and the fallback q/32 times. The power of the number of warps
         // fits the rates with less shared memory in docs/reference/kernels.md.
         const double q = std::max(32u, d_geometry.q);
-        const double part = (0.67 + q / 96) * 16 / q *
-                            std::pow(double(Warps) / std::max(d_grid.warps, 1ul), 0.4);
+        const double part =
+            (0.67 + q / 96) * 16 / q *
+            std::pow(double(Warps) / std::max<std::size_t>(d_grid.warps, 1), 0.4);
         d_many = setup.kernels == ten_bit_kernels::trie_lattice
                      ? 0
                      : part * d_grid.warps * d_grid.processors * d_layout.frames;
