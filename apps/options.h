@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Options of the command line, which tables declare. Parsing, help and error messages are
- * derived from the tables. */
+/* Command-line options, declared in tables. Parsing, help and error messages are derived
+ * from the tables. */
 
 #ifndef INCLUDED_GPUFEC_APPS_OPTIONS_H
 #define INCLUDED_GPUFEC_APPS_OPTIONS_H
@@ -41,7 +41,7 @@ struct option {
     std::string kind;
     std::string initial; //!< default value; "": none
     std::string help;
-    std::vector<std::string> choices() const; //!< empty if any value is allowed
+    std::vector<std::string> choices() const; //!< the allowed values if `kind` lists them
 };
 
 struct option_table {
@@ -71,8 +71,8 @@ public:
     {
         return has(name) && !d_values[name].defaulted();
     }
-    //! Unless \p used is true, warns that those options of \p names that were given have
-    //! no effect. \p where names the options or cases in which these options apply.
+    //! If \p used is false, warns for each given option in \p names that it has no
+    //! effect. \p where completes the warning "it applies only to …".
     void warn_unused(bool used,
                      const std::vector<std::string>& names,
                      const std::string& where) const;
@@ -91,8 +91,9 @@ public:
 
     //! Returns the names of the options of kind "file" that have a value.
     std::vector<std::string> files() const;
-    //! Sets \p options from the options of the table run_options, and warns of those that
-    //! have no effect.
+    //! Sets the members of \p options from the command-line options of the table
+    //! run_options. With the CPU backend, warns of given options that apply only to a
+    //! GPU.
     template <class Options>
     void set_run_options(Options& options) const
     {

@@ -30,7 +30,7 @@ public:
      * Decodes one stream or frame.
      *
      * \param values int8 soft values of the sent (not punctured) bits, positive for bit 0
-     * \param count number of \p values; later values are taken as erasures
+     * \param count number of \p values; sent bits beyond them count as erased
      * \param bits number of information bits, without tail
      * \param out receives \p bits decoded bits, one per byte
      */

@@ -51,7 +51,8 @@ struct {
 
 } // namespace
 
-void forget_errors(); // defined by the emulation and the interception
+// Defined in emulation/runtime.cc or in intercepted_runtime.cu, whichever the test links.
+void forget_errors();
 
 void begin()
 {

@@ -421,7 +421,7 @@ public:
     struct report {
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
         unsigned code = 0;        //!< index of its code in ldpc_options::codes
-        unsigned iterations = 0;  //!< number of iterations
+        unsigned iterations = 0;  //!< iterations run, at most max_iterations
         unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };
 

@@ -236,7 +236,8 @@ void gpu_sync_map_impl::restart()
     d_judgement.clear();
 }
 
-// Sets the verdict, and logs it, if all frames so far have failed.
+// If all frames so far have failed, sets d_judgement to a warning that the signal does
+// not fit the code, and logs it once.
 void gpu_sync_map_impl::judge_frames()
 {
     if (d_frames > 0 && d_failed == d_frames && d_judgement.empty()) {
@@ -281,8 +282,9 @@ void gpu_sync_map_impl::set_max_latency_ms(double max_latency_ms)
            [this, max_latency_ms] { d_options.max_latency_ms = max_latency_ms; });
 }
 
-// Requires no new items if there is output left to emit or a complete frame to push, or
-// if the input has ended.
+// Requires nothing while output is left to emit. Otherwise requires a new item of the
+// first input, unless a frame is complete or the input has ended. Requires a prior of the
+// second input if a frame lacks nothing but priors.
 void gpu_sync_map_impl::require_items(gr_vector_int& required)
 {
     if (!d_rest.empty()) {
@@ -399,8 +401,8 @@ bool gpu_sync_map_impl::push_whole_frames(input& in)
     return some;
 }
 
-// Moves the tags of `count` items from item `first` on to d_moving, where offsets count
-// symbols. `before` items of the same frame precede these items.
+// Moves the tags of items `first` to `first` + `count` − 1 to d_moving, whose offsets
+// count symbols. `before` is the number of earlier items of the same frame.
 void gpu_sync_map_impl::move_tags(std::uint64_t first,
                                   std::size_t count,
                                   std::uint64_t before)

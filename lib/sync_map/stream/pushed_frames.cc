@@ -98,7 +98,8 @@ std::size_t sync_decoder::impl::take_borrowed(std::size_t count, bool of_frame)
     advance();
     while (taken < count && capacity_for_frame()) {
         const auto n = std::min(count - taken, borrowed_capacity());
-        if (n == 0 && d_count > 0) { // items between frames have filled the batch
+        // Items between frames, or of frames that are too long, have filled the batch.
+        if (n == 0 && d_count > 0) {
             send();
             continue;
         }

@@ -69,9 +69,9 @@ private:
     const int d_window;
 };
 
-//! Input of a stream without prepare(): int8 values, as received, of an unpunctured code
-//! with two outputs, which can be read in aligned words of 8 bytes. The functions are
-//! those of prepared_input.
+//! Received int8 values of a stream, read directly instead of through prepare(). The code
+//! is unpunctured and has two outputs, and the values of four stages are an aligned word
+//! of 8 bytes. The functions are those of prepared_input.
 class direct_input
 {
 public:

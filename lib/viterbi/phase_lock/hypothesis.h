@@ -34,7 +34,7 @@ public:
         as_sent,
         swapped,
         half,        //!< the second value is in the next received symbol
-        half_swapped //!< exchanged, and the first value is in the next received symbol
+        half_swapped //!< swapped, and the first value is in the next received symbol
     };
 
     //! \p which: index of the code in the list of searched codes. \p place: index, modulo
@@ -86,7 +86,8 @@ public:
         return { d_arrangement == order::swapped, { flips(0), flips(1) } };
     }
 
-    //! Maximum of from(j) − j. Reading code value j needs stream values up to j + ahead.
+    //! Maximum of from(j) − j. If reading begins at stream value s, code value j needs
+    //! stream values up to s + j + ahead.
     static constexpr unsigned ahead = 3;
 
     //! Writes \p count code values from index \p first on. \p values holds the stream
@@ -124,8 +125,8 @@ constellation constellation_from_string(const std::string& name);
  *
  * If the signs of two hypotheses differ by a code sequence, both fit every signal equally
  * well. An example is the two signs of a transparent code. Only the first hypothesis of
- * such a group is returned; \p alike, if given, receives for each of them its group,
- * including itself. Hypotheses that read every stream value identically count as one.
+ * such a group is returned; \p alike, if given, receives the whole group of each
+ * returned hypothesis. Hypotheses that read every stream value identically count as one.
  */
 std::vector<hypothesis>
 all_hypotheses(const std::vector<conv_code>& codes,

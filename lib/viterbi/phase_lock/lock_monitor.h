@@ -16,11 +16,11 @@
 
 namespace gr::gpufec::viterbi {
 
-//! The checks whether the current lock still holds. A step is that of class reencoder.
+//! Monitor of the current lock. Class reencoder defines a step.
 class lock_monitor
 {
 public:
-    //! reader(first, count, to) writes `count` code values from index `first` on to `to`.
+    //! reader(first, count, to) copies `count` code values, from index `first` on.
     using reader = std::function<void(std::uint64_t, std::size_t, std::int8_t*)>;
 
     //! Begins to monitor a lock, from stage \p clear on. \p error_rate and \p chance:
@@ -60,7 +60,8 @@ private:
                                  std::uint64_t end,
                                  const reader& values,
                                  const sign_error_counts* made);
-    // Re-encodes the steps from `first` to `end` − 1 and counts their signs.
+    // Re-encodes the steps from `first` to `end` − 1 and returns the sum of their sign
+    // counts. The count of each step is stored in d_each.
     reencoder::sign_count
     encode(lock_segment& s, std::uint64_t first, std::uint64_t end, const reader& values);
     // Derives the weights of evidence() from the error rate, unless one of the last 64

@@ -148,9 +148,9 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.format == soft_format::packed4) {
             o.format = soft_format::int8;
         }
-        // A decoder that may use a GPU gets one more slot, because a batch stays in its
-        // slot until it is checked. An invalid number of slots is left unchanged, so that
-        // the inner decoder refuses it.
+        // A decoder that may use a GPU gets one more slot, up to max_slots, because a
+        // batch stays in its slot until the batch is checked. An invalid number of slots
+        // is left unchanged, so that the inner decoder refuses it.
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }

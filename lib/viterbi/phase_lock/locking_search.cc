@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The decoder with phase search while it searches, and the beginning and end of its
- * segments. locking.h defines the terms. */
+/* The part of the decoder with phase search that searches for a hypothesis, and begins
+ * and ends segments. locking.h defines the terms. */
 
 #include "locking.h"
 
@@ -12,8 +12,9 @@ using namespace viterbi;
 
 namespace {
 
-// After a failed check, the lock ends only if a search of this many windows finds no
-// hypothesis, because the signal may only have faded.
+// A failed check may mean only that the signal has faded. The lock therefore ends when
+// the search finds another hypothesis or other frame boundaries, or when it finds nothing
+// in this many windows or before the stream ends.
 constexpr unsigned windows_of_doubt = 3;
 // The next lock may begin up to this many stream values before the stage at which the
 // previous lock was lost.
@@ -134,8 +135,8 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
 void viterbi_decoder::locking::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
-    // All bits before the failed check are output, in whole frames, although the lock may
-    // have been lost earlier. The signal may only be weak at its end.
+    // All bits before the failed check are output, in whole frames, because the signal
+    // may merely have become weak before it ended. The lock may have been lost earlier.
     end_segment(whole(segment(), d_lost_target), std::min(d_input.end(), looked_at) - 1);
     d_input.drop_before(segment().value_of(d_lost_stage));
     d_state = state::searching;
@@ -174,7 +175,7 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
     forget_before(found.looked_at - d_search.window());
     const start next{ found, d_input.first(), known, frames };
     if (d_before && d_before->index != found.index) {
-        // The buffer may begin with frames of the previous lock that are too weak for the
+        // The buffer may begin with signal of the previous lock that is too weak for the
         // search to find.
         const auto value =
             d_search.takeover(d_input.buffered(), *d_before, found, next.value);

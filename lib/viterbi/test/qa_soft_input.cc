@@ -280,7 +280,7 @@ TEST(viterbi_decoder, OffsetBinary_DecodesAsInt8)
     }
 }
 
-// A packed −8 counts as −7, whether the first and last value are in a high or low nibble.
+// A packed −8 counts as −7. The ranges begin and end in high and in low nibbles.
 TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
 {
     std::vector<std::int8_t> nibbles, packed;

@@ -23,7 +23,7 @@ def rate_of(name):
 
 
 def every_code():
-    """Yields (parameters in this module, parameters in gr-dtv) of each code."""
+    """Yields (parameters in gr-gpufec, parameters in gr-dtv) for each code."""
     for size, rate, _, _ in CODES:
         yield ("dvbs2", size, rate), (dtv.STANDARD_DVBS2, DTV_FRAMES[size], rate_of(rate))
     for size, rates in S2X.items():
@@ -84,8 +84,8 @@ class qa_bch(unittest.TestCase):
         self.assertEqual(count, 21 + 23 + 7 + 9 + 15)
 
     def test_bits_and_bytes(self):
-        """Tests packed and unpacked input and output. The length of medium frames of S2X is not
-        a multiple of 8 bits."""
+        """Tests packed and unpacked input and output. K_bch of medium frames of S2X is not a
+        multiple of 8."""
         for code in ("dvbs2", "short", "8/9"), ("dvbs2x", "vl-snr medium", "1/5"):
             n, k = lengths(code)
             bits = qa_support.random_bits(4 * k, 2).reshape(4, k)

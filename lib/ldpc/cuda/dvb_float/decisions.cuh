@@ -55,8 +55,8 @@ layered_float_kernel<MessageEdges, Int16, Chains, External>::satisfied() const
 {
     float parity_before = get_bit(d_before);
     // The first round tests one layer, which is enough while many errors are left. Both
-    // chains make the same number of rounds.
-    const auto most = d_table.begins[1];
+    // chains make the same number of rounds, enough for the longer one.
+    const auto most = max(d_table.begins[1], d_table.begins[2] - d_table.begins[1]);
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;
         each_sum(first, min(end, d_layers), parity_before, [&sum](std::uint32_t s) {

@@ -60,8 +60,8 @@ layered_int8x2_kernel<Shape>::satisfied(unsigned candidates) const
 {
     std::uint32_t before = decision_before();
     // The first round tests one layer, which is enough while many errors are left. Both
-    // chains make the same number of rounds.
-    const auto most = d_table.begins[1];
+    // chains make the same number of rounds, enough for the longer one.
+    const auto most = max(d_table.begins[1], d_table.begins[2] - d_table.begins[1]);
     for (unsigned first = 0, end = 1; first < most; first = end, end += 12) {
         std::uint32_t sum = 0;
         each_sum(
