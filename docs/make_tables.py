@@ -420,6 +420,44 @@ def ldpc_any_code():
          for code in codes])
 
 
+SYNC_PLANS = [
+    ("banded_lattice", "trie_lattice", [
+        ("float", 0.001, 25344, 227), ("float", 0.001, 25344, 99), ("float", 0.001, 12672, 64)]),
+    ("trie_lattice", "linear", [
+        ("float", 0.001, 25344, 227), ("float", 0.01, 12672, 227), ("float", 0.1, 3168, 227),
+        ("double", 0.001, 25344, 227), ("float", 0.001, 25344, 99), ("float", 0.1, 12672, 99),
+        ("double", 0.01, 12672, 99), ("float", 0.001, 25344, 64), ("float", 0.01, 12672, 64)]),
+    ("linear", "trie_lattice", [
+        ("float", 0.001, 1024, 227), ("float", 0.001, 256, 227), ("float", 0.01, 1024, 227)]),
+    ("linear", "linear_any", [("float", 0.001, 1024, 227), ("double", 0.01, 1024, 227)])]
+
+
+def sync_plans():
+    """Tabulates the rate of each launch plan in SYNC_PLANS and of the plan to compare it with."""
+    rates = {(r["plan"], r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
+             for r in table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")}
+    return table(
+        ["plan", "precision", "p", "frames", "shared memory", "Mb/s", "next plan", "its rate",
+         "ratio"],
+        [[f"`{plan}`", case[0], case[1], f"{case[2]:,}", f"{case[3]} KB",
+          three(rates[(plan, *case)]), f"`{other}`", three(rates[(other, *case)]),
+          f"{rates[(plan, *case)] / rates[(other, *case)]:.2f}"]
+         for plan, other, cases in SYNC_PLANS for case in cases])
+
+
+def sync_cards():
+    """Tabulates the rate of the plan that is chosen, for several sizes of shared memory."""
+    rows = table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")
+    rates = {(r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
+             for r in rows if r["plan"] == "chosen"}
+    sizes = [227, 163, 99, 64]
+    return table(
+        ["precision", "p", "frames"] + [f"{kb} KB" for kb in sizes],
+        [[precision, p, f"{frames:,}"] + [three(rates[precision, p, frames, kb]) for kb in sizes]
+         for precision in ("float", "double") for p in (0.001, 0.01, 0.1)
+         for frames in (1024, 25344)])
+
+
 TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads gap": sync_reads_gap,
           "array rates": array_rates, "workers": workers, "dvbs2rx receiver": dvbs2rx_receiver,
           "dvbs2rx one block": dvbs2rx_one_block, "gr-fec kernels": gr_fec_kernels,
@@ -429,6 +467,7 @@ TABLES = {"readme steps": readme_steps, "sync reads": sync_reads, "sync reads ga
           "beside gr-fec": lambda: rate(beside_gr_fec()[1]),
           "viterbi batches": viterbi_batches, "ldpc batches": ldpc_batches,
           "ldpc plans": ldpc_plans, "ldpc any code": ldpc_any_code,
+          "sync plans": sync_plans, "sync cards": sync_cards,
           "ldpc delay": ldpc_delay, "sync batches": sync_batches, "one thread": one_thread}
 REGION = re.compile(r"(?s)(<!-- (?:table|figure): ([\w -]+) -->)(\n?).*?<!-- end -->")
 
