@@ -64,7 +64,8 @@ public:
     double chance_error_rate() const override;
     void set_soft_scale(float scale) { d_options.soft_scale = scale; }
 
-    //! Number of judged windows after which a missing signal is reported.
+    //! Number of judged windows after which a missing signal is reported; at the end of a
+    //! stream it is reported after fewer windows.
     static constexpr std::uint64_t max_undecided = 100;
     //! All streams of a decoder are judged until streams_judged in a row were right. From
     //! then on only one in streams_judged is judged.
