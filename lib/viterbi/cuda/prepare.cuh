@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(prepare_threads)
     }
     __syncthreads();
 
-    // Each warp writes a few stages of the 32 pairs, one pair per lane.
+    // Each warp writes eight stages of the 32 pairs, one pair per lane.
     constexpr unsigned stages = prepare_stages / (prepare_threads / 32);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {

@@ -121,7 +121,7 @@ private:
     bool d_passing = false;
 
     // The caller's ring buffer, if it can be pinned. The ring is unpinned while the
-    // current hypothesis prevents that input passes through.
+    // current hypothesis does not allow input to pass through.
     void* d_ring = nullptr;
     std::size_t d_ring_bytes = 0;
     bool d_ring_pinned = false;
