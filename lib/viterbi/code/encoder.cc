@@ -166,10 +166,10 @@ std::size_t conv_encoder_kernel::encode_frame(const std::uint8_t* bits,
     return end - out;
 }
 
-// Encodes `stages` packed bits from stage `stage` on. `bytes` has `count` bits; further
-// bits, the tail, are zeros. The output begins at bit `first` of the byte at `out`.
-// `history` holds the 64 information bits before stage `stage`, the newest least
-// significant. Returns the history for the next call.
+// Encodes `stages` packed bits, one per stage; the first belongs to stage number `stage`.
+// `bytes` has `count` bits. Further bits, the tail, are zeros. The output begins at bit
+// `first` of the byte at `out`. `history` holds the 64 information bits before stage
+// `stage`, the newest least significant. Returns the history for the next call.
 std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
                                        std::uint64_t stage,
                                        const std::uint8_t* bytes,
@@ -188,7 +188,8 @@ std::uint64_t conv_encoder_kernel::run(std::uint64_t history,
     const auto next = [&](const tables::phase* p) {
         return p + 1 == phases.data() + phases.size() ? phases.data() : p + 1;
     };
-    // The writer accepts at most 56 bits at once.
+    // Two bytes are encoded at once if their coded bits fit the 56 bits that the writer
+    // accepts per call.
     const bool pairs = 2 * 8 * d_code.outputs() <= 56;
     auto before = unsigned(history >> skip & 255);
     for (std::size_t i = 0; i < skip + stages; i += 64) {

@@ -49,7 +49,7 @@ value_signs signs_of(const std::int8_t* values)
 
 #endif
 
-// Number of one bits in each byte. The table is used because baseline x86-64 has no
+// Number of set bits of each byte value. The table is used because baseline x86-64 has no
 // popcount instruction.
 constexpr auto ones = [] {
     std::array<std::uint8_t, 256> count{};
@@ -120,7 +120,8 @@ reencoder::sign_count reencoder::operator()(const std::uint8_t* bits,
                                             sign_count* each,
                                             std::uint64_t* against) const
 {
-    // Returns `wide` decoded bits from index `at` on, the last least significant.
+    // Returns `wide` decoded bits from index `at` on. The last bit is the least
+    // significant.
     const auto window = [bits](std::size_t at, unsigned wide) {
         std::uint32_t four;
         std::memcpy(&four, bits + at / 8, 4);

@@ -13,8 +13,9 @@
  * Range: with R outputs, a branch metric is at most B = 127·R. After K−1 stages two path
  * metrics differ by at most S = (K−1)·B. A path metric is at most M = 2^(16−H) − 1, and a
  * strip adds at most H·B. So when the metric of state 0 exceeds M − H·B − S, the smallest
- * path metric is subtracted from all. A state that cannot be reached yet has a path
- * metric of the smallest plus S + 1, so that no path from it survives. */
+ * path metric is subtracted from all. The path metric of a state that cannot be reached
+ * yet exceeds the smallest path metric by S + 1, so that no path from this state
+ * survives. */
 
 #include "kernels.h"
 #include <cstring>
@@ -90,8 +91,8 @@ void transpose(const lane_blocks& blocks,
     const unsigned n = stages * outputs;
     unsigned i = 0;
 #ifdef __SSE2__
-    // Eight rows are processed completely before the next eight. The distance of rows may
-    // be a power of two, and then the L1 cache cannot hold one line of every row.
+    // Eight rows are processed completely before the next eight, because the L1 cache
+    // cannot hold one line of every row if the distance of rows is a power of two.
     for (unsigned group = 0; group < lanes; group += 8) {
         for (i = 0; i + 16 <= n; i += 16) {
             __m128i row[8];

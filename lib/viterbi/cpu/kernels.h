@@ -40,7 +40,7 @@ struct lane_blocks {
     // The next three arrays hold members of each block's block_window.
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
-    std::uint32_t count[max_lanes]; //!< 0: the lane is idle
+    std::uint32_t count[max_lanes]; //!< 0 if the lane is idle
     //! Destination of a lane's decoded bits, the first bit most significant.
     std::uint8_t* bits[max_lanes];
 };

@@ -91,8 +91,8 @@ private:
                              const std::uint32_t*,
                              std::uint32_t*);
 
-    // Returns the forward kernel that is compiled for these numbers, or else the forward
-    // kernel for all codes with this number of outputs.
+    // Returns the forward kernel that is compiled for these four numbers, or else the
+    // forward kernel for all codes with this history and this number of outputs.
     static forward forward_kernel(unsigned history,
                                   unsigned outputs,
                                   unsigned states,

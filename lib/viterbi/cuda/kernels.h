@@ -89,8 +89,8 @@ public:
                         const cuda::marker& mark) const = 0;
 };
 
-//! Converts \p count floats to int8 with the job's scales. Like the following launch
-//! functions, it only enqueues the work on \p stream.
+//! Converts \p count floats to int8 with the job's scales. This function and the
+//! following launch functions only enqueue the work on \p stream.
 void launch_quantise(const job& job,
                      const float* floats,
                      std::size_t count,

@@ -50,7 +50,7 @@ struct prepare_row {
     int begin, end;
     //! Index of the row's first value, counted from the first word's beginning.
     std::uint8_t skew;
-    std::uint8_t phase; //!< the tile's first stage, as a stage of the puncturing period
+    std::uint8_t phase; //!< position of the tile's first stage in its puncturing period
 };
 
 //! Returns the source of the row for parallel block \p block of the batch. The tile
@@ -99,7 +99,7 @@ __device__ inline uint2 unpacked(std::uint32_t word)
     // Extends the values in the high nibbles of four bytes to int8; −8 becomes −7.
     const auto value = [](std::uint32_t nibbles) {
         const auto v = nibbles >> 4;
-        // 0xf0 in the bytes of negative values
+        // `sign` has 0xf0 in the bytes of negative values, and 0 in the others.
         const auto sign = (v & 0x08080808u) * 0x1e;
         return __vmaxs4(v | sign, 0xf9f9f9f9u);
     };
@@ -220,7 +220,8 @@ __global__ void __launch_bounds__(prepare_threads)
 {
     extern __shared__ std::uint32_t tile[];
     // For each stage of the puncturing period and each output, in the kernel's order: the
-    // index of its value among those of the period, or -1 if it is punctured.
+    // index of its value among those of the period, or -1 if it is punctured. Rows of
+    // tail-biting frames are already depunctured, so their period is one stage.
     __shared__ std::int16_t position[conv_code::max_period * conv_code::max_outputs];
     __shared__ prepare_row from[prepare_blocks];
 
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(prepare_threads)
     }
     __syncthreads();
 
-    // Each warp writes a few stages of the 32 pairs, one pair per lane.
+    // Each warp writes eight stages of the 32 pairs, one pair per lane.
     constexpr unsigned stages = prepare_stages / (prepare_threads / 32);
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     struct {

@@ -7,12 +7,12 @@
  * hold the path metrics of N = 2^(K−1) states, and butterflies are computed in place, as
  * in a fast Fourier transform. A location is a register of a lane; its number consists of
  * the lane (high bits) and the register index (low bits). At stage T, state s is at
- * location rotl^T(s), which is s rotated left by T bits, and the two states of a
- * butterfly differ in bit T of the location, modulo K−1. If that is a bit of the register
- * index, a thread computes the butterfly alone. If that is a bit of the lane, two lanes
- * exchange their states and each computes one result. A round is the number of stages
- * after which the permutation is the identity again. The loop is unrolled over a round,
- * so that register indices are constants and the permutation costs nothing.
+ * location rotl^T(s), which is s rotated left by T bits. The two states of a butterfly
+ * differ in bit (T modulo K−1) of the location. If this bit belongs to the register
+ * index, a thread computes the butterfly alone. If it belongs to the lane number, two
+ * lanes exchange their path metrics, and each computes one result. A round is the number
+ * of stages after which the permutation is the identity again. The loop is unrolled over
+ * a round, so that register indices are constants and the permutation costs nothing.
  *
  * Output words are linear in the state. So the lane's part of the state, like an inverted
  * output, only exchanges the branch metrics of a 0 and a 1. The H = 4 low bits of a path
@@ -99,7 +99,8 @@ public:
     static constexpr unsigned spread = Code::spread;
     static_assert(lanes == 1 || Inverted == 0, "several lanes take it at run time");
     //! Number of stages per round: whole strips after which the permutation is the
-    //! identity, or, if Moves is set, one strip after which end_round() undoes it.
+    //! identity; if Moves is set, one strip, after which end_round() undoes the
+    //! permutation.
     static constexpr unsigned round = Moves             ? H
                                       : memory % 4 == 0 ? memory
                                       : memory % 2 == 0 ? 2 * memory

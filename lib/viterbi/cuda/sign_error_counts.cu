@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// The decoded bits and soft values of a batch. first_stage and first_value are the stream
-// indices of the first bit and value, end_value that of the end of the values.
+// The decoded bits and soft values of a batch. The first bit belongs to stage first_stage
+// of the stream. The values are those from first_value to end_value − 1 of the stream.
 struct count_arguments {
     check_plan plan;
     std::uint64_t first_stage, first_value, end_value;

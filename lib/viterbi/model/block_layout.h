@@ -13,8 +13,9 @@
  *  - streaming: [bD − L, bD + D + L). Stages outside the stream are erased. L ≥ K−1
  *    erased stages connect every state to state 0 at no cost, so a traceback from state 0
  *    after the end of the stream reaches the best state at its end.
- *  - terminated: the same, shifted to lie inside the frame. The last window ends with the
- *    frame, in state 0.
+ *  - terminated: the same, but shifted to lie inside the frame, or shortened to the
+ *    length of the frame. The last window ends with the frame, in state 0. If a frame has
+ *    only one block, its window is the whole frame.
  *  - truncated: the same as terminated, but the frame is extended by K−1 erased stages.
  *  - tailbiting: [bD − L, bD + D + L) modulo the length of the frame. */
 
@@ -111,10 +112,10 @@ void check_frame_bits(const conv_code& code, termination ends, unsigned frame_bi
  *        from 128 to 2048 that is at least 10·L, or else 2048. Frames are then divided
  *        evenly into blocks of about that length, and a frame shorter than 2·D is one
  *        block.
- * \param overlap L, K−1 to 4096. 0: (16/3)·(K−1)/(1−r) at code rate r, and
- *        6·(K−1)/(1−r) from K=8 on, rounded up to a multiple of 4. K=7 at rate 1/2 gets
- *        64, because in measurements with 48, 1.5 times as many errors begin in the last
- *        16 stages of a block.
+ * \param overlap L, K−1 to 4096. 0: (16/3)·(K−1)/(1−r) at code rate r (or 0.95 if r is
+ *        higher), and 6·(K−1)/(1−r) from K=8 on, rounded up to a multiple of 4. K=7 at
+ *        rate 1/2 gets 64, because in measurements with 48, 1.5 times as many errors
+ *        begin in the last 16 stages of a block.
  * \throws std::invalid_argument if a parameter is outside its range
  */
 block_layout make_block_layout(const conv_code& code,

@@ -48,11 +48,11 @@ struct job {
     bool offset_binary = false;
     //! Applied to the input before decoding. If any() is true, \p first_value is even.
     viterbi::phase_rotation phase_rotation{};
-    //! Streaming: the decoder also writes the sign_error_counts of the batch's checks to
-    //! the batch's status.
+    //! Streaming: the decoder also writes one element of sign_error_counts for each of
+    //! the checks() to the batch's status.
     bool error_counts = false;
 
-    //! Returns the number of checks of a lock (phase search) in the batch.
+    //! Returns the number of stages in the batch at which phase search checks its lock.
     GPUFEC_HOST_DEVICE std::uint64_t checks(const check_plan& plan,
                                             std::uint32_t decode_length) const
     {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Groups the butterflies of a trellis by their output words. */
+/* Groups the butterflies of a trellis by their output words, and divides the groups into
+ * chunks for the warps of a thread block. */
 
 #include "pbvd_layout.h"
 #include <algorithm>

@@ -21,10 +21,12 @@ namespace reference {
  * path's output. The path with the smallest metric wins. On a tie the even predecessor
  * survives, and of equally good states the one with the lowest index is chosen. −128
  * counts as −127. A tail-biting frame is decoded once for each of its 2^(K−1) possible
- * initial states, so use short frames.
+ * initial states, so use short frames. A streaming sequence may begin in any state. A
+ * streaming sequence and a truncated frame may end in any state.
  *
  * \param values int8 soft values as sent (punctured), positive means bit 0; missing
- * values at the end are erased \param bits number of information bits of the sequence
+ *        values at the end are erased
+ * \param bits number of information bits of the sequence
  * \return the information bits, one per byte
  */
 std::vector<std::uint8_t> maximum_likelihood(const conv_code& code,

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Derives a setup from the options of a decoder, and from the setup the buffer sizes of a
- * slot and the description for the log. */
+/* Makes the setup from the options of a decoder, computes the buffer sizes of a slot, and
+ * describes the setup for the log. */
 
 #include "common/refuse.h"
 #include "setup.h"

@@ -16,13 +16,13 @@ namespace gr::gpufec::viterbi {
 //! The constants of all batches of a decoder.
 struct setup {
     conv_code named; //!< the code as the user gave it
-    //! The same code; all outputs are inverted if a positive soft value means bit 1,
-    //! because the kernels take it for bit 0.
+    //! The same code. If a positive soft value means bit 1, all outputs are inverted,
+    //! because a positive value means bit 0 to the kernels.
     conv_code code;
     block_layout plan;
     value_map map;
     check_plan checks;   //!< the stages at which a lock is checked; for streams only
-    bool packed4;        //!< slots hold two values per byte, otherwise int8
+    bool packed4;        //!< slots hold packed4, two values per byte, otherwise int8
     bool floats = false; //!< the caller's items are floats; slots hold int8
     bool offset_binary = false; //!< the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a phase search: its buffer, the inner decoder that it feeds, and borrowed
- * items. locking.h defines stream value, code value, lock and segment. */
+/* The input of a decoder with phase search: fills the buffer, feeds the inner decoder,
+ * and borrows the caller's items. locking.h defines stream value, code value, lock and
+ * segment. */
 
 #include "lock_input.h"
 #include "viterbi/model/soft_input.h"

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The input of a phase search, which is buffered during the search, then passed to the
- * inner decoder. locking.h defines stream value, code value, lock and segment. */
+/* The input of a decoder with phase search. The input is buffered during the search, and
+ * then passed to the inner decoder, an ordinary decoder without phase search. locking.h
+ * defines stream value, code value, lock and segment. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
@@ -55,8 +56,8 @@ public:
     //! skipped.
     std::uint64_t fed() const { return d_fed; }
     //! Pushes the code values before index \p limit to the inner decoder, as far as they
-    //! are buffered and the decoder takes them. \p finishing: no more input follows.
-    //! Returns whether the decoder took any value.
+    //! are buffered and the decoder takes them. Does nothing while input passes through.
+    //! \p finishing: no more input follows. Returns whether the decoder took any value.
     bool feed(std::uint64_t limit, bool finishing);
     //! Lets input pass through from now on, if that is possible and the inner decoder has
     //! taken all buffered values.
@@ -120,7 +121,7 @@ private:
     bool d_passing = false;
 
     // The caller's ring buffer, if it can be pinned. The ring is unpinned while the
-    // current hypothesis prevents that input passes through.
+    // current hypothesis does not allow input to pass through.
     void* d_ring = nullptr;
     std::size_t d_ring_bytes = 0;
     bool d_ring_pinned = false;

@@ -12,8 +12,8 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// A lock counts as lost if its evidence(), in nats, is at least `lost`, and as holding if
-// it is below −`holds`.
+// Limits of evidence(), in nats: a lock counts as lost from `lost` on, and as holding
+// below −`holds`.
 constexpr double lost = 20, holds = 7;
 // A loss is reported only if at least this many values, not counting erasures, lie
 // between the loss and the check.

@@ -67,8 +67,9 @@ private:
     // Derives the weights of evidence() from the error rate, unless one of the last 64
     // calls did so.
     void weigh();
-    // Returns whether at least 95 % of the signs equal the sign two values before. Then
-    // the transmitter idles or sends a bare carrier, which several hypotheses fit.
+    // Returns whether at least 95 % of the signs, not counting erasures, equal the sign
+    // two values before. Then the transmitter idles or sends a bare carrier, and several
+    // hypotheses fit.
     bool repeats(std::uint64_t from, std::uint64_t to, const reader& values);
     // Returns the log-likelihood ratio, in nats, of a lost lock to a lock that holds.
     double evidence(const reencoder::sign_count& t) const

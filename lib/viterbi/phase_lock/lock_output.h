@@ -21,8 +21,8 @@ namespace gr::gpufec::viterbi {
 //! one bit. All stages of a stream have an output bit; in frames the stages of the tail
 //! have none.
 struct frame_layout {
-    // Number of stages per frame: with information bits (0 for a stream), and in the
-    // tail.
+    // Number of information bits per frame (0 for a stream), and number of stages in the
+    // frame's tail.
     unsigned bits = 0, tail = 0;
 
     bool stream() const { return bits == 0; }

@@ -91,8 +91,8 @@ lock_plan::lock_plan(const viterbi_options& options)
 }
 
 // Throws std::invalid_argument unless a frame of each code has whole puncturing periods
-// and whole input items. Only then do frames without gaps form one code sequence. Also
-// throws if lock_memory is smaller than 24 frames.
+// and whole input items, and lock_memory is at least the number of values in 24 frames.
+// Frames without gaps form one code sequence only if they have whole periods.
 void lock_plan::check_frames(const viterbi_options& o) const
 {
     for (const auto& code : codes) {

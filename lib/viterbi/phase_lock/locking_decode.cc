@@ -152,8 +152,9 @@ viterbi_decoder::locking::moved(batch_statistics made) const
     return made;
 }
 
-// Runs the checks whose stages are decoded, up to the first one that fails. Returns
-// whether there was a check.
+// Runs the checks whose stages are decoded, up to the first one that fails. At the end of
+// the stream, also checks the lock at the last decoded stage. Returns whether there was a
+// check.
 bool viterbi_decoder::locking::check()
 {
     bool some = false;
@@ -251,7 +252,8 @@ std::uint64_t viterbi_decoder::locking::values_until_end() const
 }
 
 // Makes the bits before the segment's end available as output, and begins the next
-// segment there. Returns false if the end is not decoded yet.
+// segment there. If the stream ends first, the segment ends with the last decoded stage.
+// Returns false if more stages of the segment remain to be decoded.
 bool viterbi_decoder::locking::reach_end()
 {
     auto& s = segment();

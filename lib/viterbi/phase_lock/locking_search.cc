@@ -23,8 +23,8 @@ constexpr std::size_t max_changes = 1u << 16;
 
 } // namespace
 
-// Searches the next windows. Returns false if that needs more input, or if the stream has
-// ended.
+// Searches the next windows or, once a hypothesis for frames is found, the frames'
+// boundaries. Returns false if that needs more input, or if the stream has ended.
 bool viterbi_decoder::locking::search()
 {
     if (d_ended) {
@@ -94,9 +94,9 @@ bool viterbi_decoder::locking::find_frames()
         }
         ++d_frames;
     }
-    // No boundaries were found: the signal may be a stream, may have frames of another
-    // length, or several positions may fit equally well. The search continues with
-    // the next window.
+    // No boundaries were found: the input may have ended, the signal may be a stream or
+    // have frames of another length, or several positions may fit equally well. The
+    // search continues with the next window.
     d_next_window = found.looked_at - d_search.window();
     d_unframed.reset();
     d_search.forget();

@@ -211,8 +211,8 @@ phase_search::phase_search(const viterbi_options& run,
                 r.sign.push_back(!sent ? 0 : flipped ? -1 : 1);
             }
         }
-        // Repeats the pattern up to 64 values or more, because long loops over it are
-        // faster than short ones.
+        // Repeats the pattern until it has at least 64 values, because a few long loops
+        // are faster than many short ones.
         const auto once = r.from.size();
         const unsigned times = (64 + once - 1) / once;
         for (std::size_t i = once; i < times * once; ++i) {
@@ -225,8 +225,8 @@ phase_search::phase_search(const viterbi_options& run,
             d_window, code.values(d_stages) + h.cycle() + hypothesis::ahead);
         d_readings.push_back(std::move(r));
     }
-    // So many windows are searched at once that their frames fill the vector lanes of the
-    // CPU, or the GPU.
+    // Chooses the number of windows per search so that their frames, one per hypothesis,
+    // fill the vector lanes of the CPU, or the GPU.
     const bool gpu = d_mothers.front()->decoder->active_backend() == "cuda";
     d_at_once = std::max<std::size_t>(1, (gpu ? 2048 : 64) / d_hypotheses.size());
     measure_chance();

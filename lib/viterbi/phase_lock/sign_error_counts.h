@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Counts of wrong signs in the last steps before a check of a lock, and the stages at
- * which a lock is checked. These counts usually decide the check. A GPU computes them
- * from the bits and values of a batch in its own memory, so that the host need not read
- * these. A step is that of class reencoder. */
+ * which a lock is checked. These counts usually decide the check. A GPU computes the
+ * counts in its own memory, so that the host need not read the bits and values of the
+ * batch. Class reencoder defines a step. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The stream decoder, which divides soft values into parallel blocks or frames and joins
- * the decoded bits. The inputs of parallel blocks overlap. */
+ * the decoded bits, and the functions of viterbi_decoder, which forward to a stream
+ * decoder or a decoder with phase search. The inputs of parallel blocks overlap. */
 
 #include "common/packed_bits.h"
 #include "common/refuse.h"
@@ -415,7 +416,7 @@ private:
     }
 
     // Sets how borrowed input of a job is converted to int8. Other input has been
-    // converted already.
+    // converted already, except packed4, which the kernels read themselves.
     void set_input_format(job& job) const
     {
         if (!d_input.borrowing()) {

@@ -33,7 +33,8 @@ public:
     virtual std::size_t items_per_frame() const = 0;
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
-    // Statistics of the batch whose first bit the last pull wrote, until taken.
+    // Statistics of the batch from which output was last pulled. They are set with the
+    // batch's first output, and reset when the caller takes them.
     std::optional<batch_statistics> statistics;
     // Statistics at fixed positions of the stream, not yet taken by the caller.
     std::deque<batch_statistics> stream_statistics;

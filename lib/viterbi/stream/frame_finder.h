@@ -44,9 +44,9 @@ public:
         std::uint64_t start; //!< index of a stream value at which reading may begin
         std::uint64_t stage; //!< stage at which a frame begins, counted from `start`
     };
-    //! Finds where frames begin, from \p frames frames at stream value \p from and later.
-    //! Returns nothing if these frames do not suffice for a decision. \p readings: the
-    //! hypotheses that fit the signal equally well.
+    //! Finds where frames begin, by examining \p frames frames after stream value
+    //! \p from. Returns nothing if these frames do not suffice for a decision.
+    //! \p readings: the hypotheses that fit the signal equally well.
     std::optional<place> find(const value_span& values,
                               const std::vector<hypothesis>& readings,
                               std::uint64_t from,

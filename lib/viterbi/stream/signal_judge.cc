@@ -331,8 +331,8 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
 }
 
 // Returns whether soft_scale saturates more than 95 % of the floats although their
-// magnitudes differ. This counts only from an error rate of 1 % on, because the lost
-// reliability does not matter before.
+// magnitudes differ. Returns false below an error rate of 1 %, because the lost
+// reliability does not matter there.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||
@@ -433,7 +433,7 @@ signal_judge::evidence signal_judge::measure(const std::vector<std::int8_t>& val
     return e;
 }
 
-// Returns the evidence for the best hypothesis of a phase search.
+// Returns the evidence for the hypothesis that a phase search finds; 0 if it finds none.
 signal_judge::evidence signal_judge::search(const std::vector<std::int8_t>& values)
 {
     if (!d_search) {

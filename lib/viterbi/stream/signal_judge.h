@@ -64,7 +64,8 @@ public:
     double chance_error_rate() const override;
     void set_soft_scale(float scale) { d_options.soft_scale = scale; }
 
-    //! Number of judged windows after which a missing signal is reported.
+    //! Number of judged windows after which a missing signal is reported; at the end of a
+    //! stream it is reported after fewer windows.
     static constexpr std::uint64_t max_undecided = 100;
     //! All streams of a decoder are judged until streams_judged in a row were right. From
     //! then on only one in streams_judged is judged.
@@ -115,7 +116,7 @@ private:
     viterbi_options d_options;
     const std::function<bool()> d_locked;
     viterbi_options d_decoding;     // options of the decoder of windows
-    std::size_t d_frame_values = 0; // 0: windows are parts of a stream
+    std::size_t d_frame_values = 0; // values per frame; 0: windows are parts of a stream
     // Length and distance of windows in items. A window has whole puncturing periods or
     // whole frames.
     std::size_t d_window = 0, d_stride = 0;
@@ -128,7 +129,7 @@ private:
     std::uint64_t d_judged = 0;      // number of windows that were not blank
     bool d_settled = false;          // no more windows of this stream are judged
     bool d_seen = false;             // the stream has items
-    bool d_right_by_now = false;     // the stream is right, or not judged
+    bool d_right_by_now = false;     // the stream is a signal as declared, or not judged
     std::uint64_t d_right = 0;       // number of streams in a row that were right
     // Number of frames with a lower cost for the declared sign, and for the other sign.
     std::uint64_t d_upright = 0, d_inverted = 0;

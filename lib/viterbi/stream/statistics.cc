@@ -112,7 +112,7 @@ viterbi_decoder::batch_statistics channel_estimator::compare(const job& job,
     const auto value = code.values(begin * unit);
     const auto steps = std::size_t(last - begin);
     const auto count = steps * d_encode.step_values();
-    // Prefetches the sample of the next call.
+    // Prefetches the sample of the next fixed position of the stream.
     const auto apart = code.values(pieces_between() * d_setup.plan.decode_length);
     if (!job.floats && !d_setup.packed4 && value + apart + count <= end) {
         fetch(input + before + (value - first) + apart, count);

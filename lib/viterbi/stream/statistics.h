@@ -28,7 +28,7 @@ public:
 
     //! Returns the distance between estimates at fixed positions of the stream, as a
     //! number of pieces. A piece is a parallel block of a stream, or a frame. The
-    //! distance is about 2^20 bits.
+    //! distance is about 2^20 bits, or one piece if a piece is longer.
     std::uint64_t pieces_between() const;
 
     //! Estimates the channel from the first stages of piece \p piece of a batch, at most
@@ -40,10 +40,10 @@ public:
                                                std::size_t bits);
 
 private:
-    // Estimates the channel from `stages` stages of a stream or a frame, from stage
-    // `stage` on, whose bit is the first one in `output`. `input` has the values from
-    // `first` to `end` − 1 of the stream or frame. Value `first` has index `before`
-    // there.
+    // Estimates the channel from `stages` stages of a stream or a frame. The first of
+    // them is stage number `stage`, and its bit is the first one in `output`. `input` has
+    // the values from `first` to `end` − 1 of the stream or frame; value `first` is at
+    // index `before` of `input`.
     viterbi_decoder::batch_statistics compare(const job& job,
                                               std::size_t before,
                                               std::uint64_t stage,

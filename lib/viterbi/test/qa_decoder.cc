@@ -127,7 +127,7 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
     decoder.push(nullptr, 0);
     ASSERT_TRUE(decoder.wait(5000ms));
     std::vector<std::uint8_t> bits(1000);
-    // One complete parallel block.
+    // Only one parallel block is complete.
     ASSERT_EQ(decoder.pull_bits(bits.data(), bits.size()), 512u);
     bits.resize(512);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));

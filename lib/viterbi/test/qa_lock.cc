@@ -95,7 +95,7 @@ decoded decode(viterbi_options o,
 
 // Decodes like decode(), but the decoder borrows the items, at most `capacity` at a time,
 // and the items are overwritten after their release. If `push_later` is set, the second
-// half is pushed.
+// half is not borrowed but pushed.
 template <class Item>
 decoded decode_borrowed(viterbi_options o,
                         const std::vector<std::int8_t>& values,
@@ -318,7 +318,7 @@ TEST(viterbi_lock, ChunksAndBatches_DoNotChangeOutput)
 }
 
 // Returns a noisy stream with a lost value, an inserted value and a section of noise. The
-// distances are long enough for batches to be borrowed between the three.
+// three disturbances are so far apart that batches are borrowed between them.
 std::vector<std::int8_t> troubled()
 {
     auto values = qa::transmit(dvb, termination::streaming, 0, 300000, 18, 4).values;
@@ -649,8 +649,8 @@ TEST(viterbi_lock, IdleStretchesAndFades_KeepTheLock)
         }
         return decode(viterbi_options{ code }, values);
     };
-    // The lock survives a code sequence, constant values, which are no code sequence, and
-    // erasures.
+    // The lock survives a code sequence, erasures, and constant values, although these
+    // are no code sequence.
     for (const auto& got : { with([](std::size_t i) { return i % 2 ? -40 : 40; }),
                              with([](std::size_t) { return 40; }),
                              with([](std::size_t) { return 0; }) }) {

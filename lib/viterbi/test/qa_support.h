@@ -23,8 +23,8 @@ struct transmission {
     std::vector<std::int8_t> values;
 };
 
-//! Transmits \p count random bits, a whole number of frames, with an amplitude of 32 and
-//! Gaussian noise of standard deviation \p sigma.
+//! Transmits \p count random bits, of a stream or of whole frames, with an amplitude of
+//! 32 and Gaussian noise of standard deviation \p sigma; 0: without noise.
 inline transmission transmit(const conv_code& code,
                              termination ends,
                              unsigned frame_bits,
