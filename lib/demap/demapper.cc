@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast demapper, which looks up the LLRs of cells in tables. */
+/* The fast demapper, and the tables in which it looks up the LLRs of cells (squares of
+ * the I/Q plane, see rule.h). */
 
 #include "demapper.h"
 #include <type_traits>
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_tables = 16;
 
-// Values that stand for the parts of erased symbols. Other integers are within ±32767,
-// other cell coordinates within ±127.
+// Values that stand for the real and imaginary parts of erased symbols. Other parts are
+// integers within ±32767, and other cell coordinates are within ±127.
 constexpr std::int16_t erased = -32768;
 constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
 

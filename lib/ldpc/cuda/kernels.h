@@ -17,7 +17,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one run of a batch, in device memory. All have the same code.
+//! The codewords of one job::run in device memory. All have the same code.
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for codes without structure. A thread block decodes two
+/* Layered min-sum in int8 for codes without structure. A thread block decodes up to two
  * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A layer is divided into units of up to 32 checks, one for each lane of a warp. In a
@@ -153,8 +153,9 @@ public:
         d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
                                                       table.unit_count * unit_words) -
                      shared_begin() - 4 * table.words;
-        // Stores have a copy of their own. With a common copy, the compiler would keep
-        // all addresses from the loads until the stores and spill registers.
+        // Stores use this copy of d_external. If loads and stores used the same variable,
+        // the compiler would keep all addresses from the loads until the stores and spill
+        // registers.
         d_external_store = reinterpret_cast<std::uintptr_t>(
             in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
         d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);

@@ -48,7 +48,7 @@ struct record<Edges, true, Pitch> {
                                                       // a word
 
     struct unpacked {
-        // place: place_unit times the edge with min1, in low bits
+        // place: place_unit times the index of the edge with min1, in the low bits
         float first, step, place;
         std::uint32_t signs; // the sign of edge 0 is the highest bit
 

@@ -129,7 +129,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // Beside the posteriors of such a code, shared memory has no space for parity bits
+    // Beside the posteriors of a large code, shared memory has no space for parity bits
     // and the table.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {
