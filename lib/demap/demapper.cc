@@ -162,7 +162,8 @@ void demapper::to_cells(const frame_moments& sums,
     }
 }
 
-// Computes the LLRs of each symbol without a table. Returns the sum of cell::error.
+// Computes the LLRs of each symbol without a table. Returns the sum of cell::error over
+// all symbols.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,

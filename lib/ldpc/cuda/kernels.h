@@ -73,8 +73,8 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! Returns the first plan in the list of plans.cu that accepts the code. \p soft: with
-//! LLR output.
+//! Returns the first plan in the list of plans.cu that accepts the code. If \p soft is
+//! set, the plan's kernels write LLRs.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
                                               bool soft,

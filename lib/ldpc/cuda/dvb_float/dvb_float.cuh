@@ -221,7 +221,7 @@ private:
     {
         return bits(__fadd_rn(value_of(x), 0));
     }
-    // Converts four integers of 16 bits.
+    // Converts four 16-bit integers to floats.
     __device__ static uint4 four_values(std::uint32_t a, std::uint32_t b)
     {
         const auto value = [](std::uint32_t x) { return bits(std::int16_t(x)); };

@@ -354,7 +354,8 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, minus the bias
+        half2 message; // message to the bit before from that bit's own check, minus the
+                       // bias
         parity* at;    // where the bit before is stored
         parity* own;   // where this layer's parity bit is stored
         unsigned layer;

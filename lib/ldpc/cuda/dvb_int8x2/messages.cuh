@@ -40,7 +40,7 @@ struct messages {
     static_assert(rest < 2, "words that fit in no vector");
 
     // A thread's pointers to its first vector, to its last word and, with few edges, to
-    // the bytes of both codewords.
+    // the two bytes with the bits of its checks.
     struct place {
         std::uint32_t *vectors, *word;
         std::uint16_t* two_bytes;

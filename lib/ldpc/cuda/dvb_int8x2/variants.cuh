@@ -28,8 +28,8 @@ dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with two checks per word. Its kernels write decisions and LLRs.
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
-//! Returns the variant for codes whose posteriors do not fit in shared memory. \p soft:
-//! with LLR output.
+//! Returns the variant for codes whose posteriors do not fit in shared memory. If
+//! \p soft is set, the variant writes LLRs.
 dvb_int8x2_variant choose_external(const chain_layers& layers, bool soft);
 
 namespace {
