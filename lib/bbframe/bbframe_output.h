@@ -18,7 +18,7 @@ namespace gr::gpufec {
 //! Returns whether the LDPC codes of a frame size have outer BCH codes.
 bool has_bch(const std::string& standard, const std::string& frame_size);
 
-//! Decodes one BBFRAME at a time and returns it in chunks.
+//! A decoder of one BBFRAME at a time, whose output is pulled in chunks.
 class bbframe_output
 {
 public:

@@ -287,7 +287,8 @@ struct frame_moments {
 //! Returns the level nearest in dB to an Es/N0 that ratio_of_moments() has estimated.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
-    // Thresholds before low are below the ratio; those from high on are not.
+    // Thresholds with an index below low are below the ratio; thresholds with an index of
+    // high or more are not.
     int low = 0, high = levels - 1;
     while (low < high) {
         const int middle = (low + high) / 2;

@@ -23,7 +23,7 @@ inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
 inline void set(float& to, float x) { to = x; }
 // Rounds x to an integer: the sum of x and 1.5 · 2^23 has no fraction, and its lowest
-// bits are those of the integer.
+// bits equal the bits of the integer.
 template <class Integer>
 inline void set(Integer& to, float x)
 {

@@ -83,8 +83,8 @@ place_at(unsigned most, unsigned word, unsigned lane)
                           : vectors * lanes + rest * lane + word - vectors;
 }
 
-// Returns the smallest degree from \p degree on for which a kernel has unrolled code.
-// Edges to spare places fill up the checks.
+// Returns the smallest degree that is at least \p degree and for which a kernel has
+// unrolled code. Edges to spare places fill up the checks.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned most)
 {
     return most == 8    ? degree < 3 ? 3 : degree
@@ -117,8 +117,8 @@ class unstructured_kernel
     static constexpr unsigned vectors = place_words(MaxDegree) / 4;
     static_assert(rest != 3, "a lane's words of places in vectors");
 
-    // A lane's data for its check in a step: the words of its messages, of which the
-    // magnitudes come first, and the words of its places.
+    // A lane's data for its check in a step: the words of its messages, with the
+    // magnitudes first, and the words of its places.
     struct fetched {
         std::uint32_t* state;
         std::uint32_t word[parts + 1];
