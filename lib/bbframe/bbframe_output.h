@@ -18,7 +18,7 @@ namespace gr::gpufec {
 //! Returns whether the LDPC codes of a frame size have outer BCH codes.
 bool has_bch(const std::string& standard, const std::string& frame_size);
 
-//! Decodes one BBFRAME at a time and returns it in chunks.
+//! A decoder of one BBFRAME at a time, whose output is pulled in chunks.
 class bbframe_output
 {
 public:
@@ -35,8 +35,8 @@ public:
     //! size of the longest code's message.
     std::vector<std::uint8_t>& message() { return d_message; }
     //! Decodes the contents of message(), a codeword of the BCH code that belongs to
-    //! element \p code of the constructor's names. A frame with too many errors stays
-    //! uncorrected, and is descrambled too.
+    //! element \p code of the constructor's names, and descrambles the frame if the
+    //! constructor requested it. Too many errors stay uncorrected.
     void decode(unsigned code);
     //! Returns the number of bits that decode() corrected; negative if decoding failed.
     int errors() const { return d_errors; }
@@ -59,7 +59,7 @@ private:
     std::map<unsigned, bch_decoder_kernel> d_decoders; // made when a code is first used
     std::vector<std::uint8_t> d_message;
     int d_errors = 0;
-    std::size_t d_items = 0, d_emitted = 0; // output bytes of the frame: all, pulled
+    std::size_t d_items = 0, d_emitted = 0; // output bytes: of the frame, pulled
 };
 
 } // namespace gr::gpufec

@@ -21,10 +21,11 @@ constexpr std::size_t packet_bytes = 188;
  * \brief Assembler of transport-stream packets. A packet may extend over several
  * BBFRAMEs.
  *
- * The transport error indicator is set in packets with a wrong CRC-8. If a frame does
- * not continue the incomplete packet of the previous frame, that packet is dropped. The
- * packets of each input stream are assembled separately. Deleted null packets are
- * inserted again; ISSY fields are dropped.
+ * The packets of each input stream are assembled separately. If a frame does not continue
+ * the incomplete packet of the previous frame of its input stream, that packet is
+ * dropped. The transport error indicator is set in packets with a wrong CRC-8. Deleted
+ * null packets are inserted again; ISSY fields are dropped. Frames of generic streams are
+ * passed to a callback.
  */
 class packets
 {
@@ -33,7 +34,7 @@ public:
     struct counts {
         std::uint64_t frames = 0;      //!< calls of push()
         std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header
-        std::uint64_t passed_over = 0; //!< frames of input streams not extracted
+        std::uint64_t passed_over = 0; //!< frames of input streams that are not extracted
         std::uint64_t generic = 0;     //!< frames of generic streams
         //! Frames that did not continue the previous frame of their input stream. The
         //! first frame after a dropped one is not counted.
@@ -47,7 +48,7 @@ public:
         //! before the packet, index of the first byte of these null packets.
         std::size_t at;
         bool error; //!< its CRC-8 is wrong
-        bool first; //!< it is the first packet of its stream or after a gap
+        bool first; //!< it is the first of its stream, or after a gap or a dropped frame
         int isi;    //!< its input stream; −1 for a single stream
     };
     //! Called with the header, the bytes and the size in bytes of a frame of a generic
@@ -76,7 +77,7 @@ public:
     //! Returns whether packets can be extracted from the latest frame's input stream.
     //! Frames of generic streams and of input streams that are not extracted are ignored.
     bool synchronised() const { return d_synchronised; }
-    //! Forgets the stream and the counts.
+    //! Forgets all input streams and sets all counts to 0.
     void restart();
 
 private:

@@ -54,9 +54,9 @@ struct mode {
     int isi = -1;
 };
 
-// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has the
-// index of each packet's first bit or, outside the high efficiency mode, of the previous
-// packet's CRC-8 before it.
+// Transmitter of packets. `bits` has the transmitted bits, one per byte. `starts` has an
+// index for each packet: of its first bit or, outside the high efficiency mode, of the
+// first bit of the CRC-8 before it.
 struct sender {
     explicit sender(const mode& of) : m(of) {}
 

@@ -164,8 +164,8 @@ known_size size_of(const std::string& standard, const std::string& frame_size)
     throw std::logic_error(standard + " has no " + frame_size);
 }
 
-// Returns the product of (x − alpha^e) over the conjugates of all odd exponents up to
-// 2t − 1.
+// Returns the generator polynomial: the product of (x − alpha^e) over all distinct
+// exponents e that are conjugate to an odd exponent up to 2t − 1.
 std::vector<std::uint8_t> generator_of(const bch::field& field, unsigned t)
 {
     std::vector<bool> is_root(field.order());

@@ -68,9 +68,9 @@ class GPUFEC_API awgn_channel
 {
 public:
     static constexpr double int8_amplitude = 32;
-    //! Amplitude of 4-bit values (±7) at int8_amplitude. With a smaller amplitude the
-    //! steps would be too coarse for the noise, and with a larger one more values would
-    //! be clipped.
+    //! Amplitude of packed4 values (±7) if int8 values have int8_amplitude. With less,
+    //! the steps would be too coarse for the noise. With more, too many values would be
+    //! clipped.
     static constexpr double packed4_amplitude = 4.4;
 
     /*!

@@ -16,7 +16,7 @@ namespace gr::gpufec {
  * \brief SplitMix64 with random access by index.
  *
  * G. L. Steele, D. Lea, C. H. Flood: "Fast splittable pseudorandom number generators",
- * OOPSLA 2014. The authors tested it with the suites DieHarder and TestU01.
+ * OOPSLA 2014. The authors tested SplitMix64 with the suites DieHarder and TestU01.
  */
 class counter_random
 {

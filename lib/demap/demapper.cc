@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The fast demapper, which looks up the LLRs of cells in tables. */
+/* The fast demapper, and the tables in which it looks up the LLRs of cells (squares of
+ * the I/Q plane, see rule.h). */
 
 #include "demapper.h"
 #include <type_traits>
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::size_t max_tables = 16;
 
-// Values that stand for the parts of erased symbols. Other integers are within ±32767,
-// other cell coordinates within ±127.
+// Values that stand for the real and imaginary parts of erased symbols. Other parts are
+// integers within ±32767, and other cell coordinates are within ±127.
 constexpr std::int16_t erased = -32768;
 constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
 
@@ -161,7 +162,8 @@ void demapper::to_cells(const frame_moments& sums,
     }
 }
 
-// Computes the LLRs of each symbol without a table. Returns the sum of cell::error.
+// Computes the LLRs of each symbol without a table. Returns the sum of cell::error over
+// all symbols.
 std::uint64_t demapper::make_cells(const model& m,
                                    method how,
                                    int level,

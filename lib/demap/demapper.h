@@ -43,7 +43,8 @@ demapped reference_demap(const model& m,
                          int level,
                          std::int8_t* llr);
 
-//! LLRs of all cells of a constellation at a level.
+//! LLRs of all cells (squares of the I/Q plane, see rule.h) of a constellation at a level
+//! of Es/N0.
 struct cell_table {
     //! If is_line(): the LLR of each coordinate, modulo 256.
     std::vector<std::int8_t> line;

@@ -119,7 +119,7 @@ std::vector<impairment> outlier_impairments()
              outliers("twenty of 5", 5, 20),
              bad_values("infinities", std::numeric_limits<float>::infinity()),
              bad_values("no numbers", std::numeric_limits<float>::quiet_NaN()),
-             // A periodic interferer would hit samples taken in equal steps.
+             // A periodic interferer, which must not hit all samples of scale_samples.
              { "one of 16",
                0.75,
                [](floats& symbols, std::mt19937& random) {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Computes the parameters of a constellation for each level of Es/N0. */
+/* Computes the parameters of a constellation for each level of Es/N0, and converts
+ * between levels and Es/N0. */
 
 #include "rule.h"
 #include <algorithm>

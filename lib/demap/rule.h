@@ -58,7 +58,7 @@ enum class method {
 //! Quantisation steps of an LLR per nat.
 constexpr int steps_per_nat = 4;
 //! LLRs are limited to 15 nats. At rates 2/3 to 4/5 an int8 LDPC decoder limits messages
-//! to 10 nats, so two checks cannot correct a wrong bit with an LLR above 20 nats.
+//! to 10 nats, so two checks could not correct a wrong bit with an LLR above 20 nats.
 constexpr int max_steps = 15 * steps_per_nat;
 //! Levels of Es/N0, in steps of 1/4 dB from −10 to 30 dB.
 constexpr int first_level = -40, last_level = 120, levels = last_level - first_level + 1;
@@ -287,7 +287,8 @@ struct frame_moments {
 //! Returns the level nearest in dB to an Es/N0 that ratio_of_moments() has estimated.
 GPUFEC_DEMAP_BOTH inline int level_of_ratio(double ratio, const model& m)
 {
-    // Thresholds before low are below the ratio; those from high on are not.
+    // Thresholds with an index below low are below the ratio; thresholds with an index of
+    // high or more are not.
     int low = 0, high = levels - 1;
     while (low < high) {
         const int middle = (low + high) / 2;

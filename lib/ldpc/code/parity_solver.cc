@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the order of the steps, inverts the dense matrix of the bits that were put off,
- * and applies both to a word. */
+/* The parity solver: finds the order in which checks determine bits, inverts the dense
+ * matrix of the bits that were put off, and computes the unknown bits of a word. */
 
 #include "parity_solver.h"
 #include <algorithm>

@@ -23,7 +23,7 @@ inline float value_of(std::uint8_t x) { return float(x - 128 + (x == 0)); }
 
 inline void set(float& to, float x) { to = x; }
 // Rounds x to an integer: the sum of x and 1.5 · 2^23 has no fraction, and its lowest
-// bits are those of the integer.
+// bits equal the bits of the integer.
 template <class Integer>
 inline void set(Integer& to, float x)
 {
@@ -91,7 +91,7 @@ void multiply(const std::int8_t* __restrict from,
 // Converts bytes to bytes. With AVX-512 VBMI, input of 1024 bytes and more is looked up
 // in a table with the results for all 256 bytes. Other input is converted in 16-bit
 // arithmetic if 256 · factor and the limit are whole numbers and the product cannot
-// overflow.
+// overflow, else in float arithmetic.
 void convert_bytes(const std::int8_t* from,
                    std::size_t count,
                    float factor,

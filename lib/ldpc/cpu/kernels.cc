@@ -554,7 +554,8 @@ private:
     }
 
     // Computes soft_value() of message_rule.h for each lane. To round y, 1.5 · 2^23 is
-    // added: the sum has no fraction, and its lowest bits are those of the integer.
+    // added: the sum has no fraction, and its lowest bits equal the bits of the
+    // integer.
     void llrs_of(vec x, std::int8_t* row) const
     {
         for (unsigned l = 0; l < lanes; ++l) {

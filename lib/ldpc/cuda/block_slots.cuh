@@ -12,7 +12,8 @@ namespace gr::gpufec::ldpc {
 namespace device {
 
 // Returns x in a form that the compiler cannot recompute and so keeps in a register.
-// Otherwise the compiler may read x again in a loop, which waits for all loads in flight.
+// Otherwise the compiler may read x again in a loop, and such a read waits for all loads
+// in flight.
 __device__ inline std::uint32_t kept_in_register(std::uint32_t x)
 {
 #ifdef __CUDA_ARCH__

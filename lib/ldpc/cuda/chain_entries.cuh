@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The edges of a chain_table as kernels read them, from a copy in shared memory or from
- * the kernel's parameter. */
+/* Access of kernels to a chain_table and to posteriors. The edges of the table are read
+ * from a copy in shared memory or from the kernel's parameter. Posteriors are in shared
+ * or device memory. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_ENTRIES_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_CHAIN_ENTRIES_CUH
@@ -93,9 +94,9 @@ struct chain_thread {
     }
 };
 
-// Two indices in chain_table's order of a layer's edges. The posteriors of the edges
-// before \c shared are in shared memory. The posteriors from edge \c early on may be read
-// before the preceding layer is written.
+// Two indices in chain_table's order of a layer's edges. The posteriors of edges with an
+// index below \c shared are in shared memory. The posteriors of edges with an index of \c
+// early or more may be read before the preceding layer is written.
 struct edge_places {
     unsigned shared, early;
 };
@@ -286,7 +287,7 @@ private:
     const std::uintptr_t d_base;
 };
 
-// Calls load(i, x) and later use(i, x) for each layer i from \p first to before \p end.
+// Calls load(i, x) and later use(i, x) for each layer i from \p first to \p end − 1.
 // The layers ahead are loaded while earlier ones are used. load() is also called for
 // layers past the end.
 template <class Loaded, unsigned Together, class Load, class Use>

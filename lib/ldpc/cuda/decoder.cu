@@ -197,9 +197,10 @@ private:
 
 } // namespace
 
-// Returns the default number of codewords per batch. The host memory of all slots should
-// not exceed page_locked_bytes, and the number is a multiple of a wave if possible. In a
-// wave, each multiprocessor has one block with two codewords.
+// Returns the default number of codewords per batch. The host memory of all slots stays
+// within page_locked_bytes, unless a batch would then be smaller than a wave. The number
+// is a multiple of a wave if possible. In a wave, each multiprocessor has one block with
+// two codewords.
 std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
 {
     cuda::select(device);

@@ -17,7 +17,7 @@
 namespace gr::gpufec::ldpc {
 namespace device {
 
-//! The codewords of one run of a batch, in device memory. All have the same code.
+//! The codewords of one job::run in device memory. All have the same code.
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
@@ -73,8 +73,8 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-//! Returns the first plan in the list of plans.cu that accepts the code. \p soft: with
-//! LLR output.
+//! Returns the first plan in the list of plans.cu that accepts the code. If \p soft is
+//! set, the plan's kernels write LLRs.
 std::unique_ptr<launch_plan> make_launch_plan(const ldpc_code& code,
                                               const message_rule& rule,
                                               bool soft,

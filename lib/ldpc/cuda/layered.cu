@@ -33,10 +33,10 @@ struct device_layer {
     std::uint32_t rounds;
 };
 
-/* Tables of a code. An edge is a word with its bit and, from bit round_shift on, its
- * round. A layer has the first edges of all checks, then the second ones and so on. Where
- * a check has fewer edges than others, the word is \c nothing. Messages have the same
- * order. */
+/* Tables of a code. The word of an edge has the index of its variable node below bit
+ * round_shift, and from there on its round (layer_plan.h). A layer has the first edges of
+ * all checks, then the second ones and so on. Where a check has fewer edges than others,
+ * the word is \c nothing. Messages have the same order. */
 struct code_tables {
     const std::uint32_t* edges;
     const device_layer* layers;

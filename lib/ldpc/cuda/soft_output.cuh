@@ -47,7 +47,7 @@ public:
         d_to[position] = std::uint8_t(byte<T>(position, posterior));
     }
 
-    //! Writes four positions, the first a multiple of four.
+    //! Writes the LLRs of four positions. \p first is a multiple of four.
     template <class T>
     __device__ void write_four(unsigned first, const float (&posterior)[4]) const
     {
@@ -59,8 +59,8 @@ public:
         reinterpret_cast<std::uint32_t*>(d_to)[first / 4] = word;
     }
 
-    //! Writes successive positions, in whole words where possible. The caller must call
-    //! end() after the last add().
+    //! A writer of the LLRs of successive positions, in whole words where possible. The
+    //! caller must call end() after the last add().
     template <class T>
     class run
     {

@@ -120,7 +120,8 @@ void gather(const layer_plan& plan, std::vector<std::uint32_t>& checks)
             count.fill(0);
         }
         // The cost of a bank is the fourth power of the number of its bits. One more bit
-        // in a bank of v bits increases it by this sum, except for a constant.
+        // in a bank of v bits increases the cost by 4v³ + 6v² + 4v + 1. The constant does
+        // not matter for the comparison.
         const auto added = [&](std::uint32_t check) {
             long long sum = 0;
             for (auto e = plan.edge_begin[check]; e < plan.edge_begin[check + 1]; ++e) {
@@ -434,7 +435,8 @@ std::unique_ptr<launch_plan> make_unstructured_int8x2_plan(const ldpc_code& code
                sizeof(std::uint32_t) * (made.shared() + made.spare_places() +
                                         unstructured_int8x2::flag_words);
     };
-    // From four warps on, the four schedulers of a multiprocessor get equally many warps.
+    // Four or more warps are rounded down to a multiple of four, so that each of a
+    // multiprocessor's four schedulers has equally many.
     const auto warps = std::min(v.max_warps, made.max_units());
     const auto max_warps = warps < 4 ? std::min(warps, 2u) : warps / 4 * 4;
     std::vector<unstructured_table::step> steps;

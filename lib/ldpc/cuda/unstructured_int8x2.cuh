@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum in int8 for codes without structure. A thread block decodes two
+/* Layered min-sum in int8 for codes without structure. A thread block decodes up to two
  * codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * A layer is divided into units of up to 32 checks, one for each lane of a warp. In a
@@ -83,8 +83,8 @@ place_at(unsigned most, unsigned word, unsigned lane)
                           : vectors * lanes + rest * lane + word - vectors;
 }
 
-// Returns the smallest degree from \p degree on for which a kernel has unrolled code.
-// Edges to spare places fill up the checks.
+// Returns the smallest degree that is at least \p degree and for which a kernel has
+// unrolled code. Edges to spare places fill up the checks.
 __host__ __device__ constexpr unsigned padded_degree(unsigned degree, unsigned most)
 {
     return most == 8    ? degree < 3 ? 3 : degree
@@ -117,8 +117,8 @@ class unstructured_kernel
     static constexpr unsigned vectors = place_words(MaxDegree) / 4;
     static_assert(rest != 3, "a lane's words of places in vectors");
 
-    // A lane's data for its check in a step: the words of its messages, of which the
-    // magnitudes come first, and the words of its places.
+    // A lane's data for its check in a step: the words of its messages, with the
+    // magnitudes first, and the words of its places.
     struct fetched {
         std::uint32_t* state;
         std::uint32_t word[parts + 1];
@@ -153,8 +153,9 @@ public:
         d_external = reinterpret_cast<std::uintptr_t>(d_block_state +
                                                       table.unit_count * unit_words) -
                      shared_begin() - 4 * table.words;
-        // Stores have a copy of their own. With a common copy, the compiler would keep
-        // all addresses from the loads until the stores and spill registers.
+        // Stores use this copy of d_external. If loads and stores used the same variable,
+        // the compiler would keep all addresses from the loads until the stores and spill
+        // registers.
         d_external_store = reinterpret_cast<std::uintptr_t>(
             in_registers(reinterpret_cast<std::uint32_t*>(d_external)));
         d_state = in_registers(d_block_state + warp * unit_words + 2 * lane);

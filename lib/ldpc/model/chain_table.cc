@@ -67,8 +67,8 @@ public:
         for (const auto& e : layer) {
             d_used[e.group] = true;
         }
-        // Deferred edges need a barrier within the layer. After it, only the groups of
-        // shared bits are in use.
+        // Deferred edges need a barrier within the layer. After that barrier, only the
+        // groups of shared bits are in use.
         if (layer.front().round) {
             passed();
             for (const auto& e : layer) {

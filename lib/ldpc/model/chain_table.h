@@ -47,17 +47,17 @@ struct chain_table {
     static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
     static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer has the number of its message edges in the lowest byte, the
-    // number of its deferred edges from bit deferred_at on, and flags. Bit round_at + e
-    // is set if deferred edge e begins round 2 or a later one. Kernels may test flags by
-    // comparing the 16-bit halves of a head as floats (layer_flags in
+    // number of its deferred edges in four bits at bit deferred_at, and flags. Bit
+    // round_at + e is set if deferred edge e begins round 2 or a later one. Kernels may
+    // test flags by comparing the 16-bit halves of a head as floats (layer_flags in
     // ../cuda/chain_threads.cuh), so neither half may be ±0 or NaN.
     static constexpr unsigned deferred_at = 8, round_at = 16;
     //! The layer has deferred edges of round 2 or later.
     static constexpr std::uint32_t several_rounds = 1u << 12;
     //! The layer has deferred edges.
     static constexpr std::uint32_t shares = 1u << 14;
-    //! The chain needs a barrier before the layer, because bits of the layer have been in
-    //! use since the last barrier.
+    //! The chain needs a barrier before the layer, because groups of the layer have been
+    //! in use since the last barrier.
     static constexpr std::uint32_t barrier = 1u << 15;
     //! Set in every layer, so that no half of a head is 0.
     static constexpr std::uint32_t not_zero = 1u << 25;

@@ -41,8 +41,8 @@ namespace dvb_single_codeword {
 
 compiled_variants<kernel> variants();
 
-//! Returns whether the rule is one for int8 whose messages and posteriors fit in the
-//! kernels' bytes and 16-bit words.
+//! Returns whether the kernels support the rule: its precision is int8, its messages fit
+//! in bytes, and its posteriors fit in 16-bit words.
 inline bool can_follow(const message_rule& rule, const ldpc_code& code)
 {
     return rule.precision == ldpc_precision::int8 &&

@@ -30,10 +30,10 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    std::uint32_t from; //!< bytes from the beginning of the input in this format
-    std::uint32_t to;   //!< bytes from the beginning of the quantised input
-    std::uint32_t values;
-    float factor, limit;         //!< see input_format
+    std::uint32_t from;   //!< bytes from the beginning of the input in this format
+    std::uint32_t to;     //!< bytes from the beginning of the quantised input
+    std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
+    float factor, limit;  //!< see input_format
     std::uint32_t constellation; //!< for symbols: index in the setup
     std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
                                  //!< demap::estimated

@@ -95,10 +95,9 @@ struct message_rule {
  * A negative \p offset or \p normalization selects the code's own tuning or, if it has
  * none, that of its rate. In float offset min-sum, a negative \p offset selects declining
  * offsets instead.
+ *
  * \param offset up to 15 nats; offset min-sum uses it
- *
  * \param normalization up to 1; normalised min-sum uses it
- *
  * \throws std::invalid_argument if \p offset or \p normalization is out of range
  */
 message_rule make_message_rule(const ldpc_code& code,

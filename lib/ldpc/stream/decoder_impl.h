@@ -103,8 +103,10 @@ private:
     bool whole_codewords() const;
 
     // Returns whether the frames of the batch that is being filled are stored in the
-    // caller's format. Symbols always are. Channel values are stored so if a device can
-    // quantise them and they have no more bytes than quantised values.
+    // caller's format. Symbols always are. Channel values are stored in this format if
+    // the decoder runs on a device with memory for the conversion, all bits of all codes
+    // are sent, the values have no more bytes than quantised ones, and this has been so
+    // for all earlier batches.
     bool stays_in_caller_format();
 
     // Returns the number of items that are pushed for a frame.
@@ -177,7 +179,7 @@ private:
     std::size_t borrowed_capacity() const;
 
     // Releases all borrowed input so far if neither the batch being filled nor the frame
-    // being pushed has any of it.
+    // being pushed uses it.
     void forget_unneeded();
 
     void store_borrowed() override;

@@ -265,8 +265,8 @@ void frame_judge::judge_format()
 }
 
 // Decodes the sample with these values in nats. If the number of valid frames exceeds
-// that of the declared input by at least half of the frames, says \p mend and returns
-// true.
+// that of the declared input by at least half of the frames tried, logs the advice \p
+// mend and returns true.
 bool frame_judge::better(const ldpc_code& code,
                          const std::vector<float>& nats,
                          unsigned positive_bit,

@@ -100,8 +100,8 @@ private:
     std::size_t d_wanted = 0; // size of the sample in items
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;
-    std::size_t d_tried = 0, d_valid = 0; // numbers of frames of the sample that are
-                                          // decoded, and of valid ones
+    std::size_t d_tried = 0, d_valid = 0; // numbers of decoded frames of the sample,
+                                          // and of valid ones among them
     bool d_judged = false, d_concluded = false;
     syndrome d_syndrome;
 };

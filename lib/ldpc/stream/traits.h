@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The traits of the LDPC decoder. */
+/* The types and functions with which the shared pipeline makes LDPC decoders. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_STREAM_TRAITS_H
 #define INCLUDED_GPUFEC_LDPC_STREAM_TRAITS_H

@@ -139,8 +139,8 @@ TEST(ldpc_code, DvbS2Codes_HaveExpectedEdgesAndRounds)
     }
 }
 
-// Also tests that two chains reduce the number of successive steps to less than 0.6 of
-// the number of layers.
+// Two chains must also reduce the number of successive steps to less than 0.6 of the
+// number of layers.
 TEST(ldpc_code, ParallelChains_ShareBitsOnlyAtTheirEnds)
 {
     unsigned with_two = 0;

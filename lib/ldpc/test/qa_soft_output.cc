@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests the soft output of the stream decoder against the bit-true model. */
+/* Tests the soft output of the stream decoder against the reference decoders. */
 
 #include "ldpc/model/reference.h"
 #include "ldpc/stream/input_format.h"

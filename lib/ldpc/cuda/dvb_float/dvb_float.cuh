@@ -221,7 +221,7 @@ private:
     {
         return bits(__fadd_rn(value_of(x), 0));
     }
-    // Converts four integers of 16 bits.
+    // Converts four 16-bit integers to floats.
     __device__ static uint4 four_values(std::uint32_t a, std::uint32_t b)
     {
         const auto value = [](std::uint32_t x) { return bits(std::int16_t(x)); };
@@ -240,7 +240,7 @@ private:
         }
     }
 
-    // From here on, layers are counted from the first of the chain.
+    // The functions below count layers from the first layer of the thread's chain.
 
     // Calls use() with the thread's record of a layer, and whether it is in shared
     // memory.
@@ -305,11 +305,11 @@ private:
         }
     }
 
-    // The addresses of a layer's posteriors, and what is read ahead with them.
+    // The addresses of a layer's posteriors, and data of the layer that are read ahead.
     struct places {
         std::uint32_t at[MessageEdges];
         std::uint32_t head;
-        edge_places edges_at;              // set only if External, as is \c early
+        edge_places edges_at;              // like early, set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void find(unsigned layer, places& p) const
@@ -345,8 +345,8 @@ private:
     {
 #ifdef __CUDA_ARCH__
         static_assert(check_record::rows == 3);
-        // A single asm statement with predicates, because the compiler would generate a
-        // branch.
+        // Predicates in a single asm statement replace the branch that the compiler would
+        // generate.
         asm volatile("{\n"
                      ".reg .pred p;\n"
                      "setp.lt.u32 p, %1, %2;\n"
@@ -424,7 +424,7 @@ private:
     __device__ std::uint32_t message_sum(unsigned i) const;
 
     // Calls use() with the parity of the thread's check, in the sign bit, in each layer
-    // from \p first to before \p end.
+    // from \p first to \p end − 1.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, float& parity_before, Use&& use) const;

@@ -48,7 +48,7 @@ struct record<Edges, true, Pitch> {
                                                       // a word
 
     struct unpacked {
-        // place: place_unit times the edge with min1, in low bits
+        // place: place_unit times the index of the edge with min1, in the low bits
         float first, step, place;
         std::uint32_t signs; // the sign of edge 0 is the highest bit
 
@@ -128,8 +128,9 @@ struct record<Edges, false, Pitch> {
     // A layer has one row per word of the record: both magnitudes, the posterior, and the
     // signs if there are many edges. The low bits and the sign bit of a magnitude are
     // free. These bits hold the signs of up to 14 edges: up to eight in the low bits of
-    // the first magnitude, up to four in those of the second, above the index of the edge
-    // with min1, and one in each sign bit.
+    // the first magnitude, up to four in the low bits of the second magnitude, and one in
+    // each sign bit. The lowest bits of the second magnitude hold the index of the edge
+    // with min1.
     static constexpr bool narrow = Edges <= 14;
     static constexpr unsigned rows = narrow ? 3 : 4;
     static constexpr unsigned own_words = 1; // distance in words between the records of

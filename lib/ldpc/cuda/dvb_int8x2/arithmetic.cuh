@@ -76,7 +76,8 @@ struct kept_rule {
     }
 };
 
-// Returns the posteriors for four channel values, of a byte each, of both codewords.
+// Returns four posteriors for each half of the words: for the channel values in the bytes
+// of \p x in the lower halves, and for those of \p y in the upper halves.
 __device__ inline uint4
 four_posteriors(const constants& c, std::uint32_t x, std::uint32_t y)
 {

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The check node update: from the two minima of a check to its new messages. min1 is the
- * smallest variable-to-check magnitude, and the is_min1 bit of an edge tells whether the
- * edge has it. */
+/* The check node update, which computes a check's new messages from its two minima. min1
+ * is the smallest variable-to-check magnitude. The is_min1 bit of an edge is set if the
+ * edge's message has this magnitude. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_CHECK_NODE_UPDATE_CUH

@@ -1,10 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Layered min-sum for the codes of DVB-S2 in int8. A thread block decodes two codewords
- * in the halves of a half2, which holds these integers exactly in units of 2^-11. With
- * two checks per word it decodes one codeword, and the halves belong to two of its
- * checks.
+/* Layered min-sum for the codes of DVB-S2 in int8. A thread block decodes up to two
+ * codewords in the halves of a half2, which holds these integers exactly in units of
+ * 2^-11. With two checks per word it decodes one codeword, and the halves belong to two
+ * of its checks.
  *
  * In layer i, thread j updates check j·q + i, and with two checks per word also check (j
  * + 180)·q + i. Shared memory holds the posteriors of the message bits. The parity bits
@@ -75,7 +75,8 @@ class layered_int8x2_kernel
 
     static_assert(!TwoChecksPerWord || (SharedParity && SharedTable && !External));
     static constexpr unsigned codewords = TwoChecksPerWord ? 1 : 2;
-    // Missing edges of a layer lead to an extra group, after the groups in shared memory.
+    // If set, missing edges of a layer lead to an extra group, after the groups in shared
+    // memory.
     static constexpr bool Filled = External > 1;
     // Words of a group's posteriors, and also the threads of a chain that have a check.
     static constexpr unsigned group_words = group / (TwoChecksPerWord ? 2 : 1);
@@ -353,7 +354,8 @@ private:
     struct chain {
         typename check_messages::place state; // messages of this layer
         half2 posterior;                      // posterior of the bit before
-        half2 message; // message to the bit before from its own check, minus the bias
+        half2 message; // message to the bit before from that bit's own check, minus the
+                       // bias
         parity* at;    // where the bit before is stored
         parity* own;   // where this layer's parity bit is stored
         unsigned layer;
@@ -445,7 +447,7 @@ private:
         half2 first, second;
         std::uint32_t head;
         parity own;
-        edge_places edges_at;              // set only if External, as is \c early
+        edge_places edges_at;              // like early, set only if External
         std::uint32_t early[MessageEdges]; // the last max_early posteriors, read early
     };
     __device__ void prepare(unsigned layer, fetched& f, prepared& p) const
@@ -504,7 +506,7 @@ private:
     }
 
     // Calls use() with the parity of the thread's check, in the sign bits, in each of the
-    // chain's layers from \p first to before \p end.
+    // chain's layers from \p first to \p end − 1.
     template <class Use>
     __device__ void
     each_sum(unsigned first, unsigned end, std::uint32_t& before, Use&& use) const;
@@ -518,7 +520,7 @@ private:
 
     // Returns whether no bit precedes the lower check of the thread's first layer. This
     // holds with two checks per word for thread 0 of the first chain. The last bit of
-    // thread 179 precedes its upper check.
+    // thread 179 precedes the upper check of thread 0.
     __device__ bool follows_last() const
     {
         return TwoChecksPerWord && d_first + d_j == 0;
@@ -536,7 +538,8 @@ private:
     // Returns the codewords in the bit mask \p candidates that satisfy every check.
     __device__ unsigned satisfied(unsigned candidates) const;
 
-    // Returns the number of violated checks, for two codewords in the halves of the word.
+    // Returns the number of violated checks. For two codewords per block, the halves of
+    // the word have their numbers.
     __device__ std::uint32_t count_violated();
 
     // Writes the decisions of codeword w, first bit most significant.

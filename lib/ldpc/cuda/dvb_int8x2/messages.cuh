@@ -12,10 +12,10 @@ namespace gr::gpufec::ldpc {
 namespace device {
 namespace dvb_int8x2 {
 
-// The messages of a thread's check in both codewords. Each half of a word has, from the
-// highest bit down, a sign and an is_min1 bit (see check_node_update.cuh) for each of
-// eight edges. The lowest bit of the last such word is the decision on the preceding
-// parity bit.
+// The messages of one check of two codewords, or of two checks of one codeword, in the
+// halves of words. Each half has, from the highest bit down, a sign and an is_min1 bit
+// (see check_node_update.cuh) for each of eight edges. In the last such word, the lowest
+// bit of a half is the decision on the preceding parity bit.
 template <unsigned Edges, unsigned Pitch = group>
 struct messages {
     static constexpr unsigned parts = Edges / 8 + 1;
@@ -24,8 +24,8 @@ struct messages {
     // then their second magnitudes; see first() and second().
     std::uint32_t word[words];
 
-    // The bits of up to four edges fit in a byte per codeword. The decisions are then in
-    // the highest bits of the magnitudes' bytes, because a magnitude needs only six bits.
+    // The bits of up to four edges fit in a byte per check. The decisions are then in the
+    // highest bits of the magnitudes' bytes, because a magnitude needs only six bits.
     static constexpr bool few = Edges <= 4;
     // 32-bit words per layer.
     static constexpr unsigned layer_words = few ? Pitch * 3 / 2 : words * Pitch;
@@ -40,7 +40,7 @@ struct messages {
     static_assert(rest < 2, "words that fit in no vector");
 
     // A thread's pointers to its first vector, to its last word and, with few edges, to
-    // the bytes of both codewords.
+    // the two bytes with the bits of its checks.
     struct place {
         std::uint32_t *vectors, *word;
         std::uint16_t* two_bytes;

@@ -28,8 +28,8 @@ dvb_int8x2_variant choose_dvb_int8x2(const chain_layers& layers, bool small);
 dvb_int8x2_variant choose_soft_dvb_int8x2(const chain_layers& layers, bool small);
 //! Returns the variant with two checks per word. Its kernels write decisions and LLRs.
 dvb_int8x2_variant choose_two_checks_per_word(const chain_layers& layers);
-//! Returns the variant for codes whose posteriors do not fit in shared memory. \p soft:
-//! with LLR output.
+//! Returns the variant for codes whose posteriors do not fit in shared memory. If
+//! \p soft is set, the variant writes LLRs.
 dvb_int8x2_variant choose_external(const chain_layers& layers, bool soft);
 
 namespace {
@@ -129,7 +129,7 @@ dvb_int8x2_variant choose(const chain_layers& layers, bool small)
     if (layers.chains() == 2) {
         return choose_two_chains<Soft>(edges, layers.irregular());
     }
-    // Beside the posteriors of such a code, shared memory has no space for parity bits
+    // Beside the posteriors of a large code, shared memory has no space for parity bits
     // and the table.
     const bool large = layers.message_bits() > 32400;
     if (layers.irregular()) {

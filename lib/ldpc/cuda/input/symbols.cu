@@ -20,7 +20,7 @@ namespace symbols {
 
 constexpr unsigned max_tables = 64;
 
-// The state of a frame so far.
+// The state of a frame between the kernels.
 struct frame_state {
     demap::integer_rule integers;
     std::uint32_t done;
@@ -315,7 +315,8 @@ __global__ void make_tables(symbol_arguments a)
     }
 }
 
-// Demaps a frame. Each thread demaps four symbols at a time, unless the frame is done.
+// Demaps a frame, four symbols per thread at a time. Does nothing for a frame that is
+// done.
 template <class Part, class To>
 __global__ void look_up(symbol_arguments a)
 {
@@ -342,7 +343,8 @@ __global__ void look_up(symbol_arguments a)
         To x[4];
     };
     const auto* const from = reinterpret_cast<const symbol*>(a.caller_format + f.from);
-    // Whether the interleaver's columns begin at whole vectors and end within the frame.
+    // Vectors can be written if the interleaver's columns begin at whole vectors and end
+    // within the frame.
     const bool vectors = count % 4 == 0 && count * bits == f.values;
     unsigned long long sum = 0;
     for (unsigned first = 4 * (blockIdx.x * blockDim.x + threadIdx.x); first < count;

@@ -25,7 +25,7 @@ namespace device {
 class symbol_demapper
 {
 public:
-    //! \param codewords largest batch
+    //! \param codewords largest number of frames per batch
     //! \param tables number of tables that are kept, 1 to 64
     symbol_demapper(const setup& setup, std::size_t codewords, unsigned tables = 32);
     ~symbol_demapper();

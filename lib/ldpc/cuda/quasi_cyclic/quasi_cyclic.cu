@@ -301,8 +301,8 @@ make_quasi_cyclic_plan(const ldpc_code& code, const message_rule& rule, bool, in
         return 4 * (t.edge_words + quasi_cyclic::flag_words +
                     std::size_t(teams) * t.team_words + threads(teams));
     };
-    // Each team has its own block, so that it waits for no other team; only small teams
-    // share a block.
+    // A team of at least fewest_threads threads has its own block, so that it waits for
+    // no other team. Smaller teams share a block.
     constexpr unsigned fewest_threads = 96;
     t.teams = std::min((fewest_threads + t.team - 1) / t.team, quasi_cyclic::max_teams);
     if (bytes(t.teams) > p.sharedMemPerBlockOptin) {

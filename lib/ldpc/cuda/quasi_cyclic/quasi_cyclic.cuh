@@ -3,14 +3,15 @@
 
 /* Layered min-sum in int8 for quasi-cyclic codes with \em leaves, which are bits of a
  * single check. Examples are the codes of 5G NR and AR4JA. Each team of threads decodes
- * two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
+ * up to two codewords in the halves of a half2, with the arithmetic of dvb_int8x2.
  *
  * Threads work in teams. A unit is a layer or, if a layer has more checks than a team has
  * threads, a part of it; each thread of a team updates one check of the unit. Shared
  * memory holds the posteriors of all bits. Messages are compressed, so that the L2 cache
- * can hold them. A run is a sequence of units of one kind, which one loop for their
- * degree processes. Branches in this loop depend only on the kernel's parameters, so that
- * warps stay together. A thread without a check runs the same code on a word of its own.
+ * can hold them. A run is a sequence of units of one kind; one loop, compiled for their
+ * degree, processes it. Branches in this loop depend only on the kernel's parameters, so
+ * that warps stay together. A thread without a check runs the same code on a word of its
+ * own.
  *
  * The variable-to-check message of a leaf is its channel value in each iteration, so that
  * this value stays in shared memory. The posterior of a leaf is computed from the channel
@@ -422,7 +423,8 @@ private:
         if constexpr (parts == 1) {
             d_cache.store(reinterpret_cast<uint2*>(to), make_uint2(fresh[0], magnitudes));
         } else {
-            // Two parts: the second is beside the magnitudes, as fetched_leaf() expects.
+            // The last word with sign and is_min1 bits must be next to the magnitudes if
+            // there are two such words, because fetched_leaf() loads both at once.
             d_cache.store(reinterpret_cast<uint4*>(to),
                           make_uint4(fresh[0],
                                      fresh[1],

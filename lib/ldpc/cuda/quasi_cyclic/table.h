@@ -50,7 +50,8 @@ constexpr unsigned flag_words =
     36; // words for the block's slot and two for each of up to 16 teams
 constexpr unsigned max_teams = 16;
 
-// Returns the smallest degree from \p degree on for which kernels have unrolled code.
+// Returns the smallest degree that is at least \p degree and for which a kernel has
+// unrolled code.
 GPUFEC_HOST_DEVICE constexpr unsigned padded_degree(unsigned degree)
 {
     return degree <= 3    ? 3
