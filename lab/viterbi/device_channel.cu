@@ -97,8 +97,8 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        // Number of stages from that of the first value to the first one of the current
-        // period; modulo 2^32, because the number is negative in the first period.
+        // Number of stages between the first value's stage and the current period's first
+        // stage. It is computed modulo 2^32, because it is negative in the first period.
         unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll
