@@ -38,7 +38,7 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
 }
 
 // Returns 64 input bits of the encoder for the stream or a frame. The lowest bit is the
-// input K−1 stages before `stage`, which is the oldest bit in the register.
+// oldest bit in the register: the input K−1 stages before `stage`.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
