@@ -30,8 +30,8 @@ class file
 public:
     //! Opens a file for reading; "-" is standard input.
     static file to_read(const std::string& path);
-    //! Takes a descriptor that open() has returned; throws if it is negative. The
-    //! destructor closes the descriptor if \p owned is true.
+    //! Takes a descriptor that open() has returned; throws if it is negative. Errors
+    //! begin with \p name. The destructor closes the descriptor if \p owned is true.
     file(const std::string& name, int descriptor, bool owned);
     file(file&& other) noexcept;
     file& operator=(file&&) = delete;

@@ -55,7 +55,7 @@ struct option_table {
 //! Rows of an option_table that all decoders have: batches, backend, devices, threads.
 extern const char* const run_options;
 
-//! The values of the options of one call.
+//! The values of the command-line options of one run of the program.
 class option_values
 {
 public:

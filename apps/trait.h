@@ -141,7 +141,7 @@ public:
 
     double bits = 0;             //!< information bits per batch
     double work_per_bit = 0;     //!< units of work (decoder_trait::work) per bit
-    json facts = json::object(); //!< further facts to report
+    json facts = json::object(); //!< members to add to the report
     //! Returns the duration in ms of each step of a batch on each device; null without
     //! CUDA.
     std::function<std::vector<std::vector<timed_step>>()> measure_devices;
@@ -198,7 +198,7 @@ public:
     std::string title;
     std::vector<double> range; //!< one point per value
     std::vector<column> columns;
-    json facts = json::object(); //!< further facts to report
+    json facts = json::object(); //!< members to add to the report
 
     //! Simulates a point. \p progress is called repeatedly; if it throws, the simulation
     //! ends and the counts so far are kept.

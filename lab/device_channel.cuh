@@ -15,8 +15,8 @@ namespace gr::gpufec::on_device {
 
 constexpr unsigned threads = 256;
 
-// Returns the number of thread blocks for \p items, which is at most 2048, because each
-// block first copies tables to shared memory.
+// Returns the number of thread blocks that process \p items items. The number is at most
+// 2048, because each block first copies tables to shared memory.
 inline unsigned blocks_of(std::uint64_t items)
 {
     return unsigned(std::min<std::uint64_t>((items + threads - 1) / threads, 2048));

@@ -22,7 +22,7 @@ enum class channel_place {
     device
 };
 
-//! The place of a simulation, and callbacks that make a device channel (\p Link) and
+//! Where a simulation runs, and callbacks that make a device channel (\p Link) and
 //! report its failure.
 template <class Link, class Options>
 struct channel_options {
@@ -46,9 +46,9 @@ inline std::string needs_host(const run_options& run)
 /*!
  * \brief Returns the result of \p on_device(channel) or of \p on_host().
  *
- * Data and noise depend only on the seed. If a device fails or cannot be used, the host
- * therefore repeats the simulation with the same result, unless the options demand a
- * device or the CUDA backend.
+ * The host simulates if a device fails or cannot be used, except in the cases of
+ * exceptions below. Its result is the same, because data and noise depend only on the
+ * seed.
  * \param because the reason why a device cannot be used, or ""
  * \throws std::invalid_argument if the options demand a device and \p because is not
  *         empty

@@ -66,8 +66,10 @@ class earlier_report
 public:
     earlier_report() = default;
     //! Reads a report.
-    //! \throws usage_error unless the report has the command, version, options and seed
-    //!         of \p header, and numbers or null in \p columns
+    //! \throws std::runtime_error if the file cannot be read
+    //! \throws usage_error unless the file is a report of at most 16 MiB that has the
+    //!         command, version, options and seed of \p header, and numbers or null in
+    //!         \p columns
     earlier_report(const std::string& path,
                    const json& header,
                    const std::vector<column>& columns)

@@ -90,8 +90,8 @@ public:
     }
 
 private:
-    // Returns the number of bytes to read at a time: 10 ms of input if there is a pace,
-    // but at most 2^20 items.
+    // Returns the number of bytes to read at a time: those of 2^20 items, or of the items
+    // of 10 ms if a pace is set and these are fewer.
     std::size_t chunk_bytes() const
     {
         const double items = d_pace > 0 ? d_pace / 100 : 1u << 20;

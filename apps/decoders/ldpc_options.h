@@ -29,8 +29,8 @@ struct dvb_names {
     demap::constellation points(const std::string& option,
                                 const std::string& value) const;
 
-    //! Whether the code is an unchanged code of --standard; else standard, frame_size and
-    //! rate are empty.
+    //! True if the code is an unchanged code of --standard. If false, standard,
+    //! frame_size and rate are empty.
     bool is_dvb = true;
     std::string standard, frame_size, rate, constellation;
 };

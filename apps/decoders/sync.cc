@@ -396,8 +396,8 @@ private:
     }
 
     // Takes items of the current frame and returns their number. A frame whose items are
-    // all available is pushed without a copy; others are gathered. Items after the last
-    // frame are only counted.
+    // all available is pushed without a copy if the decoder takes it; other frames are
+    // gathered. Items after the last frame are only counted.
     std::size_t take(const std::byte* items, std::size_t count)
     {
         if (!d_length) {

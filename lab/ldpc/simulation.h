@@ -83,7 +83,7 @@ struct simulation_options {
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong frames; 0: no limit.
     std::uint64_t min_frame_errors = 20;
-    std::uint64_t max_frames = 100000; //!< maximum number of frames
+    std::uint64_t max_frames = 100000;
     bool reference = false; //!< also decode the same noise by sum-product in double
     unsigned threads = 1;   //!< number of threads for noise and for the reference
     //! Selects whether host or device generates messages and noise. The device supports

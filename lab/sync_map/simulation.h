@@ -41,7 +41,7 @@ struct simulation_options {
     std::uint64_t seed = 1;
     //! The simulation ends after this many wrong symbols; 0: no limit.
     std::uint64_t min_errors = 2000;
-    std::uint64_t max_frames = 3000; //!< maximum number of frames
+    std::uint64_t max_frames = 3000;
 };
 
 //! Counts of frames, symbols and errors.

@@ -38,7 +38,7 @@ __device__ std::uint64_t bits_from(const counter_random& data, std::uint64_t fir
 }
 
 // Returns 64 input bits of the encoder for the stream or a frame. The lowest bit is the
-// input K−1 stages before `stage`, which is the oldest bit in the register.
+// oldest bit in the register: the input K−1 stages before `stage`.
 __device__ std::uint64_t
 window_at(const message& m, std::uint64_t frame, std::uint64_t stage)
 {
@@ -97,8 +97,8 @@ __global__ void receive(message m,
         auto position = unsigned(begin + first_position - whole * m.values_per_period);
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
-        // Number of stages from that of the first value to the first one of the current
-        // period; modulo 2^32, because the number is negative in the first period.
+        // Number of stages between the first value's stage and the current period's first
+        // stage. It is computed modulo 2^32, because it is negative in the first period.
         unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll

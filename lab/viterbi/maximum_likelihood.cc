@@ -179,10 +179,10 @@ void maximum_likelihood_decoder::decode(const std::int8_t* values,
     }
 }
 
-/* A run that starts with equal path metrics ends with a lower bound for each state: no
- * tail-biting path that begins and ends in this state has a smaller path metric. States
- * are tried in the order of their bounds, until the next bound exceeds the best metric.
- * This usually takes a few runs per frame instead of one per state. */
+/* If a run starts with equal path metrics, the final metric of each state is a lower
+ * bound: no tail-biting path that begins and ends in this state has a smaller metric.
+ * States are tried in the order of their bounds, until the next bound exceeds the best
+ * metric. This usually takes a few runs per frame instead of one per state. */
 void maximum_likelihood_decoder::decode_tailbiting(const std::int8_t* values,
                                                    std::size_t count,
                                                    std::size_t bits,

@@ -20,8 +20,9 @@ namespace gr::gpufec::viterbi {
 /*!
  * \brief A counter of bit errors and error events.
  *
- * Errors of a Viterbi decoder come in bursts. Errors in the same frame with at most
- * \p gap correct bits between them form one event. Unlike errors, events are independent.
+ * Errors of a Viterbi decoder come in bursts. Errors with at most \p gap correct bits
+ * between them form one event, which ends at the end of a frame, if there are frames.
+ * Unlike errors, events are independent.
  */
 class error_counter
 {

@@ -51,10 +51,10 @@ protected:
 
     /*!
      * \brief Calls \p decode with a device's decoder if that decoder can read the input.
-     * Returns whether it decoded the array; if not, the caller uses host().
+     * Returns whether the array was decoded; if not, the caller uses host().
      *
-     * Input in device memory is always decoded by that device. Input in pinned memory is
-     * decoded on a device if \p page_locked is true, the backend is not cpu, and the
+     * Input in a device's memory is always decoded by that device. Input in pinned memory
+     * is decoded on a device if \p page_locked is true, the backend is not cpu, and the
      * options name exactly one device.
      * \throws std::runtime_error after an error of the device, if the input is in device
      *         memory or the backend is cuda. Otherwise the function returns false after
@@ -85,8 +85,9 @@ protected:
         return false;
     }
 
-    // Passes a sample of an array that a device decodes to \p judge. Only the first such
-    // array is sampled, because the sample is copied to the host.
+    // Passes the first items, at most max_judged, of an array that a device decodes to
+    // \p judge. Only one array per decoder is judged, because its items are copied to the
+    // host. Does nothing if the options disable verdicts.
     void judge_first(input_judge& judge,
                      const void* in,
                      std::size_t items,

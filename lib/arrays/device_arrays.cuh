@@ -102,8 +102,9 @@ protected:
                          work_items / many / d_chosen * d_chosen, d_chosen, d_work_items);
     }
 
-    // Queues the conversion of a slot's output bits to the caller's format, and their
-    // copy to the caller's memory; see launch_give_bits().
+    // Queues the conversion of a slot's output bits to the caller's format; see
+    // launch_give_bits(). If the caller's memory is not on a device, also queues the copy
+    // to that memory.
     static void give(Slot& s,
                      std::size_t row_bytes,
                      const std::uint32_t* positions,

@@ -41,7 +41,7 @@ class device_sync
 {
 public:
     virtual ~device_sync() = default;
-    //! Decodes frames. Frame f consists of lengths[f] items from item begins[f] on.
+    //! Decodes frames. Frame f has lengths[f] items, the first at index begins[f].
     virtual void decode(const device_call& call,
                         const std::uint64_t* begins,
                         const std::uint64_t* lengths,

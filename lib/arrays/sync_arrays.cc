@@ -99,7 +99,7 @@ public:
 
     // Decodes \p count frames, which were received d_options.reads times each, and calls
     // each(frame) with the decoded frames. begins and lengths have one entry per received
-    // copy; priors, if not null, has one prior per symbol value of each frame.
+    // copy. If priors is not null, it has q weights for each symbol of each frame.
     template <class Decoder, class Each>
     void decode_frames(Decoder& with,
                        const std::byte* items,

@@ -96,8 +96,8 @@ private:
               n * d_setup.frame_output_bytes());
     }
 
-    // Submits the \p n parallel blocks from block \p first on; viterbi_decoder divides a
-    // stream into the same blocks.
+    // Submits \p n parallel blocks, beginning with block \p first. viterbi_decoder
+    // divides a stream into the same blocks.
     void fill_stream(viterbi_array_slot& s,
                      unsigned number,
                      const device_call& call,
@@ -136,8 +136,8 @@ private:
               whole);
     }
 
-    // Submits \p items items from item \p begin on. \p dense is true if the decoder's
-    // output, \p output_bytes bytes, is already in the caller's format.
+    // Submits \p items items, beginning with item \p begin. \p dense is true if the
+    // decoder's output, \p output_bytes bytes, is already in the caller's format.
     void start(viterbi_array_slot& s,
                unsigned number,
                const device_call& call,

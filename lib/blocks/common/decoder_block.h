@@ -125,7 +125,8 @@ public:
                                static_cast<std::byte*>(output_items[0]));
             }
         });
-        // Rethrowing would end only this block's thread, and other blocks would wait.
+        // An exception that left this function would end only this block's thread; other
+        // blocks would wait. The block therefore ends its output.
         if (!d_failure.empty() && !std::exchange(d_failure_logged, true)) {
             this->d_logger->error("decoding stops here: {}", d_failure);
             publish_status("failed", d_failure);
@@ -220,15 +221,16 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! A verdict on frames is given after this many frames if all of them have failed.
+    //! Number of frames after which a verdict is given if all of them have failed. The
+    //! end of a shorter input has the same effect.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
     virtual void resume() {}
-    //! Writes at most \p capacity output items and returns their number. The first one
-    //! has number \p first in the stream.
+    //! Writes at most \p capacity items to \p out and returns their number. \p first is
+    //! the stream index of the first of these items.
     virtual std::size_t
     pull(std::byte* out, std::size_t capacity, std::uint64_t first) = 0;
-    //! Pushes all items that the decoder can take; returns whether anything changed.
+    //! Pushes input and returns whether anything was done; called until it returns false.
     virtual bool push(input& in, input& second) = 0;
     //! Called once with each tag of input 0, before the tag's item is pushed. Returns
     //! true if the tag must not be passed on.
@@ -263,7 +265,7 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Queues \p action for the block's own thread, instead of a queued one of that name.
+    //! Queues \p action for the block's own thread, in place of any action of that name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -271,7 +273,7 @@ protected:
             return true;
         });
     }
-    //! Like change(); the action is called again and again until it returns true.
+    //! Queues \p action like change(), but keeps it queued until a call returns true.
     void change_when(const std::string& name, std::function<bool()> action)
     {
         {
@@ -353,8 +355,7 @@ protected:
     //! Returns the stream index of the next item of \p in, which must be input 0.
     std::uint64_t next_item(const input& in) const { return d_first + in.taken; }
 
-    //! Adds a tag of this block to output item \p item of the stream. Call it in pull(),
-    //! for an item that this call writes.
+    //! Adds a tag to output item \p item of the stream, which the current pull() writes.
     void add_tag(std::uint64_t item, const pmt::pmt_t& key, const pmt::pmt_t& value)
     {
         d_tag.offset = item - d_emitted + this->nitems_written(0);
@@ -393,7 +394,7 @@ protected:
     input_tags d_input_tags; // input tags that are not converted yet
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
-    //! Ends borrowing and unpins the rings. Destructors of derived classes must call it.
+    //! Ends borrowing and unpins the rings. Derived classes' destructors must call this.
     void return_rings()
     {
         if (d_borrowed_output) {
@@ -442,7 +443,7 @@ private:
     static constexpr std::size_t wide_buffer_bytes = 1u << 20;
     // Maximum output multiple, in bytes.
     static constexpr std::size_t widest_output_bytes = 32u << 20;
-    // Maximum size of a ring in bytes, per device.
+    // Maximum size in bytes, per device, of the batches in flight that a ring holds.
     static constexpr std::size_t widest_buffer_bytes = 256u << 20;
 
     std::size_t borrow(const input& in, std::size_t more)
@@ -554,9 +555,9 @@ private:
             d_first, available, fetch, [this](const tag_t& tag) { return on_tag(tag); });
     }
 
-    // Lets the decoder write to the output's ring after the \p given items. Returns
-    // false if a batch's output would not fit. The batch should then be submitted
-    // later, because copying its output would delay other batches.
+    // Lets the decoder write to a pinned output ring, after the given items and the held
+    // output. Returns false if a batch's output would not fit. The batch should then be
+    // submitted later, because copying its output would delay other batches.
     bool borrow_output(std::byte* out, std::size_t given)
     {
         if (!d_borrowed_output) {
@@ -576,9 +577,9 @@ private:
         return ring->space_available();
     }
 
-    // Requests larger rings, because with small rings a GPU waits for the threads of
-    // blocks. The output multiple sets the size of the input's ring: the scheduler gives
-    // the ring space for two multiples.
+    // Requests larger rings if a GPU decodes and the user has set no sizes: with small
+    // rings, the GPU would wait for the threads of blocks. The output multiple sets the
+    // size of the input's ring, because the scheduler reserves space for two multiples.
     void widen_buffers()
     {
         const bool as_the_user_says =
@@ -587,7 +588,7 @@ private:
             return;
         }
         // For input in place, the ring holds the input of all slots and spare batches. If
-        // `widest` bytes leave less than 1/16 of the slots' space spare, input is copied.
+        // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -600,15 +601,15 @@ private:
             bytes / 2 / d_input_size * this->relative_rate_i() / this->relative_rate_d(),
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
-        // The output's ring has space for the output of all slots and half as much more.
+        // For output in place, the ring has space for 1.5 times the output of all slots.
         const auto out = borrows_output() ? engine().output_bytes() : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
     }
 
-    // Pins the input's ring, so that a GPU reads it in place, if the ring is larger than
-    // the input of all slots plus one output multiple of the upstream block.
+    // Pins the input's ring for a GPU if the decoder can read in place and the ring
+    // exceeds the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();

@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all encoder blocks, which gathers a frame or some items of a stream,
- * encodes them and emits the output. Tags move to the output of their item. */
+/* The base class of all encoder blocks, which gathers a frame or a limited number of
+ * items of a stream, encodes them and emits the output. Tags move to the output of their
+ * item. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_ENCODER_BLOCK_H
@@ -81,8 +82,8 @@ protected:
                         std::vector<std::uint8_t>& coded) = 0;
     //! Returns whether coded bits are left that do not fill an output item.
     virtual bool unsent() const { return false; }
-    //! Called at the end of the input if unsent() is true. Appends an output item with
-    //! the bits that are left to the argument, which is empty.
+    //! Called at the end of the input if unsent() is true. Appends one output item, with
+    //! the remaining bits, to the argument, which is empty.
     virtual void finish(std::vector<std::uint8_t>&) {}
     //! Returns the index of the output item to which the tags of input item \p item
     //! move. Both are counted from the stream's beginning, without dropped items.
@@ -101,9 +102,10 @@ private:
         return { framed() ? d_items.size() : 0, d_block_items };
     }
 
-    // Takes at most `count` items, the first of which is item `item` of the stream, until
-    // d_items has d_block_items items; or drops items between frames. Returns the number
-    // of items. Tags wait until their frame is complete.
+    // Takes at most `count` items, beginning with item `item` of the stream, until
+    // d_items has d_block_items items. Between frames, drops items instead. If a length
+    // tag cuts a frame short, drops that frame first. Returns the number of items taken
+    // or dropped from `in`. Tags wait until their frame is complete.
     std::size_t gather(const std::uint8_t* in, std::uint64_t item, std::size_t count)
     {
         if (framed()) {

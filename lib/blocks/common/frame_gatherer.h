@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Divides a stream into frames, which length tags mark or which have a constant length.
- */
+/* Divides a stream into frames that length tags mark, or into frames of a constant
+ * length. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_FRAME_GATHERER_H
@@ -19,11 +19,11 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Buffer that gathers the items of frames with length tags.
+ * \brief Buffer that gathers the items of frames with length tags or of constant length.
  *
  * A tag inside a frame ends that frame. Items outside of tagged frames are dropped, and
- * so are tags whose value is not a length of at least 1. In each of these cases, a
- * warning is logged once.
+ * so are tags whose value is not a length of at least 1. In each of these cases, and if
+ * the input ends within a frame, a warning is logged once.
  */
 class frame_gatherer
 {
@@ -38,7 +38,8 @@ public:
     //! Sets a constant frame length that replaces tags; 0: tags have the lengths.
     void set_length(std::size_t items) { d_every = items; }
 
-    //! Limits the number of items stored per frame; further items are only counted.
+    //! Sets the number of items that gather() stores per frame, at first 0. Further items
+    //! of the frame are only counted.
     void keep(std::size_t max_items) { d_max_items = max_items; }
 
     /*!
@@ -52,11 +53,11 @@ public:
      */
     std::size_t gather(const std::byte* items, std::uint64_t first, std::size_t count);
 
-    //! For callers that store the items themselves: returns how many of \p count items,
-    //! from item \p first of the stream on, belong to the current frame, which may begin
-    //! there. Returns 0 if a tag has ended the frame. If open() is false afterwards,
-    //! there is no frame at \p first, and the result counts the items before the next
-    //! frame.
+    //! For callers that store the items themselves: returns how many of \p count items
+    //! belong to the current frame. The first of these items has index \p first in the
+    //! stream, and the frame may begin with it. Returns 0 if a tag has ended the frame.
+    //! If open() is false afterwards, there is no frame at \p first, and the result is
+    //! the number of items before the next frame, at most \p count.
     std::size_t next(std::uint64_t first, std::size_t count);
     //! Records that the caller took \p count of the items that next() counted.
     void took(std::size_t count);

@@ -39,8 +39,8 @@ bool length_tags::cuts_frame(std::uint64_t item)
     return cuts;
 }
 
-// Begins a packet at its tag. Returns whether the packet's length is a positive multiple
-// of the frame length.
+// Begins the packet whose tag is on item `item`. Returns whether the packet's length is a
+// positive multiple of the frame length.
 bool length_tags::begin_packet(std::uint64_t item, std::size_t frame)
 {
     while (begins_at(d_begun + 1, item)) {
@@ -107,8 +107,8 @@ void length_tags::end_packet(std::uint64_t end)
     d_end = std::min(d_end, end);
 }
 
-// Returns the length in the oldest tag of an item. Returns 0 if the length is invalid, or
-// if a later tag of the same item supersedes that tag.
+// Returns the length in the oldest tag of an item; 0 if the length is invalid. If a later
+// tag of the same item supersedes the oldest one, removes the oldest one and returns 0.
 std::uint64_t length_tags::length_of(std::uint64_t item)
 {
     forget(item);

@@ -41,11 +41,11 @@ struct incomplete_frame {
  * \brief Alignment of frames of a known length to the length tags of a stream.
  *
  * Until the first length tag, frames follow one another. From then on a packet of one
- * or more whole frames begins at each tag. If a packet's length is not a multiple of the
- * frame length, items are dropped up to the next tag. A tag inside a packet ends the
- * packet. The caller counts these two cases. Items that belong to no packet are dropped.
- * If an item has several tags with different lengths, the last one counts. Each of these
- * irregularities is logged once, as a warning.
+ * or more whole frames begins at each tag. If a packet's length is not a positive
+ * multiple of the frame length, items are dropped up to the next tag. A tag inside a
+ * packet ends the packet. The caller counts these two cases. Items that belong to no
+ * packet are dropped. If an item has several tags with different lengths, the last one
+ * counts. Each of these irregularities is logged once, as a warning.
  *
  * Items are counted from the stream's beginning. The caller passes every tag to on_tag()
  * in the order of items, and also keeps it in a queue with the other tags.
@@ -70,9 +70,9 @@ public:
 
     //! Consecutive items that all belong to frames or are all dropped.
     struct run {
-        std::size_t items; //!< number of items
-        bool of_frames;    //!< false: the caller drops the items
-        //! Number of invalid or shortened packets, for the caller to count.
+        std::size_t items;
+        bool of_frames; //!< false: the caller drops the items
+        //! Number of invalid or shortened packets, which the caller adds up.
         unsigned lost;
     };
     //! Returns the run that begins with item \p item and ends within the \p count

@@ -36,8 +36,8 @@ inline bool is_short(const pmt::pmt_t& value, unsigned& most)
     return true;
 }
 
-//! Returns the text that GNU Radio writes for \p value, cut after 200 characters; a fixed
-//! text if is_short() is false.
+//! Returns the text that GNU Radio writes for \p value, cut after 200 characters. Returns
+//! a fixed text if \p value has more than 100 elements or contains itself.
 inline std::string pmt_text(const pmt::pmt_t& value)
 {
     constexpr std::size_t longest = 200;

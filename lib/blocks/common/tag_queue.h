@@ -102,8 +102,8 @@ public:
      *
      * \param first index in the stream of the first available item
      * \param count number of available items
-     * \param fetch(tags, n) gets the tags of the available items from the n-th on, with
-     *        offsets counted from that item
+     * \param fetch(tags, n) gets the tags of the available items except the first n, with
+     *        offsets counted from the first item whose tags it gets
      * \param see is called with each tag; it returns true if the queue must not keep it
      */
     template <class Fetch, class See>

@@ -238,7 +238,7 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
     return n > 0;
 }
 
-// Drops the incomplete frame, which ends before item \p item, and its tags.
+// Drops the incomplete frame and its tags. The frame's last item is \p item − 1.
 void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
 {
     d_decoder.drop_incomplete();
@@ -285,7 +285,8 @@ bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
     return true;
 }
 
-// Tags the next output frame with the number of frames skipped before it, if any.
+// Tags the next output frame with the number of frames skipped before it, unless that
+// number is 0 or status tags are disabled.
 void gpu_ldpc_dvbs2_impl::tag_skipped()
 {
     const auto missing = d_skipped - d_skipped_before;
@@ -295,7 +296,7 @@ void gpu_ldpc_dvbs2_impl::tag_skipped()
     d_skipped_before = d_skipped;
 }
 
-// Returns the number of items of the incomplete frame that were pushed.
+// Returns the number of items pushed for the incomplete frame; 0 if there is none.
 std::size_t gpu_ldpc_dvbs2_impl::have() const
 {
     const auto missing = d_decoder.missing();
@@ -348,8 +349,8 @@ void gpu_ldpc_dvbs2_impl::apply_tags_at(std::uint64_t item)
             apply(tag);
         }
     });
-    // A tag at the beginning of a frame that repeats the current code changes nothing, so
-    // the frames before and after it can be pushed together.
+    // A tag at the beginning of a frame changes nothing if it repeats the tag of the
+    // current code. The frames before and after this tag can be pushed together.
     const auto repeats = [&](const held_tag& tag) {
         return (tag.offset - item + have()) % d_decoder.frame_items() == 0 &&
                pmt::eqv(tag.key, d_applied->key) &&

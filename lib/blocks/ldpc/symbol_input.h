@@ -27,7 +27,7 @@ class symbol_input
 {
 public:
     /*!
-     * \param all constellations that frames may have, beginning with the first frame's
+     * \param all constellations that frames may have; all[0] is that of the first frame
      * \param esn0_db Es/N0 of the frames; NaN: estimated from each frame
      */
     symbol_input(const std::vector<ldpc_constellation>& all, double esn0_db)

@@ -11,8 +11,8 @@ namespace gr::gpufec {
 
 namespace {
 
-// Maximum number of symbols per call of transmit() without frames, which limits the
-// output to store.
+// Maximum number of symbols that transmit() takes per call if the stream has no frames.
+// The limit bounds the memory for their output.
 constexpr std::size_t piece_bits = 1024;
 
 } // namespace
@@ -91,9 +91,9 @@ int channel_bsid_impl::general_work(int noutput_items,
     return leave(taken, given);
 }
 
-// Sends items of one frame or, without frames, of the stream through the channel, or
-// drops items between frames. Takes at most `count` items, from item `item` of the stream
-// on, and returns their number. All earlier output must have been emitted.
+// Sends items of one frame or, without frames, of the stream through the channel. Between
+// frames, drops items instead. Takes at most `count` items, beginning with item `item` of
+// the stream, and returns their number. All earlier output must have been emitted.
 std::size_t
 channel_bsid_impl::transmit(const std::uint8_t* in, std::uint64_t item, std::size_t count)
 {

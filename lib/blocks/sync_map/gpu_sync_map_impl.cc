@@ -380,8 +380,8 @@ bool gpu_sync_map_impl::push_frames(input& in, input& priors)
     return some;
 }
 
-// Pushes frames directly from the ring, without gathering them, if all their items are
-// available.
+// Pushes frames whose items are all available directly from the ring, without gathering
+// them. Frames with priors, and input that is read in place, need push_part() instead.
 bool gpu_sync_map_impl::push_whole_frames(input& in)
 {
     bool some = false;
@@ -415,7 +415,7 @@ void gpu_sync_map_impl::move_tags(std::uint64_t first,
     });
 }
 
-// Takes items of one frame, or drops items between frames.
+// Takes items of one frame, or drops items between frames; returns whether it did.
 bool gpu_sync_map_impl::push_part(input& in)
 {
     const auto first = next_item(in), before = std::uint64_t(d_frame.count());
@@ -449,13 +449,15 @@ bool gpu_sync_map_impl::gather_priors(input& priors)
     return n > 0;
 }
 
-// Returns whether the frame's priors are complete or the input for them has ended.
+// Returns whether the frame need not wait for priors: they are disabled or complete, or
+// the second input has ended.
 bool gpu_sync_map_impl::priors_known() const
 {
     return !d_options.priors || d_priors.size() == d_prior_count || d_priors_ended;
 }
 
-// Pushes the frame if it is complete and the decoder takes it.
+// Pushes the frame if it is complete, need not wait for priors, and is taken by the
+// decoder. Returns whether it was pushed.
 bool gpu_sync_map_impl::push_frame()
 {
     if (!d_frame.complete() || !priors_known()) {

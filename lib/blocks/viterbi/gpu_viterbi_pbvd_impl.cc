@@ -146,7 +146,8 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
     return some;
 }
 
-// Takes items of frames, or drops items between frames.
+// Takes items of frames, or drops items between frames; returns whether it did. If a
+// length tag cuts a frame short, drops that frame first.
 bool gpu_viterbi_pbvd_impl::push_frames(input& in)
 {
     const auto item = next_item(in);
