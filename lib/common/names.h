@@ -21,7 +21,8 @@ using name_list = std::vector<std::string>;
 GPUFEC_API std::string folded(const std::string& name);
 
 //! Returns the index of \p name in \p names. If \p name is not there, the first element
-//! that equals it after folded() counts; without such an element, nothing is returned.
+//! that equals it after folded() counts; without such an element, the result is
+//! std::nullopt.
 GPUFEC_API std::optional<std::size_t> find_name(const std::string& name,
                                                 const name_list& names);
 

@@ -20,8 +20,8 @@
 
 namespace gr::gpufec {
 
-//! Returns \p value as text. Floating-point values get the smallest precision, from six
-//! digits on, that converts back to the same value.
+//! Returns \p value as text. Floating-point values get six digits, or as many more as
+//! are needed to convert the text back to the same value.
 template <class Value>
 std::string value_text(const Value& value)
 {

@@ -74,8 +74,8 @@ bool device_admission::place::begin(clock::time_point now)
     std::lock_guard<std::mutex> lock(d_admission->d_mutex);
     m.last_begin = now;
     const auto running = d_admission->d_long_running;
-    // A decoder is refused only while a long batch runs, because end() of that batch
-    // wakes the decoder.
+    // A decoder is refused only while a long batch runs, because only the end of a long
+    // batch is sure to wake the decoder.
     const bool no_place =
         running >= long_batches || (running > 0 && d_admission->kept_for_others(m, now));
     if (m.is_long && no_place && d_admission->others_at_work(m, now)) {

@@ -46,7 +46,8 @@ protected:
     ~slot_streams() = default;
 };
 
-//! Callback after a step is enqueued, with the step's name; "" before the first step.
+//! Callback with "" before the first step is enqueued, and with a step's name after that
+//! step is enqueued.
 using marker = std::function<void(const char*)>;
 
 /*!

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* A batch decoder on one device whose slots are filled and emptied by kernels of the
- * caller. These kernels run on the slots' streams, so the host does not wait for them. */
+/* Runs a batch decoder on one device. Kernels of the caller fill and empty its slots.
+ * These kernels run on the slots' streams, so the host does not wait for them. */
 
 #ifndef INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H
 #define INCLUDED_GPUFEC_CUDA_SLOT_LAUNCHES_H

@@ -69,8 +69,9 @@ batch_decoder_of<Traits> make_cuda_within_memory(const typename Traits::setup& s
     });
 }
 
-//! Makes one decoder for each device. With backend cpu, or if a device cannot be used
-//! with backend auto, makes one decoder on the CPU instead.
+//! Makes one decoder for each device. With backend cpu, makes one decoder on the CPU
+//! instead; with backend auto, also if any of the devices cannot be used. \throws
+//! std::exception if backend cuda is requested and a device cannot be used
 template <class Traits>
 made_decoders<Traits> make_decoders(const typename Traits::setup& setup,
                                     const run_options& run)

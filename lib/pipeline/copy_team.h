@@ -48,7 +48,8 @@ private:
     static constexpr unsigned max_threads = 8;
     static constexpr std::size_t least_part = 256u << 10;
 
-    // Returns whether there are helper threads; without them the caller copies alone.
+    // Starts the helper threads if they do not run yet, and returns whether there are
+    // any. Without helper threads the caller copies alone.
     bool start()
     {
         if (!d_helpers && d_threads > 1) {

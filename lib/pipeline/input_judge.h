@@ -33,7 +33,7 @@ public:
 
     //! Takes samples from the items first … first + count − 1 of the array \p items.
     virtual void look_at(const void* items, std::size_t first, std::size_t count) = 0;
-    //! Sets the verdict after the end of the input; may be called again.
+    //! Judges the whole input after its end and updates verdict(); may be called again.
     virtual void conclude() = 0;
     //! Begins another stream.
     virtual void reset() = 0;
@@ -45,7 +45,8 @@ public:
     virtual double chance_error_rate() const;
 
 protected:
-    //! Sets the verdict; logs only the first verdict on a stream.
+    //! Makes \p verdict the text that verdict() returns. Logs the text only if it is the
+    //! first one for this stream.
     void say(const std::string& verdict)
     {
         if (d_verdict.empty() && !d_said) {

@@ -220,7 +220,8 @@ public:
     {
         return all_devices([](decoder& d) { return d.reserve_conversion_buffers(); });
     }
-    //! Reserves device memory for output of one bit per byte. Fails in the same cases.
+    //! Reserves device memory for output of one bit per byte. Returns false if a device
+    //! lacks the memory or has been abandoned.
     bool reserve_unpacked_output()
     {
         return all_devices([](decoder& d) { return d.reserve_unpacked_output(); });

@@ -69,8 +69,8 @@ private:
         for (unsigned m = 0; m < d_M; m += lanes) {
             total += d_alpha[m / lanes] = sums_of_lanes<lanes>(d_sum + m);
         }
-        // Scales α only if its sum leaves a wide range, because otherwise every index
-        // would have to wait for the sum of the previous one.
+        // Scales α only if its sum leaves a wide range. Scaling at every index would
+        // make each index wait for the sum of the previous one.
         d_total = sum_of_lanes(total);
         if (!(d_total >= 1 && d_total < Real(1ull << 60))) {
             scale_to_1();

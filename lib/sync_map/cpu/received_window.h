@@ -25,8 +25,8 @@ struct item_span {
  * \brief Received items, addressed by their number in the stream. Items are stored in
  * chunks of memory that are reused or, while borrowed, in the caller's memory.
  *
- * Items never move from chunk to chunk. Memory pages are touched for the first time,
- * which is slow, only when more items are held than ever before.
+ * Items never move from chunk to chunk. The first access to a memory page is slow; it is
+ * necessary only when more items are held than ever before.
  */
 class received_window
 {
@@ -40,8 +40,8 @@ public:
     //! Drops items before number \p item.
     void forget(std::int64_t item);
 
-    //! Borrows the \p count items at \p items, beginning with the oldest that has not
-    //! been released. The first call must precede any push().
+    //! Borrows the \p count items at \p items. The first of these is the oldest borrowed
+    //! item that has not been released. The first call must precede any push().
     void borrow(const std::byte* items, std::size_t count);
     bool borrowing() const { return d_borrowed; }
     std::size_t borrowed() const { return d_borrowed ? d_end - d_borrowed_from : 0; }

@@ -7,8 +7,9 @@
  * Notation: index i is the position of a message symbol in a frame, and boundary i lies
  * before it. D is a value of a message symbol and the number of its word; L(D) is its
  * posterior before normalisation. α and β are the forward and backward metrics of the
- * drifts in the window at a boundary. A row holds the metrics of all drifts after some of
- * a word's symbols. An item is what was received for one channel symbol. */
+ * drifts in the window at a boundary. A row holds the metrics of all drifts after the
+ * first t symbols of a word (t = 0 … n). An item is what was received for one channel
+ * symbol. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
@@ -525,8 +526,9 @@ __device__ void emit_symbol_of_warp(const sync_geometry& g,
     emit_symbol(g, in, i, memory, scratch, frame_output);
 }
 
-// Writes the output and the status of a frame that cannot be decoded: uniform posteriors,
-// and zeros as symbols, LLRs and metrics for boundary matches.
+// Writes the output and the status of a frame that cannot be decoded: uniform
+// posteriors, extrinsics and drift posteriors, and zeros as symbols, LLRs and metrics
+// for boundary matches.
 inline __device__ void
 emit_unknown(const sync_geometry& g, std::byte* out, sync_status& status)
 {

@@ -5,9 +5,9 @@
  * in parallel, the recursions over boundaries with a block per frame, and the posteriors
  * of all indices in parallel.
  *
- * The recursions of α and β need only the sums of branch metrics over the words, which
- * are stored. The branch metrics themselves are kept for the posteriors (global storage)
- * or computed again (local storage). */
+ * The recursions of α and β need only the sums of branch metrics over the words. These
+ * sums are stored. The branch metrics themselves are kept for the posteriors (global
+ * storage) or computed again (local storage). */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_CORRIDOR_CUH

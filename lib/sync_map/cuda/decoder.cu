@@ -196,8 +196,9 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
     const auto input = s.search ? s.code.frame_bits() * s.item_bytes() : s.input_bytes();
     const auto by_host = std::clamp<std::size_t>(
         2 * page_locked_bytes / slots / (input + s.output_bytes()), 1, 1 << 14);
-    // A batch is whole rounds of the frames that a device decodes at once, because a few
-    // frames more would take another round.
+    // A round is the number of frames that a device decodes at once. A batch is a
+    // multiple of this number, because a few frames more would take as long as another
+    // round.
     const auto round = frames_of_a_round(s, device);
     return round <= by_host ? by_host / round * round : by_host;
 }

@@ -78,7 +78,8 @@ inline std::size_t max_shared(int device)
 class linear_fallback : public launch_plan
 {
 public:
-    //! Decodes the frames on a list, none if it is too long.
+    //! Decodes the frames on a list; decodes none if the list is too long (see
+    //! frame_list).
     virtual void launch_listed(const sync_geometry& g,
                                const frame_list& frames,
                                std::byte* work,

@@ -86,8 +86,8 @@ void write_symbol(const setup& setup,
                   double* weights,
                   std::byte* out);
 
-//! Writes the output and the status of a frame that cannot be decoded: uniform posteriors
-//! and drift posteriors, and zeros as data for boundary matches.
+//! Writes the output and the status of a frame that cannot be decoded: the output of
+//! uniform posteriors, uniform drift posteriors, and zeros as data for boundary matches.
 void write_unknown(const setup& setup,
                    frame_scratch& scratch,
                    std::byte* out,

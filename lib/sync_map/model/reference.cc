@@ -537,7 +537,8 @@ void scale_rows(std::vector<double>& rows, unsigned q, unit of, double least = 0
     }
 }
 
-// Returns the priors with each row divided by its largest value and rounded to float.
+// Returns the priors with each row divided by its largest value and rounded to float;
+// ones if the problem has no priors.
 std::vector<double> known_before(const map_problem& p)
 {
     if (p.priors.empty()) {

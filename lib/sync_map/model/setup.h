@@ -250,7 +250,7 @@ struct drift_spread {
  * items, in bits.
  *
  * The evidence is log2 of the alphabet size, minus the code's rate in bits per channel
- * symbol and the channel's entropy.
+ * symbol, minus the channel's entropy in bits per symbol.
  */
 double worth_of_following(const sync_options& options);
 

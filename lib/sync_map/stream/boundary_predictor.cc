@@ -59,8 +59,8 @@ std::int64_t boundary_predictor::guess(std::uint64_t frame, const stream_cutter&
     const auto& s = d_setup.search;
     for (auto next = (d_frame / s.anchors + 1) * s.anchors; next <= frame;
          next += s.anchors) {
-        // The threshold is higher here, because an error would affect all frames up to
-        // the next anchor.
+        // The threshold is twice that of other frames, because an error would affect all
+        // frames up to the next anchor.
         const double accepted = 2 * s.accepted;
         const auto guess = expected(next);
         auto found = look_soon(guess, stream, accepted);

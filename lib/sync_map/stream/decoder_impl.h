@@ -63,8 +63,8 @@ public:
     // one more batch: the items of unproven frames and of frames that are not yet cut.
     std::size_t input_bytes() const override;
 
-    // Returns whether no frame can be pushed now. A new channel takes effect once no
-    // frame is in flight, and later frames must wait until then.
+    // Returns whether no frame can be pushed now: either every slot is in flight, or a
+    // new channel has been set and takes effect only when no frame is in flight.
     bool full() const override;
     void finish() override;
     bool ready() override;
@@ -226,8 +226,10 @@ private:
     void take_results();
     stream_frame
     result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;
-    // Looks at the boundary matches of the current period. If more than half failed,
-    // frames stop searching; if more than 1 % failed, the warm-up is lengthened.
+    // Judges the boundary matches of the current period if there are at least 16. If
+    // more than half failed, frames stop searching. If more than 1 % failed, with at
+    // least 8 failures or 1000 matches, the warm-up is set to its maximum. A change of
+    // the warm-up or 10000 matches begin a new period.
     void judge_boundary_matches();
     // Stops searching. Starting with the first unproven frame, each frame then begins
     // with the end metrics of the previous one.

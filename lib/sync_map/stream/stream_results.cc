@@ -42,9 +42,9 @@ void stream_results::replace(const stream_frame& f)
     auto& e = d_frames[f.number - d_frames.front().frame.number];
     e.waits = false;
     e.looked_at = -1;
-    // If items were lost or inserted before the frame, the new result, decoded from the
-    // previous frame's end metrics, is not locked, or its log-probability is lower by
-    // more than `slip` nats. A locked first result is then kept.
+    // The new result was decoded from the previous frame's end metrics. If it is not
+    // locked, or if its log-probability is lower by more than `slip` nats, items were
+    // probably lost or inserted before the frame. A locked first result is then kept.
     constexpr double slip = 30;
     const bool own = e.frame.locked && (!f.locked || e.frame.status.log_probability >
                                                          f.status.log_probability + slip);

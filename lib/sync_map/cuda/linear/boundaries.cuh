@@ -27,9 +27,9 @@ __device__ unsigned block_warps()
     return One ? 1 : blockDim.x / 32;
 }
 
-// Divides a row in groups of four values among the threads of a block. Calls use(k) for
-// each group of this thread, which begins k values after the row's aligned address. All
-// threads of a warp make the same number of calls.
+// Divides a row into groups of four values and the groups among the threads of a block.
+// Calls use(k) for each group of this thread, which begins k values after the row's
+// aligned address. All threads of a warp make the same number of calls.
 template <class Use>
 __device__ void fours_of_row(unsigned stride, Use&& use)
 {

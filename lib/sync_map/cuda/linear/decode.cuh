@@ -15,10 +15,10 @@ namespace gr::gpufec::sync_map {
 /* Decodes a frame. Sweep::always_shared: whether block_memory() is in shared memory for
  * any window. Sweep::begin(i, direction) prepares index i. Sweep::run(j, last,
  * alpha, weigh, to, first) sweeps the lattices of words 32·j to 32·j + 31, one per lane,
- * from the current row; `last` is the weight of an insertion after the last symbol. It
- * stores the sum of row n over the words in `to`, or adds it unless `first`. If `weigh`,
- * it returns the lane's L(D), the sum over the drifts of `alpha` times row n before its
- * insertions. */
+ * from the current row; `last` is the weight of an insertion after the last symbol.
+ * Sweep::run stores the sum of row n over the words in `to` if `first` is true, and adds
+ * the sum to `to` otherwise. If `weigh` is true, the result is the lane's L(D), the sum
+ * over the drifts of `alpha` times row n before its insertions. */
 template <bool One, class Row, class Metric, class Sweep>
 __device__ void decode_linear(const sync_geometry& g,
                               const linear_layout& l,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Search for the beginnings of a stream's frames on CUDA: the forward recursion of the
- * linear form over some symbols before each frame, a block per frame. The frame found is
- * written as the decoding kernels read it. */
+ * linear form over some symbols before each frame, a block per frame. Each frame is
+ * written in the input format of the decoding kernels. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_FRAME_SEARCH_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_FRAME_SEARCH_CUH
@@ -13,8 +13,9 @@
 
 namespace gr::gpufec::sync_map {
 
-//! Parameters of the search. The sync_geometry that kernels take beside them is that of
-//! an attempt (start_search): its window, and the warm-up as its symbols.
+//! Parameters of the search. Kernels also take a sync_geometry that describes an attempt
+//! (start_search): `window` is the attempt's window, and `symbols` is the number of
+//! warm-up symbols.
 struct start_geometry {
     start_search search;
     double log_symbol; //!< log of the factor that the recursion leaves out, per symbol
@@ -77,7 +78,7 @@ __device__ found_start try_start(const sync_geometry& full,
         l = narrowed(layout, g.window);
         until = search.first_look;
     }
-    // The row is that of ones after insertions: the sum of the powers c^0 … c^m.
+    // Insertions turn a row of ones into the sums of the powers c^0 … c^m.
     const Row c = weights.insertion, limit = 1 / (1 - c);
     block_sync();
     begin_with(g, l, direction::forward, s, [&](unsigned m) {

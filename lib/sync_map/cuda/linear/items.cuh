@@ -59,7 +59,7 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
         g, i, d == direction::forward ? k - 1 : int(g.n + l.window) - 1 - k);
 }
 
-// ---- items for kernels of N rows, of which shorter words leave `spare` unused ----
+// ---- items for kernels of N rows; shorter words leave `spare` rows unused ----
 
 constexpr int steps_at_once = 4; // number of steps whose inputs are read at once
 

@@ -47,8 +47,8 @@ resident_blocks(Kernel kernel, unsigned threads, std::size_t shared, int device)
     return std::size_t(std::max(1, resident)) * multiprocessors;
 }
 
-//! A kernel with `rows` lattice rows in registers, for words of as many symbols or a few
-//! less. `run` is nullptr if there is none.
+//! A kernel with `rows` lattice rows in registers, for words of `rows` symbols or a few
+//! fewer. `run` is nullptr if there is no such kernel.
 template <class Kernel>
 struct kernel_of_rows {
     Kernel run;
@@ -58,8 +58,9 @@ struct kernel_of_rows {
 //! The kernel for a code, with the layout of its words and of its blocks' memory.
 template <class Row, class Metric, class Kernel>
 struct linear_kernel {
-    //! Chooses the kernel \p bits or \p symbols, by the alphabet, if there is one and its
-    //! window fits a block's shared memory, else \p for_any.
+    //! Chooses \p bits for two channel symbols and \p symbols for larger alphabets. If
+    //! that kernel does not exist, if its layout exceeds the shared memory of a block,
+    //! or if the setup requests linear_any, chooses \p for_any.
     linear_kernel(const setup& setup,
                   const sync_geometry& g,
                   const kernel_of_rows<Kernel>& bits,
@@ -101,8 +102,8 @@ struct linear_kernel {
         return in_registers || parts == 1 ? 0 : count * g.q * layout.window;
     }
 
-    //! Takes a kernel's memory for \p count blocks. \p alpha_rows: of forward metrics
-    //! that a block stores.
+    //! Takes a kernel's memory for \p count blocks. \p alpha_rows: number of rows of
+    //! forward metrics that a block stores.
     linear_memory carve(carver& c,
                         const sync_geometry& g,
                         std::size_t count,
@@ -120,8 +121,8 @@ struct linear_kernel {
     const kernel_of_rows<Kernel> own;
     const bool in_registers;
     const Kernel run;
-    // Number of segments of a word, and symbols of the first, if rows are in device
-    // memory.
+    // Number of segments of a word and number of symbols in the first segment, for the
+    // kernel \p for_any.
     const unsigned parts, first_part;
     const cuda::buffer<std::uint32_t> words;
     bool wide; // linear_shared is in device memory

@@ -69,7 +69,7 @@ public:
             end_kernel, d_end_grid.warps * d_end_layout.warp_bytes, "the ends of frames");
         // With 32 words, the band is used if there are two warps per multiprocessor: from
         // 8476 frames on an H200 (docs/decisions/2026-11-24-sync-band.md). With more
-        // words the band pays from smaller batches on, by the formula of
+        // words, the band is faster for smaller batches already; the formula is that of
         // trie_lattice_plan.
         const double q = std::max(32u, d_geometry.q);
         const double part = (0.67 + q / 96) * 16 / q;

@@ -253,8 +253,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return out;
     }
 
-    // Moves the band by one drift towards the side that holds more than half of α, if one
-    // does and the window has a drift there.
+    // Moves the band by one drift if one side of it holds more than half of α, towards
+    // that side, unless the band is at the end of the window.
     __device__ void follow(row& r)
     {
         float low = 0, middle = 0, high = 0;
