@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Fault injection: makes calls of the CUDA runtime fail, and work on streams hang, in the
- * emulation or on a real device. */
+/* Fault injection: makes calls of the CUDA runtime fail, and work on streams hang, on
+ * emulated devices (emulation/) or on a real device. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTS_H
@@ -28,9 +28,9 @@ void fail(std::size_t call, cudaError_t error, bool for_good);
 //! are counted from 0 since begin().
 void hang(std::size_t call);
 
-// The next two functions count only the calls of one name, from 0 and from now on, and
-// fail() affects one call. Such numbers are reproducible. The numbers among all calls are
-// not, because the number of state queries varies.
+// The next two functions count only later calls of \c name, from 0. This fail() affects
+// one call; this hang() affects work enqueued by that call and all later calls. Numbers
+// among all calls are not reproducible, because the number of state queries varies.
 void fail(const char* name, std::size_t call, cudaError_t error);
 void hang(const char* name, std::size_t call);
 
@@ -47,7 +47,8 @@ std::string failed();
 //! Returns whether any call since begin() would have waited for hanging work for ever.
 bool waited_for_ever();
 
-// The emulation and the interception of the runtime call the following functions.
+// The replacements of the CUDA runtime (emulation/runtime.cc, intercepted_runtime.cu)
+// call the following functions.
 
 //! Counts a call and returns the error it must return, or success.
 cudaError_t next(const char* name);

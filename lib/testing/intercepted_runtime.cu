@@ -18,7 +18,7 @@ namespace {
 
 using namespace gr::gpufec::cuda;
 
-thread_local cudaError_t told = cudaSuccess; // result of the next cudaGetLastError()
+thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
 
 thread_local bool own_launch = false; // this file launches a kernel, which must not fail
 

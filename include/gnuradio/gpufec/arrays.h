@@ -126,7 +126,7 @@ public:
     //! Returns the number of input items per frame; 0 if streaming.
     std::uint64_t items_per_frame() const;
     /*!
-     * \brief Returns the number of output bytes for \p items input items, without lock.
+     * \brief Without lock: returns the number of output bytes for \p items input items.
      * \param items number of input items; in frames, a multiple of items_per_frame()
      * \throws std::invalid_argument for another number
      */
@@ -196,8 +196,8 @@ class GPUFEC_API ldpc_array_decoder
 public:
     //! Result of decoding one frame.
     struct status {
-        std::uint32_t iterations;  //!< number of iterations
-        std::uint32_t unsatisfied; //!< number of violated checks
+        std::uint32_t iterations;  //!< iterations run, at most max_iterations
+        std::uint32_t unsatisfied; //!< number of violated checks; 0: a codeword
     };
 
     /*!

@@ -39,8 +39,8 @@ namespace gr::gpufec {
  * a tag of key \p length_tag is converted to the number of bytes of the packets that end
  * in its frame. If no packet ends there, the tag is dropped. The block adds these tags on
  * the first byte of packets:
- *  - \c ts_begin (long): on the first packet of a stream and on the first after a gap,
- *    the identifier of its input stream, −1 for a single stream,
+ *  - \c ts_begin (long): identifier of the input stream, −1 for a single stream; on the
+ *    first packet of a stream and on the first packet after a gap,
  *  - \c ts_error (bool, true): on packets with a wrong CRC-8.
  *
  * The message port \c status sends a dictionary when packets begin, when they are lost,
@@ -73,7 +73,7 @@ public:
                      int isi = -1,
                      const std::string& length_tag = "");
 
-    //! Returns the number of frames so far.
+    //! Returns the number of frames so far, dropped ones included.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames dropped because their header is wrong or not
     //! supported.

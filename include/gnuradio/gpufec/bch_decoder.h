@@ -19,25 +19,25 @@ namespace gr::gpufec {
  *
  * \details
  * The input is the N_bch bits of each frame, which are the messages from gpu_ldpc_dvbs2.
- * The output is the K_bch bits of its BBFRAME. Items are bytes with one bit, or with
- * eight packed bits, the first most significant. Packed frames are padded to a byte. The
- * block corrects up to 8, 10 or 12 wrong bits per frame, depending on the code. A frame
- * with more errors is output uncorrected, or in rare cases as a wrong codeword. An
- * incomplete frame at the end of the input is dropped. The codes are those of EN 302
- * 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755 (6.1.1).
+ * The output is the K_bch bits of its BBFRAME. Items are bytes with one bit or with eight
+ * packed bits. The first packed bit is the most significant. Packed frames are padded to
+ * a byte. The block corrects up to 8, 10 or 12 wrong bits per frame, depending on the
+ * code. A frame with more errors is output uncorrected, or in rare cases as a wrong
+ * codeword. An incomplete frame at the end of the input is dropped. The codes are those
+ * of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755 (6.1.1).
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output
  * items. Until the first such tag, frames follow one another. The block drops packets
  * whose length is not a whole number of frames, frames that the next tag cuts short, and
- * items outside packets. The block warns once of each of these faults, and
+ * items outside packets. The block logs one warning for each kind of fault, and
  * skipped_frame_count() counts the dropped frames and packets. The next tag restores
  * alignment.
  *
  * Input tags move to the output item that holds their bit. The block adds these tags on
  * the first output item of each frame that \p status_tags selects:
- *  - \c bch_errors (long): corrected bits, parity bits included; −1 if the frame could
- *    not be corrected,
+ *  - \c bch_errors (long): number of corrected bits, parity bits included; −1 if the
+ *    frame could not be corrected,
  *  - \c bch_valid (bool): whether the frame is a codeword after correction.
  */
 class GPUFEC_API bch_decoder : virtual public gr::block
@@ -57,7 +57,8 @@ public:
      * \param packed_output the same for the output
      * \param status_tags frames that get status tags: "all", "failures" (those that are
      *        not valid) or "none"
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",
@@ -68,7 +69,7 @@ public:
                      const std::string& status_tags = "all",
                      const std::string& length_tag = "packet_len");
 
-    //! Returns the number of frames so far.
+    //! Returns the number of frames decoded so far.
     virtual std::uint64_t frame_count() const = 0;
     //! Returns the number of frames so far that could not be corrected.
     virtual std::uint64_t error_count() const = 0;

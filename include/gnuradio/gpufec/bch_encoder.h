@@ -18,16 +18,16 @@ namespace gr::gpufec {
  *
  * \details
  * The input is the K_bch message bits of each BBFRAME, and the output is the N_bch bits
- * of its codeword, which ldpc_encoder takes. Items are bytes with one bit, or with eight
- * packed bits, the first most significant. Packed frames are padded to a byte. An
- * incomplete frame at the end of the input is not sent. Tags move to the output item that
- * holds their bit.
+ * of its codeword, which ldpc_encoder takes. Items are bytes with one bit or with eight
+ * packed bits. The first packed bit is the most significant. Packed frames are padded to
+ * a byte. An incomplete frame at the end of the input is not sent. Tags move to the
+ * output item that holds their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output
  * items. Until the first such tag, frames follow one another. The block drops packets
  * whose length is not a whole number of frames, frames that the next tag cuts short, and
- * items outside packets. The block warns once of each of these faults. The next tag
+ * items outside packets. The block logs one warning for each kind of fault. The next tag
  * restores alignment.
  *
  * The codes are those of EN 302 307-1 (5.3.1), EN 302 307-2 (5.3.1) and EN 302 755
@@ -48,7 +48,8 @@ public:
      * \param packed_input true: eight bits per input byte, the first most significant;
      *        false: one bit per byte
      * \param packed_output the same for the output
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",

@@ -22,8 +22,8 @@ namespace gr::gpufec {
  * \p p_insert), deletion (\p p_delete), or else transmission. After an insertion it draws
  * again for the same bit. A transmitted bit is flipped with probability \p p_substitute.
  * Input and output have one bit per byte. With an \p alphabet above 2, they have one
- * channel symbol of 0 to alphabet − 1 per byte. With the same seed, the same input gives
- * the same output.
+ * channel symbol of 0 to alphabet − 1 per byte, and a flip replaces the channel symbol by
+ * another. With the same seed, the same input gives the same output.
  *
  * With \p frame_bits, the input consists of frames of that many bits. The first output
  * item of each frame has a tag of key \p length_tag with the number of received items. A

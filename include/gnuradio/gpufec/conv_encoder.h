@@ -19,23 +19,29 @@ namespace gr::gpufec {
  * \ingroup gpufec
  *
  * \details
- * Items are bytes with one bit, or with eight packed bits, the first most significant. A
- * packed frame is a whole number of input bytes; padding bits after frame_bits are
- * ignored. In packed output, frames and the end of a stream are padded to a byte with
- * zeros. The shift register of a stream starts at zero. The shift register of a frame
- * starts in the state that the termination requires. The puncturing pattern restarts with
- * each frame. An incomplete last frame is not sent.
+ * Items are bytes with one bit or with eight packed bits. The first packed bit is the
+ * most significant. A packed frame is a whole number of input bytes; padding bits after
+ * frame_bits are ignored. In packed output, each frame and the end of a stream are padded
+ * to a byte with zeros. An incomplete last frame is not sent.
+ *
+ * The shift register starts at zero in a stream, and in each frame with termination
+ * "terminated" or "truncated". "terminated" appends K−1 zero bits to the frame, so that
+ * the register also ends at zero. With "tailbiting" the register starts with the last K−1
+ * information bits of the frame, and so ends in the state in which it started. The
+ * puncturing pattern restarts with each frame.
  *
  * A tag moves to the output item that holds the first coded bit of its input item. The
- * value of a tag of key \p length_tag, the number of input items of a packet, is
- * converted to the number of output items. In a stream both ends of the packet are
- * rounded down. A tag whose value is not a positive integer, or whose packet has no
- * output item, is dropped with one warning.
+ * value of a length tag, which is a tag of key \p length_tag, changes from the number of
+ * input items of a packet to the number of output items. In frames, these are the items
+ * of the packet's coded frames. In a stream, they begin with the output item that holds
+ * the first coded bit of the packet, and end before the output item that holds the first
+ * coded bit after the packet. A length tag whose value is not a positive integer, or
+ * whose packet has no output item, is dropped with one warning.
  *
  * In frames, a length tag begins a packet of one or more frames. Until the first such
  * tag, frames follow one another. The block drops packets whose length is not a whole
  * number of frames, frames that the next tag cuts short, and items outside packets. The
- * block warns once of each of these faults. The next tag restores alignment.
+ * block logs one warning for each kind of fault. The next tag restores alignment.
  *
  * gpu_viterbi_pbvd expects bit 1 to be mapped to a positive value, unless its
  * positive_bit is 0.
@@ -49,9 +55,10 @@ public:
      * Makes an encoder.
      *
      * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative value inverts its output;
-     *        default 171 and 133
+     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
+     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python. The newest
+     *        bit is the most significant; a negative value inverts its output. Default:
+     *        0171 and 0133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
      * \param termination "streaming" (default), or frames: "terminated", "truncated" or
@@ -62,7 +69,8 @@ public:
      * \param packed_output the same for the output
      * \param preset name of a code of conv_presets(), such as "ccsds", in place of the
      *        first four parameters, which must not be given then; "": none
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(std::optional<int> constraint_length = std::nullopt,

@@ -22,9 +22,9 @@ namespace gr::gpufec {
 /*!
  * \brief Error of a device that failed or cannot be used.
  *
- * Decoders throw it with backend::cuda, and array decoders throw it for input in device
- * memory. With backend::automatic other devices or the CPU decode the batches in flight
- * again instead, and no data is lost.
+ * Decoders throw this error with backend::cuda, and array decoders throw it for input in
+ * device memory. With backend::automatic, other devices or the CPU decode the batches in
+ * flight again, so that no data is lost.
  */
 class GPUFEC_API device_error : public std::runtime_error
 {
@@ -51,7 +51,7 @@ struct run_options {
     //! device.
     unsigned batch = 0;
     unsigned slots = 3; //!< largest number of batches in flight per device, 1 to 16
-    //! Longest time in ms that an incomplete batch waits for more input, from 0 on.
+    //! Longest time in ms that an incomplete batch waits for more input, 0 or more.
     double max_latency_ms = 50;
     backend where = backend::automatic;
     //! Indices of 1 to 16 CUDA devices, which receive batches in rotation.
@@ -66,7 +66,7 @@ struct run_options {
     //! Upper limit of the batch size in work items if \p batch is 0; 0: no limit. Lower
     //! this for short inputs to avoid a large allocation.
     std::size_t most = 0;
-    bool watch = true; //!< whether the input is checked, see decoder::verdict()
+    bool watch = true; //!< whether decoder::verdict() diagnoses the input
 };
 
 /*!

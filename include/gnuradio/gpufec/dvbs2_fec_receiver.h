@@ -27,11 +27,11 @@ namespace gr::gpufec {
  * \p standard "dvbs2x", of DVB-S2X (EN 302 307-2, table 17a) in normal and short frames,
  * but not VL-SNR.
  *
- * With \p acm, tags select the MODCOD of the frame that they begin and of those after it.
- * A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of DVB-S2. A tag \c ldpc_code
- * has a MODCOD of DVB-S2 or DVB-S2X as a dictionary of \c frame_size, \c rate and
- * \c constellation. \p frame_size, \p rate and \p constellation apply to the frames
- * before the first such tag.
+ * With \p acm, a tag on the first symbol of a frame selects the MODCOD of this frame and
+ * of the frames after it. A tag \c XFECFRAME, as set by gr-dvbs2rx, has a MODCOD of
+ * DVB-S2. A tag \c ldpc_code has a MODCOD of DVB-S2 or DVB-S2X as a dictionary of
+ * \c frame_size, \c rate and \c constellation. The parameters \p frame_size, \p rate and
+ * \p constellation apply to the frames before the first such tag.
  *
  * A length tag begins a packet of one or more frames, as in gpu_ldpc_dvbs2. The value of
  * the tag is converted to the number of bytes of the transport-stream packets that end in
@@ -74,7 +74,8 @@ public:
      * \param threads threads of the CPU backend, 1 to 256
      * \param standard "dvbs2" (EN 302 307-1), or "dvbs2x" (EN 302 307-2), which includes
      *        dvbs2
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */

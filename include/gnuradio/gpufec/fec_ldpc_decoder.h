@@ -37,11 +37,11 @@ public:
      * \param standard standard of the code, as in gpu_ldpc_dvbs2
      * \param frame_size as in gpu_ldpc_dvbs2
      * \param rate as in gpu_ldpc_dvbs2, without MODCODs
-     * \param code_file an alist file or a base matrix, whose code replaces the three
-     *        above; "" for none
+     * \param code_file an alist or base matrix file, whose code replaces \p standard,
+     *        \p frame_size and \p rate; "" for none
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
-     * \param max_iterations 1 to 1000
+     * \param max_iterations largest number of iterations, 1 to 1000
      * \param backend "auto", "cuda" or "cpu"
      * \param device index of the CUDA device
      * \param positive_bit the bit, 0 or 1, that a positive LLR means

@@ -49,8 +49,9 @@ public:
      *
      * \param frame_size information bits per frame, which set_frame_size() changes
      * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials, octal as in the standards;
-     *        polynomials_from_gr_fec() converts those of gr-fec; default 171 and 133
+     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
+     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python;
+     *        polynomials_from_gr_fec() converts those of gr-fec. Default: 0171 and 0133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
      * \param termination "terminated" (default), "truncated" or "tailbiting"

@@ -62,10 +62,10 @@ namespace gr::gpufec {
  * and saturate at ±127.
  *
  * With \p output "message" the output is the K message bits of each frame, and with
- * "codeword" the N bits of its codeword. Items are bytes with one bit, or with eight
- * packed bits, the first most significant; packed frames are padded to a byte. The
- * message of a DVB-S2 code is a codeword of its BCH code. An incomplete frame at the end
- * of the input is dropped.
+ * "codeword" the N bits of its codeword. Items are bytes with one bit or with eight
+ * packed bits. The first packed bit is the most significant, and packed frames are padded
+ * to a byte. The message of a DVB-S2 code is a codeword of its BCH code. An incomplete
+ * frame at the end of the input is dropped.
  *
  * With \p output "bbframe" the BCH code of DVB corrects the message, like bch_decoder,
  * and the output is the K_bch bits of each BBFRAME, optionally descrambled. A frame that
@@ -75,7 +75,7 @@ namespace gr::gpufec {
  * is the number of input items of the packet, and is converted to the number of output
  * items. Until the first such tag, frames follow one another. The block drops packets
  * whose length is not a whole number of frames, frames that the next tag cuts short, and
- * items outside packets. The block warns once of each of these faults. The tag
+ * items outside packets. The block logs one warning for each kind of fault. The tag
  * \c ldpc_skipped and skipped_frame_count() count the dropped frames and packets. The
  * next tag restores alignment. With \p acm the frame length is that of the current code.
  *
@@ -83,7 +83,8 @@ namespace gr::gpufec {
  * the first output item of each frame that \p status_tags selects:
  *  - \c ldpc_iterations (long): number of iterations,
  *  - \c ldpc_valid (bool): whether the decided bits satisfy every check,
- *  - \c ldpc_syndrome_weight (long): number of violated checks, if any,
+ *  - \c ldpc_syndrome_weight (long): number of violated checks, only on frames that
+ *    are not valid,
  *  - \c bch_errors (long, BBFRAMEs only): number of bits that BCH corrected, −1 if it
  *    could not correct the frame,
  *  - \c bch_valid (bool, BBFRAMEs only): whether the frame is a BCH codeword after
@@ -133,22 +134,22 @@ public:
      * \param frame_size a frame size of the standard, see above
      * \param rate a rate of the standard, see above; or a MODCOD such as "8PSK 3/4",
      *        which sets \p constellation too
-     * \param code_file an alist file or a base matrix, whose code replaces the three
-     *        above; "" for none
+     * \param code_file an alist or base matrix file, whose code replaces \p standard,
+     *        \p frame_size and \p rate; "" for none
      * \param soft_input "int8", "float" or "uint8" (a byte of offset binary with 128 in
      *        the middle); "symbols" (complex), "symbols16" or "symbols8" (items of two
      *        int16 or int8, in any scale)
      * \param llr_scale steps per nat of int8 and uint8 input, and of output LLRs
      * \param algorithm "offset_min_sum", "normalized_min_sum" or "min_sum"
      * \param precision of the decoder: "int8", "int16" or "float"
-     * \param max_iterations 1 to 1000
-     * \param early_stop stop once every check is satisfied; else always run
-     *        max_iterations
+     * \param max_iterations largest number of iterations, 1 to 1000
+     * \param early_stop true: a frame ends once every check is satisfied; false: every
+     *        frame takes max_iterations
      * \param output "message" (K bits per frame), "codeword" (N bits), "llr" (N
      *        posterior LLRs), "extrinsic" (N extrinsic LLRs) or, with the codes of dvbs2,
      *        dvbs2x (except its medium frames) and dvbt2, "bbframe" (K_bch bits)
-     * \param packed_output whether the output has eight bits per byte, the first most
-     *        significant, or one; ignored for LLRs
+     * \param packed_output true: eight bits per output byte, the first most significant;
+     *        false: one bit per byte; ignored for LLRs
      * \param batch frames per batch; 0: chosen for the device
      * \param slots batches in flight on each device, 1 to 16
      * \param max_latency_ms longest time in ms that an incomplete batch waits for more
@@ -169,7 +170,7 @@ public:
      * \param llr_pdu whether to send the LLRs of each frame from the message port llr_pdu
      * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
      *        and replace \p device; empty: \p device only
-     * \param positive_bit the bit, 0 or 1, that a positive LLR means, as input and output
+     * \param positive_bit the bit, 0 or 1, that a positive LLR means, in input and output
      * \param device_timeout_ms timeout in ms for one batch, counted from the end of the
      *        previous one, up to 1e9; on expiry the device is abandoned. 0: none
      * \param punctured positions of the codeword, from 0, that are not sent, besides
@@ -192,7 +193,8 @@ public:
      *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
      *        the positions of all message bits, from 0. A name also applies to the codes
      *        of \p named_codes
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      * \throws std::runtime_error if \p backend is "cuda" and the device cannot be used
      */

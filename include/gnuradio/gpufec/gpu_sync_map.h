@@ -20,8 +20,8 @@ namespace gr::gpufec {
  *
  * \details
  * A transmitter encodes frames of N message symbols with a codebook, see sync_encoder.
- * Some of the sent bits are lost or flipped, and others are inserted, such as by the bit
- * slips of a clock recovery. This block recovers the message symbols with the maximum
+ * The channel deletes, flips and inserts bits, for example by bit slips of the receiver's
+ * clock recovery. This block recovers the message symbols with the maximum
  * a-posteriori decoder of J. A. Briffa, "Graphics processing unit implementation and
  * optimisation of a flexible maximum a-posteriori decoder for synchronisation correction"
  * (2014), by default in a form that is exact and faster.
@@ -34,7 +34,7 @@ namespace gr::gpufec {
  * With a larger \p alphabet, items are channel symbols of 0 to alphabet − 1, or vectors
  * of \p alphabet floats. A vector has the likelihood that each channel symbol was
  * received, for example from the quality scores of a DNA sequencer. Negative likelihoods
- * count as 0. The largest of an item is 1e-30 to 1e30, and a common factor has no effect.
+ * count as 0. The largest of an item is 1e-30 to 1e30. A common factor has no effect.
  * An item of zeros only, or with a NaN or an infinity, is an erasure.
  *
  * The \p mode tells how the input is divided into frames:
@@ -59,7 +59,8 @@ namespace gr::gpufec {
  *
  * The block adds these tags on the first output item of each frame that \p status_tags
  * selects:
- *  - \c sync_drift (long): most likely number of received items minus sent items,
+ *  - \c sync_drift (long): most likely drift over the frame, which is the number of
+ *    received items minus the number of sent items,
  *  - \c sync_logp (double): natural log of the probability of the received items. In
  *    stream mode the log-probability of the same number of random items is subtracted,
  *  - \c sync_valid (bool): false if the frame cannot be decoded, because its length is
@@ -202,7 +203,8 @@ public:
     //! Returns the number of frames whose beginning did not match the end of the previous
     //! frame (stream mode).
     virtual std::uint64_t links_failed() const = 0;
-    //! Returns the number of frames that were decoded again because of such a mismatch.
+    //! Returns the number of frames that were decoded again because the beginning of a
+    //! frame did not match the end of the previous frame.
     virtual std::uint64_t frames_again() const = 0;
 
     //! Sets p_insert for frames that are not yet in a batch.

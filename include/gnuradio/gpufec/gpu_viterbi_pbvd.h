@@ -40,16 +40,17 @@ namespace gr::gpufec {
  * stage count as erasures. An incomplete last frame is dropped.
  *
  * Input tags move to the output item that holds their information bit. Tags in the tail
- * of a frame move to the last item of the frame. The value of a tag of key
- * \p length_tag_key, the number of input items of a packet, is converted to the number of
- * output items. Both ends of the packet are rounded down. Tags whose value is not a
- * positive integer, or whose packet has no output item, are dropped with one warning.
+ * of a frame move to the last item of the frame. The value of a length tag, which is a
+ * tag of key \p length_tag_key, changes from the number of input items of a packet to the
+ * number of output items. Both ends of the packet are rounded down to output items.
+ * Length tags whose value is not a positive integer, or whose packet has no output item,
+ * are dropped with one warning.
  *
  * In frames without lock, a length tag begins a packet of one or more frames. Until the
  * first such tag, frames follow one another. The block drops packets whose length is not
  * a whole number of frames, frames that the next tag cuts short, and items outside
- * packets. The block warns once of each of these faults, and skipped_frame_count() counts
- * the dropped frames and packets. The next tag restores alignment.
+ * packets. The block logs one warning for each kind of fault, and skipped_frame_count()
+ * counts the dropped frames and packets. The next tag restores alignment.
  *
  * The block adds two tags on the first output item of each group of parallel blocks (or
  * frames) with about 2^20 bits. For these tags, the first 2048 decoded bits (or fewer) of
@@ -110,9 +111,10 @@ public:
      * Makes a decoder.
      *
      * \param constraint_length K, 3 to 9; default 7
-     * \param polynomials 2 to 6 generator polynomials, octal as in the standards: the
-     *        newest bit is the most significant; a negative value inverts its output;
-     *        default 171 and 133
+     * \param polynomials 2 to 6 generator polynomials as integers with the octal digits
+     *        of the standards: octal 171 is 0171 in C++ and 0o171 in Python. The newest
+     *        bit is the most significant; a negative value inverts its output. Default:
+     *        0171 and 0133
      * \param puncturing one string of 0 and 1 per output, comma separated, in the order
      *        of the polynomials: DVB rate 3/4 is "101,110"; "" for none
      * \param termination "streaming" (default), or frames: "terminated", "truncated" or
@@ -138,7 +140,8 @@ public:
      * \param cuda_kernel kernel on CUDA devices: "pbvd", the decoder of the paper;
      *        "registers" (for many parallel blocks) or "fused" (for few), which support
      *        some codes only; or "auto"
-     * \param length_tag_key key of tags with the number of items of a packet; "": none
+     * \param length_tag_key key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \param devices indices of up to 16 CUDA devices, which receive batches in rotation
      *        and replace \p device; empty: \p device only
      * \param preset name of a code of conv_presets(), such as "ccsds", in place of the

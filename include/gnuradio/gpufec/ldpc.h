@@ -204,7 +204,7 @@ public:
     unsigned k() const;        //!< number of message bits
     unsigned checks() const;   //!< number of checks (rows), redundant ones included
     std::size_t edges() const; //!< number of ones in the matrix
-    //! Returns the distinct numbers of the bits of check \p c.
+    //! Returns the numbers of the bits that check \p c contains, each once.
     bits_view check(unsigned c) const;
     unsigned largest_check_degree() const; //!< largest number of bits of a check
     unsigned largest_bit_degree() const;   //!< largest number of checks of a bit
@@ -225,8 +225,8 @@ public:
     //! Returns the number of bits sent per frame. A decoder has as many channel values
     //! per frame, and an encoder returns as many bits.
     unsigned sent() const;
-    //! Stands in sent_positions() for a filler bit, which is sent, is always 0, and is no
-    //! bit of the codeword.
+    //! Entry of sent_positions() for a filler bit. A filler bit is sent and always 0, but
+    //! is not part of the codeword.
     static constexpr std::uint32_t fill = ~0u;
     //! Returns the position in the codeword of each sent bit, or \c fill; empty if all
     //! n() bits are sent in order.
@@ -379,7 +379,7 @@ struct ldpc_options : run_options {
     ldpc_precision precision = ldpc_precision::int8;
     ldpc_schedule schedule = ldpc_schedule::layered;
     unsigned max_iterations = 25; //!< 1 to 1000
-    bool early_stop = true;       //!< stop once every check is satisfied
+    bool early_stop = true;       //!< whether to stop once every check is satisfied
     bool codeword = false; //!< output all n bits of a codeword, not its k message bits
     bool keep_codeword = false; //!< store the decided bits for ldpc_decoder::codeword()
     //! Unless none: output n LLRs per frame, not bits.
@@ -433,7 +433,7 @@ public:
     //! their indices in the options. \throws std::out_of_range
     void select(unsigned code, unsigned constellation = 0);
     //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
-    //! to 30 and rounded to a quarter. NaN (the initial value): the Es/N0 is estimated
+    //! to 30 and rounded to 0.25 dB. NaN (the initial value): the Es/N0 is estimated
     //! from each frame.
     void set_esn0_db(double esn0_db);
     //! Returns the index of the code of the current frame or, between frames, of the next

@@ -20,15 +20,16 @@ namespace gr::gpufec {
  *
  * \details
  * The input is the K message bits of each frame, and the output is the sent bits of its
- * codeword of N bits. Items are bytes with one bit, or with eight packed bits, the first
- * most significant. Packed frames are padded to a byte. An incomplete frame at the end of
- * the input is not sent. Tags move to the output item that holds their bit.
+ * codeword of N bits. Items are bytes with one bit or with eight packed bits. The first
+ * packed bit is the most significant. Packed frames are padded to a byte. An incomplete
+ * frame at the end of the input is not sent. Tags move to the output item that holds
+ * their bit.
  *
  * A tag of key \p length_tag begins a packet of one or more frames. The value of the tag
  * is the number of input items of the packet, and is converted to the number of output
  * items. Until the first such tag, frames follow one another. The block drops packets
  * whose length is not a whole number of frames, frames that the next tag cuts short, and
- * items outside packets. The block warns once of each of these faults. The next tag
+ * items outside packets. The block logs one warning for each kind of fault. The next tag
  * restores alignment.
  *
  * gpu_ldpc_dvbs2 expects bit 0 to be mapped to a positive value, unless its positive_bit
@@ -45,8 +46,8 @@ public:
      * \param standard "dvbs2", "dvbs2x", "dvbt2", "ccsds_c2", "ccsds_ar4ja", "wifi", "nr"
      * \param frame_size as in gpu_ldpc_dvbs2
      * \param rate as in gpu_ldpc_dvbs2
-     * \param code_file an alist file or a base matrix, whose code replaces the three
-     *        above; "" for none
+     * \param code_file an alist or base matrix file, whose code replaces \p standard,
+     *        \p frame_size and \p rate; "" for none
      * \param packed_input true: eight bits per input byte, the first most significant;
      *        false: one bit per byte
      * \param packed_output the same for the output
@@ -58,7 +59,8 @@ public:
      *        \p code_file: "systematic" (found by elimination), "first" or "last" (the
      *        first or last K bits), "gr_fec_ldpc_encoder" (as in gr-fec), or a list of
      *        the positions of all message bits, from 0
-     * \param length_tag key of tags with the number of items of a packet; "": none
+     * \param length_tag key of the length tags, whose value is the packet's length in
+     *        items; "": none
      * \throws std::invalid_argument naming the parameter, its value and what is allowed
      */
     static sptr make(const std::string& standard = "dvbs2",

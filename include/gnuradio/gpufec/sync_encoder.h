@@ -24,9 +24,9 @@ namespace gr::gpufec {
  * The first bit of a frame has a tag of key \p length_tag with the number of bits of the
  * frame. An incomplete frame at the end of the input is not sent.
  *
- * Input tags of that key begin packets whose length is a multiple of N. Frames that a tag
- * cuts short, and items outside packets after the first tag, are dropped with one
- * warning. Other tags move to the first bit of their symbol.
+ * Input tags of key \p length_tag begin packets whose length is a multiple of N. Frames
+ * that such a tag cuts short, and items outside packets after the first such tag, are
+ * dropped with one warning. Other tags move to the first bit of their symbol.
  */
 class GPUFEC_API sync_encoder : virtual public gr::block
 {

@@ -409,7 +409,7 @@ struct sync_status {
     //! look-ahead is included, and the log-probability of the same number of random items
     //! is subtracted.
     double log_probability;
-    float entropy;            //!< entropy of the drift at the end, bits
+    float entropy;            //!< entropy in bits of the drift at the end
     std::int32_t start_drift; //!< most likely drift at the beginning
     std::int32_t end_drift;   //!< most likely drift at the end
     std::uint32_t valid;      //!< 0: cannot be decoded; posteriors are uniform, symbols 0
@@ -446,8 +446,8 @@ public:
         sync_status status;
         //! Received item with which the frame most likely begins (stream mode).
         std::int64_t begin;
-        //! Whether the decoder tracks the boundaries (stream mode), or whether the frame
-        //! is valid (framed mode).
+        //! Stream mode: whether the decoder tracks the boundaries. Framed mode: whether
+        //! the frame is valid.
         bool locked;
         //! Stream mode: an upper bound from 0 to 1, valid to first order, on errors of
         //! posteriors. The bound covers this frame's errors that result from uncertainty
@@ -476,7 +476,7 @@ public:
     //! returns how many.
     std::size_t push(const void* items, std::size_t count);
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
-    //! nothing, if every slot is in flight. \p priors are those of push_frame().
+    //! nothing, if every slot is in flight. \p priors is as in push_frame().
     bool end_frame(const float* priors = nullptr);
     //! Skips up to \p count items between two frames, and returns how many. Needed only
     //! with borrow(); with push(), leave such items out.
@@ -501,7 +501,8 @@ public:
     //! Returns the number of frames whose beginning did not match the end of the previous
     //! frame (stream mode).
     std::uint64_t links_failed() const;
-    //! Returns the number of frames that were decoded again because of such a mismatch.
+    //! Returns the number of frames that were decoded again because the beginning of a
+    //! frame did not match the end of the previous frame.
     std::uint64_t frames_again() const;
 
 private:

@@ -268,8 +268,8 @@ private:
 
 //! Code and options of a viterbi_decoder. The batch size is counted in parallel blocks.
 struct viterbi_options : run_options {
-    //! Sets the termination to that of the code's preset. Unless the termination is
-    //! streaming, frame_bits must be set too.
+    //! Sets the termination to the code's default_termination(). Unless the termination
+    //! is streaming, frame_bits must be set too.
     viterbi_options(const conv_code& c) : code(c), ends(c.default_termination()) {}
 
     conv_code code;
@@ -319,12 +319,12 @@ struct viterbi_lock {
     std::uint64_t first_byte = 0;  //!< first byte of packed output with this state
 
     // If locked:
-    //! Name of the code in viterbi_options::lock_presets; viterbi_options::lock_preset
-    //! for viterbi_options::code.
+    //! Name of the code: its entry in viterbi_options::lock_presets or, for
+    //! viterbi_options::code, viterbi_options::lock_preset.
     std::string preset;
     std::string code; //!< conv_code::to_string()
-    //! Index, modulo R, of the first soft value of a group of R values, which is a pair
-    //! if R is 2.
+    //! Index, modulo R, of the first soft value of a group of R values. With R = 2 a
+    //! group is a pair.
     unsigned pair_phase = 0;
     //! Index of the first soft value of a puncturing period, modulo the number of values
     //! in a period.

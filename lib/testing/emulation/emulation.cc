@@ -55,12 +55,13 @@ struct thread {
     barrier waits;
     unsigned number; // number of the numbered barrier at which the thread waits
     bool done;
-    unsigned exchanges, votes; // number of exchanges and votes so far
-    std::vector<copy> copies;  // asynchronous copies that have not arrived
+    // Numbers of calls of emulated_exchange() and of __syncthreads_or() so far.
+    unsigned exchanges, votes;
+    std::vector<copy> copies; // asynchronous copies that have not arrived
 };
 
-// Values of the latest two exchanges of a warp. Some threads can be one exchange ahead of
-// others, which still read the values of the previous one.
+// Values of a warp's latest two emulated_exchange() calls. Some threads can be one
+// exchange ahead of others, which still read the values of the previous one.
 struct warp {
     std::array<std::array<std::uint64_t, 32>, 2> exchanged;
 };

@@ -213,7 +213,8 @@ cudaError_t enqueue(emulated_stream& s, std::function<void()> run, const flag& a
     });
 }
 
-// Waits until done() is true. If it would wait for ever, records that and returns false.
+// Waits until done() is true. If the wait would never end, the function records that and
+// returns false.
 template <class Done>
 bool wait_for(std::unique_lock<std::mutex>& lock, Done&& done)
 {
@@ -389,8 +390,9 @@ cudaError_t emulated_malloc(void** to, std::size_t bytes)
     });
 }
 
-// Waits for all streams first, like CUDA's function. A call that is made to fail frees
-// the memory too, because sanitizers would otherwise report a leak.
+// Waits for all streams first, like CUDA's function, and frees nothing if work hangs. A
+// call that is made to fail frees the memory too, because sanitizers would otherwise
+// report a leak.
 cudaError_t cudaFree(void* memory)
 {
     const auto error = call("cudaFree");
