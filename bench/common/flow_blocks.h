@@ -25,7 +25,7 @@ const std::string key = "packet_len";
 
 inline sync_code code() { return codebook_davey_mackay(n, q, symbols, 1); }
 
-//! Returns a decoder block. \p p is the probability of an insertion and of a deletion.
+//! Returns a decoder block. Insertions and deletions have probability \p p each.
 //! \p constant is the number of items per frame, or 0 if length tags state it.
 inline gpu_sync_map::sptr make_block(const std::string& backend,
                                      double p,

@@ -10,7 +10,8 @@ or a file in /dev/shm (file_source, which copies it). Rates are information bits
 leave the block. Results also have the fraction of a core that the block's own thread takes, and
 bytes of input and output per information bit. Where applicable, they have the mean number of
 iterations, the rate of the same source into a null sink, and the decoder's rates without a
-flowgraph, from slot to slot and from memory to memory (gpufec bench).
+flowgraph (gpufec bench): from slot to slot, which are the batches' pinned buffers, and from memory
+to memory.
 
 Usage: port_rates.py [--backend B] [--rounds N] [--seconds S] [--only WORD,...]
                      [--gpufec PROGRAM] [--json FILE]

@@ -102,7 +102,7 @@ SETTINGS = {"viterbi": ("soft_scale", 32, 10, 60), "ldpc": ("llr_scale", 2, 1, 4
             "sync": ("max_latency_ms", 50, 0, 50)}
 
 
-PERIODS = 64  # periods between bursts of tags
+PERIODS = 64  # number of periods in a source's buffer; only the first has tags
 # Seconds for which each block runs alone, without events, at the beginning and at the end of the
 # test, so that both rates can be compared.
 CALM_S = 8
@@ -111,7 +111,7 @@ WEIGHTS = {"setters": 0.9, "restarts": 0.07, "locks": 0.03}
 
 def ring_bytes(backend):
     """Returns the minimum size in bytes of a source's buffer. It exceeds what any block requests,
-    which ring_source needs."""
+    because ring_source must make the largest request."""
     return (32 if backend == "cpu" else 384) << 20
 
 

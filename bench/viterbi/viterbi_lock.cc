@@ -12,8 +12,9 @@
  *        random value of the stream, with a random rotation and exchange of I and Q.
  * slips: relocking in streams that lose or repeat a soft value about every VALUES
  *        (default 30,000).
- * noise: false locks on VALUES values of Gaussian noise, with the same hypotheses as
- *        "lock"; ends early after --limit SECONDS.
+ * noise: false locks on VALUES values of Gaussian noise; ends early after --limit
+ *        SECONDS. Its hypotheses are those of "lock": each is a code, the position of the
+ *        first value in the puncturing period, and a rotation and exchange of I and Q.
  * rates: soft values per second while locked, with and without phase search, and while
  *        searching. Rates are per second of wall time, and of processor time, which
  *        excludes other work of the machine. Costs are medians over pairs of short runs.
@@ -182,8 +183,8 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Chooses a random hypothesis of this code. Reception starts at the
-                    // value of the stream that this hypothesis describes.
+                    // Chooses a random hypothesis of this code. It determines at which
+                    // value of the stream reception starts.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
                         if (h.which() == which) {
@@ -309,8 +310,8 @@ json slips(const settings& s, std::uint64_t count)
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
                           // Finds the information bits that were decoded during this
-                          // lock. The first is within two puncturing periods of period
-                          // number value / period.
+                          // lock. They begin with a puncturing period that is at most two
+                          // periods before or after period number value / period.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;

@@ -35,8 +35,8 @@ class decode_status:
 
 
 def warn_of(verdict):
-    """Returns a verdict on the input. If it is not empty, also issues it as a RuntimeWarning that
-    points at the line of the user's call."""
+    """Issues a verdict as a RuntimeWarning that points at the line of the user's call, unless it is
+    empty. Returns it. A verdict is a text that says what seems wrong with the input."""
     if verdict:
         level, frame = 1, sys._getframe()
         while frame.f_back and frame.f_globals.get("__name__", "").startswith(f"{__package__}._"):
@@ -74,8 +74,8 @@ LLR_FORMATS = ("int8", "float", "uint8")
 
 
 def known_format(soft_input, known):
-    """Returns the name of a format in the spelling of `known`; refuses other names. Returns "",
-    which means the format of the array's type, unchanged."""
+    """Returns the name of a format in the spelling of `known`; refuses other names. An empty name
+    selects the format of the array's type, and is returned as it is."""
     if known is LLR_FORMATS and soft_input[:7].lower() in ("symbols", "complex"):
         refuse("soft_input", brief(soft_input), f"{', '.join(known)}; {_OF_SYMBOLS}")
     return soft_input and _core.known_name("soft_input", soft_input, list(known))
@@ -115,8 +115,8 @@ def _refuse_complex(view, known):
 
 
 def warn_unused(why, **differs):
-    """Warns of arguments that have no effect. `differs` has for each whether its value differs from
-    the default."""
+    """Warns of arguments that have no effect. `differs` maps the name of each such argument to True
+    if its value differs from the default; only these are named."""
     names = [name for name, other in differs.items() if other]
     if names:
         warn_of(f"without effect: {', '.join(names)} ({why})")

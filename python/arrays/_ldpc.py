@@ -124,7 +124,7 @@ def ldpc_decode(values, standard="dvbs2", frame_size="normal", rate="1/2", code_
         positive_bit : the bit, 0 or 1, that a positive value means, in values and output
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they have no message bits
+        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
         out : an array of the result's shape and type to write to, which shares no memory with
             values; None: a new array, in host memory or on the device, where values is
         message_positions : positions of the message in the codeword of code_file: "systematic"
@@ -176,7 +176,7 @@ def ldpc_encode(messages, standard="dvbs2", frame_size="normal", rate="1/2", cod
         packed_output : likewise for the result
         punctured : positions of the codeword, from 0, that are not sent, besides those of the
             standard
-        shortened : positions of the codeword that are 0 and not sent; they have no message bits
+        shortened : positions of the codeword that are 0 and not sent; they hold no message bits
         message_positions : positions of the message in the codeword of code_file: "systematic"
             (found by elimination), "first", "last", "gr_fec_ldpc_encoder", or the position of
             each message bit, from 0

@@ -194,8 +194,8 @@ def _is_dense(shape, strides):
 def _from_dlpack(name, array):
     """Returns an object that keeps a DLPack array alive, and the array's address, shape, strides in
     items, dtype, stream and device."""
-    # stream=1 is CUDA's legacy default stream. The producer makes it wait for earlier work on the
-    # array, and the decoder then waits for it.
+    # stream=1 is CUDA's legacy default stream. The producer makes this stream wait for earlier work
+    # on the array, and _device_view() waits for the stream.
     capsule = array.__dlpack__(stream=1)
     try:
         address, shape, strides, code, bits, device = _core.read_dlpack(capsule)
@@ -232,7 +232,8 @@ def _from_interface(name, array):
 
 
 def _device_view(name, array):
-    """Returns the view of a device array, after waiting for earlier work on its stream."""
+    """Returns the view of a device array, after waiting for earlier work on its stream, if it names
+    one."""
     device, read_only = None, False
     if hasattr(array, "__dlpack__"):
         keep, address, shape, strides, dtype, stream, device = _from_dlpack(name, array)
@@ -270,7 +271,8 @@ def refuse_mask(name, array):
 
 def view_of(name, array):
     """Returns a view of an array of NumPy, with DLPack or with __cuda_array_interface__. Refuses
-    arrays that decoders do not accept: masked, not contiguous, or in foreign byte order."""
+    arrays that decoders do not accept: masked, not contiguous, not aligned, or in foreign byte
+    order."""
     if isinstance(array, np.ndarray):
         refuse_mask(name, array)
         if not array.flags.c_contiguous:

@@ -244,7 +244,7 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
     Args:
         values : soft values: int8; float32, with soft_scale int8 steps per unit; or uint8, with
             soft_input "packed4" two 4-bit two's complement values per byte, the first in the
-            high nibble, with soft_input "uint8" one value in offset binary, with 128 for 0.
+            high nibble, or with soft_input "uint8" one value in offset binary, with 128 for 0.
             Streaming: (items,), one stream, or (streams, items), one stream per row. Frames:
             (frames, items), one frame per row, or (frames·items,). An array on a CUDA device is
             decoded by that device.
@@ -297,7 +297,8 @@ def viterbi_decode(values, constraint_length=None, polynomials=None, puncturing=
           - channel_error_rate: the channel's bit error rate, estimated by re-encoding about 2048
             bits at the start of each 2^20 decoded bits, and averaged; NaN for arrays on a device
           - metric: the sum of the magnitudes of wrong soft values, divided by the number of values,
-            in int8 steps (packed4: 4-bit steps), from the same bits; NaN for arrays on a device
+            in int8 steps (packed4: 4-bit steps); measured over the bits of channel_error_rate;
+            NaN for arrays on a device
           - chance_error_rate: the channel_error_rate of pure noise; NaN if not known
           - verdict: what seems wrong with values, or "". A verdict is a RuntimeWarning too.
         With lock "auto" it also has:

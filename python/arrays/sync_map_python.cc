@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Binds the codebooks of gpu_sync_map to Python. */
+/* Binds the functions that make codebooks for gpu_sync_map to Python. */
 
 #include "codebook.h"
 #include "docstrings.h" // generated from the headers

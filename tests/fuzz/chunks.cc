@@ -30,8 +30,8 @@ ldpc_code small_code(unsigned number)
     return ldpc_code::from_alist(text, std::to_string(number));
 }
 
-// Pushes `count` items. portion() returns the number of items for each call; if that is
-// 0, flush() is called.
+// Pushes `count` items, and calls pull() after each push. portion() returns how many
+// items to push at most; if the number is 0, flush() is called first.
 template <class Decoder, class Pull, class Portion>
 void push(Decoder& decoder,
           const std::uint8_t* items,

@@ -78,7 +78,7 @@ CHANNEL = 0x5bf03635 # distributed.py uses the seed XOR this as the seed of the 
 
 def whole_viterbi(point, seed, first, count, size, **code):
     """Returns the sent and the decoded bits of tasks first to first + count − 1, simulated at once.
-    The data of the tasks are successive parts of one sequence; so is the noise."""
+    The tasks have successive parts of one sequence of data, and of one sequence of noise."""
     options = dict(packed_input=False, packed_output=False)
     if "frame_bits" in code:
         shape = (count * size, code["frame_bits"])

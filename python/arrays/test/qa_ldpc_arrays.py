@@ -200,8 +200,8 @@ class qa_ldpc_arrays(unittest.TestCase):
             np.testing.assert_array_equal(decoded, messages)
 
     def test_NrRateMatching_DecodesEachRedundancyVersion(self):
-        """Sent bits are selected from a circular buffer, whose length may be limited, and
-        interleaved (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer
+        """The sender selects bits from a circular buffer, whose length may be limited, and
+        interleaves them (3GPP TS 38.212, 5.4.2). The receiver adds up the LLRs of each buffer
         position."""
         starts = {"bg1": (66, (0, 17, 33, 56)), "bg2": (50, (0, 13, 25, 43))} # table 5.4.2.1-2
         random = np.random.default_rng(8)

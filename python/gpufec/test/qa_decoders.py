@@ -399,7 +399,8 @@ class qa_sync_framed(qa_sync_stream):
         return [source, blocks.stream_to_tagged_stream(1, 1, SMALL_BITS, "packet_len")]
 
     def test_tags_in_numbers(self):
-        """Every item is a frame of its own, which is too short to be decoded but gets tags."""
+        """Every item is a frame of its own. Such a frame is too short to be decoded, but its output
+        must have tags."""
         frames = [np.ones(1, np.uint8)] * 40000
         output, tags = self.decode(self.block(backend="cpu"), framed_source(frames))
         self.assertEqual(sum(tag[1] == "sync_valid" for tag in tags), 40000)

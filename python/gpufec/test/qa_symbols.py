@@ -336,8 +336,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """If the given Es/N0 is 10 dB too low or too high, each frame still produces a codeword,
-        and ldpc_valid tells whether it is correct. With little noise all are correct."""
+        """If the given Es/N0 is 10 dB too low or too high, each frame still produces n bits, and
+        ldpc_valid tells whether they are correct. With little noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)
@@ -580,8 +580,8 @@ class qa_symbols(unittest.TestCase):
             gpufec.dvbs2_fec_receiver(backend="cpu", **s2x, **right)
 
     def test_a_device_gives_what_the_cpu_gives(self):
-        """A device produces the CPU's bits and needs as many iterations, whether it reads the input
-        in place or a copy."""
+        """A device and the CPU decode to the same bits in the same number of iterations, whether
+        the device reads the input in place or a copy."""
         _, symbols = transmit("16apsk", "short", "2/3", 12, 13)
         received = np.concatenate([noisy(f, 7 + 0.5 * i, i) for i, f in
                                    enumerate(symbols.reshape(12, 4050))])
