@@ -63,6 +63,8 @@ def draw_window(name, folder, compiled):
     top = getattr(module, name)(**given)
     module.snippets_main_after_init(top) # sets the window's size
     top.start()
+    if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes wait for it
+        top.flowgraph_started.set()
     top.show()
     begin = time.monotonic()
     for when, variable, value in WINDOWS[name]:

@@ -134,6 +134,30 @@ class qa_scripts(unittest.TestCase):
         (source / "file").write_text("two")
         self.assertEqual(commit(), head + "-dirty\n")
 
+    def test_WarningsOfUnknownCompilers_AreNoErrors(self):
+        if not shutil.which("cmake"):
+            self.skipTest("CMake is not installed")
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.22)\nproject(warnings NONE)\n"
+            f"include({ROOT}/cmake/Modules/GpufecWarnings.cmake)\n"
+            "get_target_property(options gpufec_options INTERFACE_COMPILE_OPTIONS)\n"
+            'message(STATUS "options: ${options}")\n', encoding="utf-8")
+        for werror, compiler, version, errors, said in (
+                ("KNOWN", "GNU", "14.2.0", True, False), ("KNOWN", "Clang", "14.0.6", True, False),
+                ("KNOWN", "GNU", "99.1.0", False, True), ("KNOWN", "Clang", "99.1", False, True),
+                ("KNOWN", "GNU", "4.8.5", False, True), ("KNOWN", "Intel", "14", False, True),
+                ("ON", "GNU", "99.1.0", True, False), ("OFF", "GNU", "14.2.0", False, False)):
+            with self.subTest(werror, compiler=compiler, version=version):
+                done = run("cmake", "-S", self.folder, "-B", self.folder / "build",
+                           f"-DGPUFEC_WERROR={werror}", f"-DCMAKE_CXX_COMPILER_ID={compiler}",
+                           f"-DCMAKE_CXX_COMPILER_VERSION={version}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                options = done.stdout.split("options: ")[1]
+                self.assertEqual("$<BOOL:OFF>" not in options, errors, options)
+                self.assertIn(":-Werror>", options)
+                self.assertEqual(f"Warnings are not errors: {compiler} {version} is not"
+                                 in done.stderr, said)
+
     def test_PkgConfig_NamesTheLibraryThatIsInstalled(self):
         text = (ROOT / "cmake" / "pkg-config.pc.in").read_text(encoding="utf-8")
         self.assertIn("-L${libdir} -l@name@\n", text)

@@ -10,17 +10,26 @@ import collections.abc
 import functools
 import inspect
 import numbers
+import re
 
 from ._arguments import brief, check_kind, check_names, refuse
 
+<<<<<<< HEAD
 # For each type in pybind11's signatures: a value of the type for check_kind(), or in _OTHERS a
 # check and a description of what is allowed. Other types are not checked.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "List[int]": ()}
 _OTHERS = {"List[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, List[int]]": (lambda value: isinstance(value, str) or
+=======
+# A value of each type, for check_kind(). Types in neither table are not checked. Releases of
+# pybind11 before 2.12 write List and Dict.
+_KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "list[int]": ()}
+_OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
+           "Union[str, list[int]]": (lambda value: isinstance(value, str) or
+>>>>>>> deb13
                                      _all_of(value, numbers.Integral),
                                      "strings and lists of integers"),
-           "Dict[str, str]": (lambda value: isinstance(value, dict) and
+           "dict[str, str]": (lambda value: isinstance(value, dict) and
                               _all_of([*value, *value.values()], str),
                               "dictionaries of strings by strings")}
 _PYBIND11 = "__init__(): incompatible constructor arguments"
@@ -42,7 +51,8 @@ def _parsed(doc):
             ast.literal_eval(arguments.defaults[k - first])
         parameters.append(inspect.Parameter(a.arg, inspect.Parameter.POSITIONAL_OR_KEYWORD,
                                             default=default))
-        types[a.arg] = ast.unparse(a.annotation)
+        types[a.arg] = re.sub(r"\b(List|Dict)\b", lambda name: name[0].lower(),
+                              ast.unparse(a.annotation))
     return inspect.Signature(parameters), types
 
 

@@ -70,12 +70,13 @@ public:
         }
     }
 
-    // Only async_decoder calls this function. Afterwards it divides its MTU by the
-    // result of rate().
+    // async_decoder calls this function and then divides its MTU by the result of rate().
+    // The streaming decoder calls this function too, but not rate().
     int get_history() override
     {
         d_async = true;
         d_limits = 1;
+        d_tail_rate = rounds() && !d_derived;
         return 0;
     }
 
@@ -85,6 +86,11 @@ public:
     // the rate, to limit the length. For this limit, which must not be too low, a
     // slightly smaller rate is returned. async_decoder computes the limit once, from its
     // first call of rate(); tagged_decoder computes the limit before each frame size.
+    // From release 3.10.10 on, gr-fec rounds rate() * get_input_size() and subtracts
+    // get_output_size(), which gives the tail. If the frame ends within a puncturing
+    // period, the product with the code's rate can round to a wrong tail. For this
+    // product the rate of the current frame is returned. gr-fec derives the sizes of
+    // later frames, for which frame_values() suits the code's rate.
     double rate() override
     {
         d_asked.rate = true;
@@ -94,6 +100,9 @@ public:
         d_refused = false;
         const bool limit = d_limits > 0;
         d_limits -= limit;
+        if (!limit && std::exchange(d_tail_rate, false)) {
+            return (double(d_frame_size) + tail()) / values(d_frame_size);
+        }
         return limit ? adjusted_rate(1 - 1e-9) : derivation_rate();
     }
     int get_input_size() override
@@ -118,8 +127,10 @@ public:
             d_limits = derived ? 1 : 2;
         }
         const bool with_tail = derived && !asked.input;
-        const auto taken_off =
-            with_tail ? 0 : cut(code_rate() * frame_values() - d_frame_size);
+        const auto taken_off = with_tail ? 0
+                               : rounds()
+                                   ? std::int64_t(tail())
+                                   : cut(code_rate() * frame_values() - d_frame_size);
         std::int64_t bits = frame_size;
         if (bits >= (std::int64_t(1) << 32) - taken_off) {
             bits -= std::int64_t(1) << 32; // a negative size that gr-fec derived
@@ -151,6 +162,9 @@ public:
             d_frame_size = bits;
             d_derived = derived;
             d_there = there;
+        }
+        d_tail_rate = rounds() && !d_derived;
+        if (d_accepted) {
             return true;
         }
         if (derived && !std::exchange(d_told, true)) {
@@ -266,6 +280,8 @@ private:
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;
+    // The next rate() that gives no limit is that of the current frame.
+    bool d_tail_rate = false;
     // Frame size requested by a caller that does not subtract the tail; otherwise 0.
     std::int64_t d_untrimmed = 0;
     bool d_told = false;  // the warning was logged

@@ -125,6 +125,25 @@ class qa_fec(unittest.TestCase):
             with self.subTest(puncturing):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
+    def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
+        """The frame size before the first frame need not fill a puncturing period."""
+        code = dict(termination="tailbiting", puncturing="101,110")
+        bits = gpufec.random_bits((3, 240))
+        values = soft(encode(bits, frame_bits=240, **code), np.inf)
+        for mtu in range(30, 36):
+            with self.subTest(tagged_decoder=mtu):
+                sink = blocks.vector_sink_b()
+                top = gr.top_block()
+                top.connect(blocks.vector_source_f(values.ravel().tolist()),
+                            blocks.stream_to_tagged_stream(4, 1, 320, "packet_len"),
+                            fec.tagged_decoder(self.decoder(**code), 4, 1, "packet_len", mtu), sink)
+                top.run()
+                np.testing.assert_array_equal(sink.data(), bits.ravel())
+        for size in range(96, 102):
+            with self.subTest(async_decoder=size):
+                found = self.pdus(gpufec.fec_viterbi_decoder.make(size, **code), values)
+                np.testing.assert_array_equal(found, bits)
+
     def pdus(self, decoder, frames, packed=False, reverse=False, mtu=1 << 14):
         """Sends frames as PDUs of floats to gr-fec's async_decoder, which uses `decoder`. Returns
         the data of its output PDUs."""
@@ -205,7 +224,9 @@ class qa_fec(unittest.TestCase):
                 found = self.pdus(gpufec.fec_viterbi_decoder.make(frame_size),
                                   bad + [good], packed, mtu=128)
                 with self.subTest(packed=packed, frame_size=frame_size):
-                    self.assertEqual([len(one) for one in found[:-1]], [0] * len(bad))
+                    # Half of 13 is a tail of 6 bits and, where gr-fec rounds, one bit more.
+                    one = int(gr.minor_version()) >= 10 and not packed
+                    self.assertEqual([len(o) for o in found[:-1]], [0, 0, 0, 0, one, 0, 0])
                     np.testing.assert_array_equal(found[-1],
                                                   np.packbits(bits) if packed else bits)
 

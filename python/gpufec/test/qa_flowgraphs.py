@@ -184,6 +184,8 @@ class qa_live(unittest.TestCase):
         spec.loader.exec_module(module)
         top = getattr(module, name)(**parameters)
         top.start()
+        if hasattr(top, "flowgraph_started"): # from GNU Radio 3.10.11 on, probes wait for it
+            top.flowgraph_started.set()
 
         def end():
             top.stop()
