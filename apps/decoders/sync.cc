@@ -434,7 +434,8 @@ private:
     std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;
     bool d_ended = false, d_finished = false;
-    std::vector<std::uint8_t> d_rest; // output of a frame that is not pulled yet
+    std::vector<std::uint8_t>
+        d_rest; // output of a frame; its first d_emitted bytes were pulled
     std::size_t d_emitted = 0;
     std::uint64_t d_frames = 0, d_invalid = 0, d_unlocked = 0, d_loose = 0;
 };
@@ -506,7 +507,7 @@ std::unique_ptr<bench_subject> make_bench(const option_values& values, json&)
     const frame_source source(options, 1);
     const auto given = std::make_shared<frames>();
     auto subject = std::make_unique<bench_subject>();
-    for (unsigned f = 0; f < 64; ++f) { // all frames take the same time
+    for (unsigned f = 0; f < 64; ++f) { // enough, because all frames take the same time
         given->push_back(source.make(f));
         const auto& items = given->back().items;
         subject->items.insert(subject->items.end(), items.begin(), items.end());

@@ -5,9 +5,9 @@
 
 """Compares the rate of the Viterbi decoder on several GPUs with that on one of them.
 
-The code has K=7 and rate 1/2, with int8 input. The script measures kernels alone, and host to host
-with batches distributed round-robin, on each device alone and on all devices together. If GNU Radio
-can be imported, it also measures flowgraphs with one block on all devices, and with one block per
+The code has K=7 and rate 1/2, with int8 input. The script measures the rate of the kernels, and
+the rate from host memory to host memory with batches distributed round-robin. Each is measured on
+every single device and on all devices together. If GNU Radio can be imported, it also measures flowgraphs with one block on all devices, and with one block per
 device (bench/flowgraphs/flowgraph_rate.py).
 
 Usage: viterbi_devices.py GPUFEC [--devices 0,1] [--json FILE]

@@ -14,19 +14,12 @@ import re
 
 from ._arguments import brief, check_kind, check_names, refuse
 
-<<<<<<< HEAD
 # For each type in pybind11's signatures: a value of the type for check_kind(), or in _OTHERS a
-# check and a description of what is allowed. Other types are not checked.
-_KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "List[int]": ()}
-_OTHERS = {"List[str]": (lambda value: _all_of(value, str), "lists of strings"),
-           "Union[str, List[int]]": (lambda value: isinstance(value, str) or
-=======
-# A value of each type, for check_kind(). Types in neither table are not checked. Releases of
-# pybind11 before 2.12 write List and Dict.
+# check and a description of what is allowed. Other types are not checked. Releases of pybind11
+# before 2.12 write List and Dict.
 _KINDS = {"bool": False, "int": 0, "float": 0.0, "str": "", "list[int]": ()}
 _OTHERS = {"list[str]": (lambda value: _all_of(value, str), "lists of strings"),
            "Union[str, list[int]]": (lambda value: isinstance(value, str) or
->>>>>>> deb13
                                      _all_of(value, numbers.Integral),
                                      "strings and lists of integers"),
            "dict[str, str]": (lambda value: isinstance(value, dict) and

@@ -59,8 +59,9 @@ private:
     frame_scratch d_scratch;
 };
 
-//! The forward recursion of the linear form, without posteriors. A stream uses this
-//! recursion to find, one after the other, the ends of frames that do not search.
+//! The forward recursion of the linear form, without posteriors. If the frames of a
+//! stream are not located by a search, the stream runs this recursion on one frame after
+//! another, to find where each frame ends.
 class alpha_carrier
 {
 public:

@@ -126,16 +126,16 @@ TEST_F(sync_cuda, SymbolLikelihoods_EqualReference)
 // of the narrower window only on cards with little shared memory.
 TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
 {
-    const unsigned N = small_scale() ? 1 : 2;
     for (const std::size_t drifts : { 2200u, 9000u }) {
         auto symbols =
-            random_frames(codebook_random(10, 3, N, 4, 16), { 0.02, 0.03, 0.01, 16 }, 2);
+            random_frames(codebook_random(10, 3, 2, 4, 16), { 0.02, 0.03, 0.01, 16 }, 2);
         symbols.options.start = { 0, std::vector<double>(drifts, 1) };
         check_against_reference(symbols, symbols.options, make, 1e-10);
         make_likelihoods(symbols);
         check_against_reference(symbols, symbols.options, make, 1e-10);
 
-        auto bits = random_frames(codebook_random(10, 40, N, 4), { 0.02, 0.03, 0 }, 2);
+        auto bits = random_frames(
+            codebook_random(10, small_scale() ? 3 : 40, 2, 4), { 0.02, 0.03, 0 }, 2);
         bits.options.start = { 0, std::vector<double>(drifts, 1) };
         for (const auto form : { sync_form::linear, sync_form::corridor }) {
             bits.options.form = form;

@@ -140,8 +140,9 @@ private:
     std::uint64_t ready(const lock_segment& s, bool packed) const;
     // Returns the stage of the first bit of an output item of the segment.
     std::uint64_t stage_of_item(const lock_segment& s, std::uint64_t item) const;
-    // Returns the first stage whose bit is still needed, if the bits from stage `needed`
-    // on are needed for checks.
+    // Returns the stage from which bits must be kept, for output and for checks from
+    // stage `needed` on. The result lies on a byte boundary and leaves room for the bits
+    // that re-encoding reads before its first stage.
     std::uint64_t needed_from(const lock_segment& s, std::uint64_t needed) const;
     static void trim(lock_segment& s, std::uint64_t from);
 

@@ -1,10 +1,11 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Counts of wrong signs in the last steps before a check of a lock, and the stages at
- * which a lock is checked. These counts usually decide the check. A GPU computes the
- * counts in its own memory, so that the host need not read the bits and values of the
- * batch. Class reencoder defines a step. */
+/* Counts of soft values whose sign differs from the re-encoded bit, in the last steps
+ * before a check of a lock, and the stages at which a lock is checked. These counts
+ * usually decide the check. A GPU computes the counts in its own memory, so that the host
+ * need not read the bits and values of the batch. locking.h defines lock and check, and
+ * class reencoder defines a step. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_SIGN_ERROR_COUNTS_H
@@ -22,8 +23,9 @@ struct job;
 //! Returns the number of stages between checks of a new lock: at least 512, a multiple of
 //! \p piece, the number of stages per parallel block or frame.
 std::uint64_t young_stretch(std::uint64_t piece);
-//! Returns the number of stages between checks of an established lock: about 16384
-//! values, a multiple of \p piece, and at least young_stretch().
+//! Returns the number of stages between checks of an established lock: those
+//! of about 16384 soft values, rounded down to a multiple of \p piece, but at least
+//! young_stretch().
 std::uint64_t old_stretch(const conv_code& code, std::uint64_t piece);
 
 //! The counts of one check, over the last 8, 16, …, 512 steps before the check.

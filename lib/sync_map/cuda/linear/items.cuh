@@ -13,7 +13,8 @@
 
 namespace gr::gpufec::sync_map {
 
-// Stores the sum of the priors of each index in the block's part of device memory.
+// Stores in \p sums, for each index, the sum of the priors of all words; 0 if the sum is
+// infinite. \p sums is the block's own part of device memory.
 inline __device__ void
 sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
 {
@@ -30,8 +31,8 @@ sum_priors(const sync_geometry& g, const frame_input& in, double* sums)
     block_sync();
 }
 
-// Returns the prior of the lane's word, number 32·j + lane, at index i; 0 for lanes
-// without a word.
+// Returns the normalised prior of the lane's word, number 32·j + lane, at index i.
+// Returns 1 if index i has no priors, and 0 for lanes without a word.
 template <class Row>
 __device__ Row word_prior(const sync_geometry& g,
                           const frame_input& in,
@@ -63,7 +64,8 @@ inline __device__ std::int64_t item_position(const sync_geometry& g,
 
 constexpr int steps_at_once = 4; // number of steps whose inputs are read at once
 
-//! Items that are bits; bit t of a word is symbol t.
+//! Items of the binary alphabet: bits, erasures or probabilities of a 1. Bit t of a word
+//! is symbol t.
 template <int N, class Row, class Metric>
 struct bit_items {
     using word = std::uint32_t;
@@ -77,7 +79,8 @@ struct bit_items {
     const int spare;
     bool clean = false;
 
-    // Reads the items of index i.
+    // Reads the items of index i into shared memory. Sets `clean` if all are bits and
+    // substitutions have weight 0; otherwise also stores the weights of a sent 0 and 1.
     __device__ void read(unsigned i, direction d)
     {
         bool special = g.soft_input || weights.mismatch != 0;
@@ -202,7 +205,8 @@ struct symbol_items {
         }
     }
 
-    // Returns the weights of step k; those of the next symbol follow four values later.
+    // Returns the address of symbol 0's weight at step k. The weight of each further
+    // symbol is four values after the previous one.
     __device__ Row* weights_of(int k) const
     {
         const unsigned at = k + l.offset, c = at % 4;
