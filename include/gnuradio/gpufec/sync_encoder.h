@@ -20,9 +20,9 @@ namespace gr::gpufec {
  * \details
  * Each message symbol is replaced by a word of the codebook. The input is message symbols
  * of 0 to q − 1, N per frame, as bytes up to q = 256, else as unsigned shorts. A symbol
- * of q or above counts modulo q. The output is the n·N bits of each frame, one per byte.
- * The first bit of a frame has a tag of key \p length_tag with the number of bits of the
- * frame. An incomplete frame at the end of the input is not sent.
+ * of q or above is reduced modulo q. The output is the n·N bits of each frame, one per
+ * byte. The first bit of a frame has a tag of key \p length_tag with the number of bits
+ * of the frame. An incomplete frame at the end of the input is not sent.
  *
  * Input tags of key \p length_tag begin packets whose length is a multiple of N. Frames
  * that such a tag cuts short, and items outside packets after the first such tag, are
