@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1,
- * from symbols, with early stop and Es/N0 estimated from each frame; or, with --loss, the
- * loss in dB of max-log against log-MAP demapping. Prints JSON. */
+/* Measures the frame error rate after BCH decoding for every MODCOD of EN 302 307-1. The
+ * input is symbols, Es/N0 is estimated from each frame, and early stop is on. With
+ * --loss, measures instead how many dB max-log demapping loses against log-MAP. Prints
+ * JSON. */
 
 #include "apps/json.h"
 #include "channel/counter_random.h"

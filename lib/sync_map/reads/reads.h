@@ -24,9 +24,10 @@ struct read_beliefs {
  * \brief The rule that combines the extrinsics of reads.
  *
  * A read's extrinsics are its posteriors divided by the priors that it was decoded with.
- * Extrinsics below min_extrinsic times the row's maximum are raised to this limit.
- * Otherwise products of extrinsics would underflow in float, and a single read could
- * exclude a symbol.
+ * Extrinsics below min_extrinsic times the row's maximum are raised to this limit, so
+ * that a single read cannot exclude a symbol. Products of extrinsics are computed in
+ * double. A product that enters the priors has the same lower limit, because priors are
+ * floats.
  */
 class read_rule
 {

@@ -265,9 +265,11 @@ private:
     std::uint64_t d_until = never; // stage at which the segment ends, if known
     // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
-    std::uint64_t d_checked = 0;      // last stage that was checked
-    std::uint64_t d_finely_until = 0; // stage after the last batch that was cut short
-    std::optional<start> d_next;      // start of the next segment
+    std::uint64_t d_checked = 0; // last stage that was checked
+    // Checks before this stage are d_stretch apart: the end of the last batch that was
+    // submitted before it was full, for low latency.
+    std::uint64_t d_finely_until = 0;
+    std::optional<start> d_next; // start of the next segment
     // The latest lock, and the known beginning of one of its frames.
     std::optional<viterbi::phase_search::lock> d_before;
     std::optional<viterbi::frame_finder::place> d_before_frames;

@@ -1,9 +1,10 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The stream decoder, which divides soft values into parallel blocks or frames and joins
- * the decoded bits, and the functions of viterbi_decoder, which forward to a stream
- * decoder or a decoder with phase search. The inputs of parallel blocks overlap. */
+/* Implements the stream decoder and the public class viterbi_decoder. The stream decoder
+ * divides soft values into frames or overlapping parallel blocks, and joins the decoded
+ * bits. viterbi_decoder forwards its calls to a stream decoder or to a decoder with phase
+ * search. */
 
 #include "common/packed_bits.h"
 #include "common/refuse.h"
@@ -269,7 +270,7 @@ public:
 private:
     static constexpr std::size_t max_statistics = 1u << 16;
 
-    // The output of a submitted batch.
+    // Position, size and statistics of a submitted batch's output.
     struct submitted {
         std::uint64_t first_bit;
         std::size_t bits;
@@ -284,7 +285,8 @@ private:
     std::size_t work_items_per_slot() const { return d_batch / plan().blocks_per_frame; }
     std::size_t output_bytes_per_frame() const { return (plan().frame_bits + 7) / 8; }
     std::uint64_t values_per_item() const { return d_setup->packed4 ? 2 : 1; }
-    // Returns the number of soft values taken so far, including the padding of frames.
+    // Returns the number of soft values taken so far. An item of packed4 counts as two
+    // values, even if the second one only pads a frame.
     std::uint64_t have() const { return d_input.end() * values_per_item(); }
     bool in_pairs() const { return d_rotation.any(); }
 
@@ -536,7 +538,7 @@ private:
     std::size_t d_emitted = 0;
     std::uint64_t d_next_work_item = 0; // first work item of the open slot
     std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
-    bool d_watched = false;      // watch() was called
+    bool d_watched = false;      // the phase search reads batches with oldest()
     phase_rotation d_rotation;
 
     // The scales of borrowed floats before item `from` of the stream, and from it on.

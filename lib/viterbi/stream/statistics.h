@@ -54,8 +54,8 @@ private:
                                               const std::byte* output);
     const setup d_setup;
     const reencoder d_encode;
-    std::vector<std::int8_t> d_values; // the values to compare
-    std::vector<std::uint8_t> d_bits;
+    std::vector<std::int8_t> d_values; // soft values of the compared stages
+    std::vector<std::uint8_t> d_bits;  // decoded bits to re-encode
 };
 
 } // namespace gr::gpufec::viterbi
