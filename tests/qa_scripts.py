@@ -139,7 +139,7 @@ class qa_scripts(unittest.TestCase):
             self.skipTest("CMake is not installed")
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.22)\nproject(warnings NONE)\n"
-            f"include({ROOT}/cmake/Modules/GpufecWarnings.cmake)\n"
+            f'include("{ROOT}/cmake/Modules/GpufecWarnings.cmake")\n'
             "get_target_property(options gpufec_options INTERFACE_COMPILE_OPTIONS)\n"
             'message(STATUS "options: ${options}")\n', encoding="utf-8")
         for werror, compiler, version, errors, said in (

@@ -109,7 +109,7 @@ class qa_bindings(unittest.TestCase):
         gpufec.conv_encoder(**ENCODER_DEFAULTS)
 
     def test_everything_is_documented(self):
-        self.assertIn("positive means bit 1", gpufec.gpu_viterbi_pbvd.__doc__)
+        self.assertIn("positive soft value means bit 1", gpufec.gpu_viterbi_pbvd.__doc__)
         for block, parameters in ((gpufec.gpu_viterbi_pbvd, DECODER_DEFAULTS),
                                   (gpufec.conv_encoder, ENCODER_DEFAULTS)):
             for name in parameters:
