@@ -7,7 +7,6 @@
 
 #include "cuda/devices.h"
 #include "ldpc/cuda/kernels.h"
-#include "ldpc/model/chain_order.h"
 #include "qa_support.h"
 #include <cctype>
 #include <cstdlib>
@@ -344,43 +343,6 @@ INSTANTIATE_TEST_SUITE_P(unstructured_int8x2,
                          ldpc_kernel,
                          instances(unstructured_cases()),
                          name_of);
-
-// The first of two chains has 61 layers, the second one 64. A wrong parity bit between
-// the last two layers violates only checks of these layers.
-TEST(ldpc_kernels, EarlyStop_TestsLastLayersOfLongerChain)
-{
-    if (no_device()) {
-        GTEST_SKIP() << "no CUDA device: " << find_cuda_devices().missing;
-    }
-    const auto code = qa::random_chain_code(125, 60, 3);
-    const chain_order order(code);
-    ASSERT_EQ(order.begins[1], 61u);
-    ASSERT_EQ(order.begins[2], 125u);
-    for (const auto& c :
-         { kernel_case{ "", device::make_dvb_int8x2_plan, {} },
-           kernel_case{ "", device::make_two_checks_per_word_plan, {} },
-           kernel_case{
-               "", device::make_dvb_float_plan, {}, ldpc_precision::float32 } }) {
-        setup s;
-        s.codes = { code };
-        s.precision = c.precision;
-        s.max_iterations = 5;
-        const auto kernel = c.make(code, s.rule(code), false, 0);
-        if (!kernel) {
-            continue; // two codewords do not fit on small cards
-        }
-        std::mt19937 random(2);
-        auto llr = qa::transmit(code, 20, random).llr;
-        auto& wrong = llr[code.k() + 7 * 125 + 123];
-        wrong = wrong > 0 ? -2.0f : 2.0f;
-        const std::vector<qa::frame> frames{ { 0, qa::in_quantised(llr, s.rule(code)) } };
-        const auto wanted = qa::decode(*traits::make_cpu(s, 1, 1), s, frames);
-        const auto got = decode(*kernel, s, frames);
-        EXPECT_GT(wanted[0].status.iterations, 0u);
-        EXPECT_EQ(got[0].status.iterations, wanted[0].status.iterations);
-        EXPECT_TRUE(got[0].bytes == wanted[0].bytes);
-    }
-}
 
 TEST(ldpc_kernels, UnsupportedCode_IsDeclinedByUnstructuredKernel)
 {

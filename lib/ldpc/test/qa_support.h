@@ -282,30 +282,6 @@ inline ldpc_code regular_code(unsigned n, unsigned m, unsigned seed)
     return ldpc_code::from_alist(text, "regular");
 }
 
-// Returns a code with a parity chain of \p layers layers and circulants of 360, whose
-// \p groups groups of message bits are each in four random layers.
-inline ldpc_code random_chain_code(unsigned layers, unsigned groups, unsigned seed)
-{
-    std::mt19937 random(seed * 1000 + layers);
-    std::vector<std::vector<int>> shifts(layers, std::vector<int>(groups, -1));
-    for (unsigned g = 0; g < groups; ++g) {
-        for (unsigned k = 0; k < 4; ++k) {
-            const int shift = random() % 360;
-            shifts[random() % layers][g] = shift;
-        }
-    }
-    std::ostringstream text;
-    text << "lifting 360\nchain\n";
-    for (const auto& row : shifts) {
-        for (const int shift : row) {
-            text << shift << ' ';
-        }
-        text << '\n';
-    }
-    std::istringstream in(text.str());
-    return ldpc_code::from_base_matrix(in, "random chain");
-}
-
 // Returns the (7, 4) Hamming code with two checks without bits, one of them at the end.
 inline ldpc_code code_with_empty_checks()
 {
