@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of array decoders, which chooses for each array between a decoder on one
+/* The base class of array decoders. For each array it chooses between a decoder on one
  * CUDA device, for device memory and pinned memory, and a stream decoder. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_ARRAY_DECODER_H
@@ -120,7 +120,8 @@ private:
     std::optional<Host> d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
-    const Device* d_on_device = nullptr; // d_device if it decoded the last array
+    // Equals d_device if it decoded the last array, else null.
+    const Device* d_on_device = nullptr;
 };
 
 } // namespace gr::gpufec

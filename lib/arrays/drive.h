@@ -10,7 +10,7 @@
 
 namespace gr::gpufec {
 
-//! Guard that resets the decoder at the end of a call, unless keep() was called. After
+//! Guard that resets the decoder at the end of a call, unless keep() prevents it. After
 //! the reset the decoder no longer reads the array, and the caller may free it.
 class fresh_start
 {

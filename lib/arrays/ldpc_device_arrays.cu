@@ -49,7 +49,8 @@ struct ldpc_array_slot : array_slot {
     // The table has each frame's offset and factors, see ldpc::frame_batch.
     std::size_t tabled = 0; // number of frames in the table
     ldpc::job job;
-    std::size_t first = 0, frames = 0; // first frame and number of frames of the batch
+    // Index of the batch's first frame, and number of its frames.
+    std::size_t first = 0, frames = 0;
 };
 
 class device_ldpc_arrays final : public device_ldpc,
@@ -270,9 +271,10 @@ private:
     const ldpc_code d_code;
     const batch_limits d_limits;
     const std::string d_name;
-    std::unique_ptr<numbers>
-        d_positions;                    // null if output bits are the first bits of a row
-    std::unique_ptr<numbers> d_sources; // null if whole()
+    std::unique_ptr<numbers> d_positions; // positions of output bits; null if these are
+                                          // the first bits of a row
+    // Index of the sent value of each bit; null if whole().
+    std::unique_ptr<numbers> d_sources;
 };
 
 } // namespace

@@ -146,7 +146,7 @@ private:
 
     std::optional<sync_reads_decoder> d_several; // empty if each frame is received once
     std::optional<sync_map::setup> d_setup;
-    bool d_begun = false; // a stream has begun but not ended
+    bool d_begun = false; // whether a stream has begun but not ended
 };
 
 sync_array_decoder::sync_array_decoder(const sync_reads_options& options)

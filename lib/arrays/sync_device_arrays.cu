@@ -17,7 +17,8 @@ namespace {
 
 struct sync_array_slot : array_slot {
     std::unique_ptr<locked_memory> statuses, table;
-    std::size_t first = 0, frames = 0; // first frame and number of frames of the batch
+    // Index of the batch's first frame, and number of its frames.
+    std::size_t first = 0, frames = 0;
 };
 
 // Decoder of frames in framed mode, without priors.
@@ -70,9 +71,9 @@ private:
     }
 
     // Divides the frames into batches, and returns the index of each batch's first frame.
-    // A batch has at most d_work_items frames. It also ends before a frame that begins
-    // before the batch's first frame, or that would extend the range of the batch's items
-    // beyond d_layout.item_capacity.
+    // A batch has at most d_work_items frames, for which a slot has memory. It also ends
+    // before a frame that begins before the batch's first frame, or that would extend the
+    // range of the batch's items beyond d_layout.item_capacity.
     std::vector<std::size_t> cut(const std::uint64_t* begins,
                                  const std::uint64_t* lengths,
                                  std::size_t frames) const

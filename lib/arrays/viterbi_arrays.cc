@@ -219,7 +219,7 @@ private:
     const bool d_packed;
     const setup d_setup;
     means d_means;
-    bool d_begun = false; // a stream has begun but not ended
+    bool d_begun = false; // whether a stream has begun but not ended
 };
 
 viterbi_array_decoder::viterbi_array_decoder(const viterbi_options& options,

@@ -25,8 +25,8 @@ convert(const float* from, std::size_t count, float factor, float limit, std::in
 
 struct viterbi_array_slot : array_slot {
     // All members describe the batch in flight.
-    bool direct = false;        // the decoder writes to the caller's memory
-    std::size_t first_item = 0; // first output item of the batch
+    bool direct = false;        // whether the decoder writes to the caller's memory
+    std::size_t first_item = 0; // index of the first output item of the batch
     std::size_t rows = 0;
     std::size_t bits = 0; // number of bits per row
 };

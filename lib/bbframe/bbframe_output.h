@@ -47,7 +47,7 @@ public:
     //! eight bits each, and returns how many.
     std::size_t pull(std::uint8_t* out, std::size_t capacity);
     bool all_emitted() const { return d_emitted == d_items; }
-    //! Discards the rest of the frame; called before another stream begins.
+    //! Discards the rest of the frame, so that another stream can begin.
     void restart() { d_emitted = d_items = 0; }
 
 private:
@@ -55,11 +55,13 @@ private:
 
     std::vector<bch_code> d_codes;
     bool d_packed;
-    std::vector<std::uint8_t> d_scrambling;            // empty: no descrambling
-    std::map<unsigned, bch_decoder_kernel> d_decoders; // made when a code is first used
+    std::vector<std::uint8_t> d_scrambling; // scrambling sequence; empty: no descrambling
+    // Key: index in d_codes; made on first use.
+    std::map<unsigned, bch_decoder_kernel> d_decoders;
     std::vector<std::uint8_t> d_message;
     int d_errors = 0;
-    std::size_t d_items = 0, d_emitted = 0; // output bytes: of the frame, pulled
+    // Number of output bytes of the frame, and of bytes pulled.
+    std::size_t d_items = 0, d_emitted = 0;
 };
 
 } // namespace gr::gpufec

@@ -31,9 +31,12 @@ struct header {
     enum class stream { generic_packets, generic_continuous, gse, transport };
 
     stream kind;
-    bool single_input;    //!< false: isi identifies the input stream
-    bool issy, deleted;   //!< packets have ISSY fields; null packets were deleted
-    bool high_efficiency; //!< DVB-T2's mode; packets lack CRC-8 and sync byte
+    bool single_input;    //!< whether there is one input stream; else isi identifies the
+                          //!< frame's
+    bool issy, deleted;   //!< whether packets have ISSY fields, and whether null packets
+                          //!< were deleted
+    bool high_efficiency; //!< whether the mode is DVB-T2's without CRC-8 and sync bytes
+                          //!< in packets
     std::uint8_t isi;
     std::uint16_t upl, dfl, syncd; //!< the fields UPL, DFL and SYNCD, in bits
 };

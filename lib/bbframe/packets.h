@@ -32,7 +32,7 @@ class packets
 public:
     //! Counts of frames and packets so far.
     struct counts {
-        std::uint64_t frames = 0;      //!< calls of push()
+        std::uint64_t frames = 0;      //!< number of frames pushed
         std::uint64_t dropped = 0;     //!< frames with a wrong or unsupported header
         std::uint64_t passed_over = 0; //!< frames of input streams that are not extracted
         std::uint64_t generic = 0;     //!< frames of generic streams
@@ -47,9 +47,10 @@ public:
         //! Index in the output of the packet's first byte. If null packets are inserted
         //! before the packet, index of the first byte of these null packets.
         std::size_t at;
-        bool error; //!< its CRC-8 is wrong
-        bool first; //!< it is the first of its stream, or after a gap or a dropped frame
-        int isi;    //!< its input stream; −1 for a single stream
+        bool error; //!< whether the packet's CRC-8 is wrong
+        bool first; //!< whether the packet begins a stream or follows a gap or a dropped
+                    //!< frame
+        int isi;    //!< input stream identifier (ISI); −1 for a single stream
     };
     //! Called with the header, the bytes and the size in bytes of a frame of a generic
     //! stream. The bytes include the header but no padding.

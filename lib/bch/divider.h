@@ -37,7 +37,7 @@ public:
 
 private:
     struct alignas(32) row {
-        std::uint64_t words[4]; // the last is 0
+        std::uint64_t words[4]; // a remainder and, as padding, a word 0
     };
 
     void take_byte(remainder& r, std::uint8_t byte) const;

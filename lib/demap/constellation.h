@@ -18,8 +18,9 @@ namespace gr::gpufec::demap {
 
 struct constellation {
     std::string name;
-    unsigned bits;                            //!< number of bits per symbol
-    std::vector<std::complex<double>> points; //!< by label; mean energy 1
+    unsigned bits; //!< number of bits per symbol
+    //! Points in the order of their labels; mean energy 1.
+    std::vector<std::complex<double>> points;
     //! Interleaver column of each bit of a label, the first bit first. QPSK is not
     //! interleaved and does not use the columns.
     std::vector<unsigned> columns;
@@ -33,14 +34,14 @@ struct constellation {
         const auto count = (frame_bits + bits - 1) / bits;
         return bits == 7 ? (count + 89) / 90 * 90 : count;
     }
-    double peak() const; //!< largest magnitude
+    double peak() const; //!< largest magnitude of a point
 };
 
 //! A combination of constellation, code rate and frame size that a standard has.
 struct modcod {
-    std::string standard;   //!< "dvbs2", or "dvbs2x" for its additions
-    std::string name;       //!< "qpsk", "8psk", "8apsk", "16apsk" …
-    std::string rate;       //!< as in the name of the LDPC code
+    std::string standard; //!< "dvbs2", or "dvbs2x" for its additions
+    std::string name; //!< name of the constellation: "qpsk", "8psk", "8apsk", "16apsk" …
+    std::string rate;       //!< code rate as in the name of the LDPC code
     std::string frame_size; //!< "normal" or "short"
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Demappers, which convert the symbols of a frame to deinterleaved LLRs: the reference,
- * and a fast one by table look-up. */
+/* Demappers convert the symbols of a frame to deinterleaved LLRs: the reference symbol by
+ * symbol, the fast demapper by table look-up. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_DEMAPPER_H
 #define INCLUDED_GPUFEC_DEMAP_DEMAPPER_H

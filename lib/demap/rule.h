@@ -79,7 +79,7 @@ struct model {
     std::uint32_t column[max_bits];
     double kurtosis;
     double i[max_points], q[max_points];
-    double ratio[levels]; //!< Es/N0
+    double ratio[levels]; //!< Es/N0 as a power ratio
     double width[levels]; //!< width of a cell in units of the RMS signal amplitude
     //! Values of ratio_of_moments() halfway between successive levels.
     double threshold[levels - 1];
@@ -536,7 +536,7 @@ constexpr unsigned max_passes = 6;
 //! Search for the level whose noise energy equals the mean cell::error of the frame.
 struct level_search {
     std::int32_t level = 0;   //!< level of the current pass
-    std::uint32_t passes = 0; //!< passes begun
+    std::uint32_t passes = 0; //!< number of passes begun
     std::int32_t level_before = 0;
     double excess_before = 0;
 

@@ -17,7 +17,7 @@ struct point {
 struct dvbs2x_constellation {
     const char *name, *frame_size, *rate;
     const char* columns; //!< interleaver columns, one digit per bit of a label
-    const point* points; //!< by label; mean energy 1
+    const point* points; //!< points in the order of their labels; mean energy 1
 };
 
 //! Returns the constellations of DVB-S2X, except QPSK, which DVB-S2 has too.

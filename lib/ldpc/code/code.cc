@@ -19,7 +19,7 @@ using namespace ldpc;
 
 namespace {
 
-constexpr unsigned group = 360; // bits per group: EN 302 307-1, 5.3.2
+constexpr unsigned group = 360; // number of bits per group: EN 302 307-1, 5.3.2
 // Largest number of bits that a parity_solver may find from a dense matrix. A matrix of
 // this size takes 8 MiB.
 constexpr std::size_t max_put_off = 8192;

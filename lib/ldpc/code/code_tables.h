@@ -17,9 +17,9 @@ class parity_solver;
 
 //! Decoder parameters that suit a code, found by simulation.
 struct code_tuning {
-    double offset;        //!< of offset min-sum, in nats
+    double offset;        //!< offset of offset min-sum, in nats
     double normalization; //!< factor of normalised min-sum, 0 to 1
-    float int8_scale;     //!< steps per nat
+    float int8_scale;     //!< number of steps per nat in int8
     float int8_limit;     //!< largest magnitude of an int8 message, in steps
 };
 
@@ -38,7 +38,8 @@ enum class message_place { systematic, first, last, gr_fec_ldpc_encoder, listed 
 
 struct ldpc_code::tables {
     std::string name;
-    std::string warning; //!< see ldpc_code::warning()
+    //! Advice if an alist seems to be no parity-check matrix, else "".
+    std::string warning;
     unsigned n = 0;
     unsigned k = 0;
     unsigned checks = 0;
@@ -55,7 +56,8 @@ struct ldpc_code::tables {
     //! See ldpc_code::addresses(); for parity chains of lifting size 360 only.
     std::vector<std::vector<std::uint16_t>> addresses;
 
-    std::vector<std::uint32_t> punctured, shortened; //!< positions in ascending order
+    //! Positions of bits that are not sent, ascending.
+    std::vector<std::uint32_t> punctured, shortened;
     unsigned fill_at_end = 0;        //!< number of fill bits sent after all others
     std::vector<std::uint32_t> sent; //!< positions of sent bits; empty if all bits are
                                      //!< sent in order
@@ -73,7 +75,7 @@ struct ldpc_code::tables {
 
     encoding_form form = encoding_form::unknown;
     std::vector<std::uint32_t> message;
-    bool message_in_front = false; //!< message bit i is bit i of the codeword
+    bool message_in_front = false; //!< whether message bit i is bit i of the codeword
     //! Indices of the message bits in ascending order of their positions; empty if
     //! message bits ascend already.
     std::vector<std::uint32_t> by_position;

@@ -297,7 +297,8 @@ private:
     const setup d_setup;
     const lanes::kernel& d_kernel;
     const dvb_single_codeword::kernel& d_single_codeword;
-    std::vector<const lanes::kernel*> d_narrower; // kernels with fewer lanes
+    // Kernels with fewer lanes than d_kernel.
+    std::vector<const lanes::kernel*> d_narrower;
     const input::kernels& d_input = input::variants().of("");
     std::vector<std::unique_ptr<prepared>> d_codes;
     // One entry per thread: scratch memory in layered decoding, a decoder in flooding.

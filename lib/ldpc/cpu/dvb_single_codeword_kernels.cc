@@ -141,14 +141,15 @@ struct simd {
 
 using vec = simd::vec;
 using posterior = std::int16_t;
-constexpr unsigned width = sizeof(vec);                 // checks, and so messages, per
-                                                        // vector
-constexpr unsigned half = width / 2;                    // posteriors per vector
-constexpr unsigned blocks = (size + width - 1) / width; // vectors of checks per layer
-constexpr unsigned row = (size + 63) / 64 * 64;         // bytes per edge for messages, in
-                                                        // whole cache lines
-constexpr unsigned stride = size + 64 + 24;             // posteriors per group, with
-                                                        // repeated ones and padding
+// Number of checks, and so of messages, per vector.
+constexpr unsigned width = sizeof(vec);
+constexpr unsigned half = width / 2; // number of posteriors per vector
+// Number of vectors of checks per layer.
+constexpr unsigned blocks = (size + width - 1) / width;
+constexpr unsigned row = (size + 63) / 64 * 64; // bytes per edge for messages, in
+                                                // whole cache lines
+constexpr unsigned stride = size + 64 + 24;     // posteriors per group, with
+                                                // repeated ones and padding
 constexpr int bias = 128;
 static_assert(stride * sizeof(posterior) % 64 == 0 && stride >= size + width, "");
 

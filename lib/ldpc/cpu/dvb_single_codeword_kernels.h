@@ -14,7 +14,7 @@
 namespace gr::gpufec::ldpc {
 namespace dvb_single_codeword {
 
-constexpr unsigned size = 360;     // bits per group, and checks per layer
+constexpr unsigned size = 360;     // number of bits per group and of checks per layer
 constexpr unsigned max_edges = 32; // largest number of edges per check
 
 //! An edge of a layer: check j has bit (j + shift) mod 360 of the group.
@@ -25,8 +25,8 @@ struct edge {
 
 struct layer {
     std::uint32_t first_edge;
-    std::uint32_t degree; //!< edges per check; the last two edges are those of the parity
-                          //!< chain
+    std::uint32_t degree; //!< number of edges per check; the last two edges are those of
+                          //!< the parity chain
     std::uint32_t added;  //!< number of leading edges whose group a later edge of the
                           //!< layer also uses
 };
@@ -38,7 +38,7 @@ struct layer {
 //! group. Layers are in the order of decoding.
 struct code_view {
     std::uint32_t message_groups;
-    std::uint32_t q; //!< number of layers; at least 2
+    std::uint32_t q; //!< number of layers; at least 2, so that groups i and i − 1 differ
     std::uint32_t edges;
     std::uint32_t with_first; //!< index of the layer with the code's first check
     const layer* layers;

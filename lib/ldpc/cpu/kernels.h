@@ -51,17 +51,17 @@ struct code_view {
     std::uint32_t layer_count;
     const check* checks; //!< checks in the order of decoding
     std::uint32_t check_count;
-    const std::uint32_t* bits; //!< bit of each edge
-    const edge* edge_list;     //!< used in place of bits in layers that add differences
+    const std::uint32_t* bits; //!< index of each edge's bit
+    const edge* edge_list; //!< edges that replace \c bits in layers that add differences
     const transfer* copies;
     const transfer* added;
 };
 
-struct arithmetic { // members of message_rule
+struct arithmetic { // members of message_rule with the same names
     float offset;
     struct declining {
         float base, per_edge;
-        std::uint32_t most; //!< the offset is the same for all larger degrees
+        std::uint32_t most; //!< degree from which on the offset is constant
     } offset_x2_others, offset_x2_min;
     std::uint32_t kept_bits;
     float decline;
@@ -81,8 +81,7 @@ struct frames {
     bool early_stop;
     std::int8_t* soft[max_lanes]; //!< n LLRs each; soft[0] is null if no LLRs are wanted
     float soft_factor[max_lanes];
-    bool extrinsic;                       //!< LLRs are the posterior minus the channel
-                                          //!< value
+    bool extrinsic; //!< whether the channel value is subtracted from LLRs
     std::uint16_t iterations[max_lanes];  //!< result: number of iterations
     std::uint32_t unsatisfied[max_lanes]; //!< result: violated checks; must be 0 before
                                           //!< decoding

@@ -23,7 +23,7 @@ struct ldpc_slot : cuda::device_slot {
     {
         output.clear();
     }
-    cuda::event decoded; // recorded after the kernels, before the copies to the host
+    cuda::event decoded; // records the end of the kernels, before the copies to the host
     cuda::buffer<std::uint8_t> input;
     cuda::buffer<std::uint8_t> output;
     cuda::buffer<frame_status> status;
@@ -210,7 +210,8 @@ std::size_t traits::cuda_batch(const setup& s, unsigned slots, int device)
         "device attribute");
     const auto one = s.limits(1);
     const std::size_t bytes = one.input_bytes + one.output_bytes + one.status_bytes;
-    const std::size_t wave = 2 * multiprocessors; // codewords
+    // Size of a wave in codewords, two per multiprocessor.
+    const std::size_t wave = 2 * multiprocessors;
     const auto fit = [&](std::size_t all) { return all / std::max(1u, slots) / bytes; };
     const auto capacity = fit(cuda::page_locked_bytes);
     if (capacity >= wave) {

@@ -21,7 +21,7 @@ namespace device {
 struct device_frames {
     const frame_place* table; //!< one entry per codeword
     std::uint32_t count;
-    const std::uint8_t* input; //!< the input offsets of the table count from here
+    const std::uint8_t* input; //!< origin of the input offsets in the table
     std::uint8_t* output;
     frame_status* status;
 };
@@ -40,7 +40,7 @@ struct stopping {
     bool early_stop;
     std::uint32_t out_bits;
     ldpc_soft_output soft;
-    std::uint32_t soft_at; //!< bytes from a codeword's output to its LLRs
+    std::uint32_t soft_at; //!< offset in bytes of the LLRs in a codeword's output
 };
 
 inline device_arithmetic arithmetic_of(const message_rule& r)

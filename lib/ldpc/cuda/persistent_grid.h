@@ -16,7 +16,7 @@ namespace device {
 struct block_arguments {
     device_frames frames;
     stopping stop;
-    std::uint32_t* state; // memory of the slots
+    std::uint32_t* state; // first slot in scratch memory
     std::uint32_t* taken; // a flag per slot, 1 while a block uses it; unstructured_int8x2
                           // counts codewords here
     std::uint32_t slots;

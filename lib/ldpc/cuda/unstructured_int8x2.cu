@@ -303,9 +303,9 @@ private:
 // A launch configuration; \c first and \c steps are its range in the array of steps.
 struct unstructured_shape {
     unsigned warps;
-    unsigned per_sm; // blocks per multiprocessor
+    unsigned per_sm; // number of blocks per multiprocessor
     unsigned first, steps;
-    std::size_t shared; // bytes of shared memory
+    std::size_t shared; // size of a block's shared memory in bytes
 };
 
 class unstructured_int8x2_plan : public int8x2_plan

@@ -44,12 +44,13 @@ struct unstructured_table {
     const std::uint32_t* places; //!< places of edges, two per word
     const step* steps;
     std::uint32_t step_count;
-    std::uint32_t n;           //!< number of bits of a codeword
-    std::uint32_t spare_place; //!< first spare place, after the bits in shared memory
-    std::uint32_t words;       //!< number of places in shared memory
+    std::uint32_t n; //!< number of bits of a codeword
+    //! Index of the first spare place, after the bits in shared memory.
+    std::uint32_t spare_place;
+    std::uint32_t words; //!< number of places in shared memory
     std::uint32_t unit_count;
-    std::uint32_t block_words; //!< words of device memory of a block: messages, then
-                               //!< posteriors
+    std::uint32_t block_words; //!< number of words of device memory of a block: messages,
+                               //!< then posteriors
 };
 
 namespace unstructured_int8x2 {

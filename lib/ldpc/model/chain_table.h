@@ -42,9 +42,10 @@ struct chain_table {
         //! minus 4·s. n may be negative.
         std::uint32_t start;
     };
-    static constexpr unsigned group = 360;       //!< bits per group, and also checks per
-                                                 //!< layer
-    static constexpr unsigned bytes = 4 * group; //!< bytes of a group's posteriors
+    static constexpr unsigned group = 360; //!< bits per group, and also checks per
+                                           //!< layer
+    //! Size in bytes of a group's posteriors.
+    static constexpr unsigned bytes = 4 * group;
     static constexpr unsigned max_layers = 144, max_groups = 180;
     // The head of a layer has the number of its message edges in the lowest byte, the
     // number of its deferred edges in four bits at bit deferred_at, and flags. Bit
@@ -80,7 +81,8 @@ struct chain_table {
     //! First layers of the chains, then q; see chain_order.h.
     std::uint32_t begins[3];
     std::uint32_t message_bits;
-    std::uint32_t shared_groups; //!< groups whose posteriors are in shared memory
+    //! Number of groups whose posteriors are in shared memory.
+    std::uint32_t shared_groups;
     edge edges[880];
     std::uint32_t layer[max_layers];
     //! shared_edges is the number of a layer's edges to groups in shared memory; these
@@ -161,11 +163,13 @@ public:
     std::unique_ptr<chain_table> table(const form& f) const;
 
     unsigned chains() const { return d_order.chains(); }
-    unsigned message_bits() const { return d_message_bits; } //!< including shortened bits
+    //! Number of message bits, including shortened bits.
+    unsigned message_bits() const { return d_message_bits; }
     //! Returns the largest number of message edges of a layer. Returns 0 if no kernel
     //! supports the code, because it has no addresses or a layer has no message edges.
     unsigned largest() const { return d_largest; }
-    bool irregular() const { return d_irregular; } //!< layers differ in their degree
+    //! Whether layers differ in their degree.
+    bool irregular() const { return d_irregular; }
 
 private:
     struct edge {

@@ -19,7 +19,8 @@ struct frame_place {
     std::uint32_t output; //!< offset of its output in bytes from the beginning of the
                           //!< batch's output
     std::uint32_t status; //!< index in the batch's array of frame_status
-    float soft_factor;    //!< for LLR output: soft_factor() in message_rule.h
+    float soft_factor;    //!< LLR steps per step of the rule, see soft_factor() in
+                          //!< message_rule.h; used only for LLR output
 };
 
 //! The result of decoding a codeword.
@@ -30,11 +31,13 @@ struct frame_status {
 
 //! A codeword in the caller's format, and how its values are quantised.
 struct caller_frame {
-    std::uint32_t from;   //!< bytes from the beginning of the input in this format
-    std::uint32_t to;     //!< bytes from the beginning of the quantised input
+    //! Offset in bytes from the beginning of the input in this format.
+    std::uint32_t from;
+    std::uint32_t to;     //!< offset in bytes from the beginning of the quantised input
     std::uint32_t values; //!< number of channel values; for symbols, number of LLRs
-    float factor, limit;  //!< see input_format
-    std::uint32_t constellation; //!< for symbols: index in the setup
+    //! Steps per unit of the caller's values, and largest magnitude in steps.
+    float factor, limit;
+    std::uint32_t constellation; //!< for symbols: index in setup::constellations
     std::int32_t level;          //!< for symbols: Es/N0 level of demap/rule.h, or
                                  //!< demap::estimated
 };
@@ -53,12 +56,12 @@ struct caller_frame {
  */
 struct job {
     struct run {
-        std::uint32_t code;  //!< index in the setup
+        std::uint32_t code;  //!< index in setup::codes
         std::uint32_t first; //!< index of the first codeword in the tables
         std::uint32_t count;
     };
     std::vector<run> runs;
-    std::size_t input_bytes = 0; //!< bytes in use, including the tables
+    std::size_t input_bytes = 0; //!< number of bytes in use, including the tables
     std::size_t output_bytes = 0;
     std::uint32_t codewords = 0;
     //! Size in bytes of all input in the caller's format, or 0 if there is none.

@@ -46,8 +46,9 @@ namespace gr::gpufec::ldpc {
 struct layer_plan {
     struct edge {
         std::uint32_t bit;
-        bool shared;        //!< the bit occurs in this layer more than once
-        std::uint8_t round; //!< 0: the edge writes the bit; else it is deferred
+        bool shared; //!< whether the bit occurs in this layer more than once
+        //! Round of a deferred edge, from 1; 0 if the edge writes the bit.
+        std::uint8_t round;
     };
 
     //! Checks in the order of decoding, layer after layer.

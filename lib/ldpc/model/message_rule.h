@@ -76,11 +76,13 @@ struct message_rule {
     float scale; //!< steps per nat; in float 2^-20, because messages are clamped to 1
     float channel_limit; //!< largest magnitude of a channel value, in steps
     float message_limit; //!< largest magnitude of a message, in steps; 1 in float
-    float offset;        //!< int8 and int16: in steps, a whole number
-    declining_offset offset_x2_others, offset_x2_min; //!< float: in steps
-    float decline;       //!< float: 0, or a power of two, so that products are exact
+    float offset; //!< int8 and int16: offset of offset min-sum, a whole number of steps
+    //! Float: twice the offsets, in steps.
+    declining_offset offset_x2_others, offset_x2_min;
+    float decline; //!< float: factor of next − m in the rule; 0 or a power of two, so
+                   //!< that products are exact
     float normalization; //!< float: factor of normalised min-sum, or 1
-    int sixteenths;      //!< int8 and int16: the normalization in sixteenths
+    int sixteenths;      //!< int8 and int16: factor of normalised min-sum in sixteenths
 
     //! Returns the largest magnitude of the posterior of a bit with \p degree checks.
     float posterior_limit(unsigned degree) const

@@ -19,15 +19,16 @@ struct setup {
     ldpc_schedule schedule = ldpc_schedule::layered;
     ldpc_algorithm algorithm = ldpc_algorithm::offset_min_sum;
     ldpc_precision precision = ldpc_precision::int8;
-    double offset = -1;        //!< in nats; negative for the default of
-                               //!< make_message_rule()
-    double normalization = -1; //!< negative for the default of make_message_rule()
+    double offset = -1; //!< offset of offset min-sum in nats; negative for the default of
+                        //!< make_message_rule()
+    double normalization = -1; //!< factor of normalised min-sum; negative for the default
+                               //!< of make_message_rule()
     unsigned max_iterations = 25;
     bool early_stop = true;
     llr_format format = llr_format::int8; //!< format of the caller's values
-    bool message_only = true; //!< decisions on parity bits are not written if the message
-                              //!< is the first k bits
-    bool bits = true;         //!< the output contains decisions
+    bool message_only = true; //!< whether to omit the decisions on parity bits if the
+                              //!< message is the first k bits
+    bool bits = true;         //!< whether the output contains decisions
     ldpc_soft_output soft = ldpc_soft_output::none; //!< which LLRs the output contains,
                                                     //!< if any
     // The following apply if the input is symbols instead of channel values:

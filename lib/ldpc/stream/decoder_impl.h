@@ -216,8 +216,8 @@ private:
     std::vector<std::byte> d_partial; // items of this frame, in the caller's format
     // Quantised sent values of a frame of a punctured or shortened code.
     std::vector<std::byte> d_quantised;
-    bool d_may_stay_in_caller_format = true; // becomes false for good when a batch must
-                                             // be quantised on the host
+    // False for good once a batch had to be quantised on the host.
+    bool d_may_stay_in_caller_format = true;
 
     std::uint64_t d_frame = 0;        // number of frames whose output has been begun
     std::size_t d_emitted_frames = 0; // number of frames of the oldest batch that have

@@ -18,7 +18,7 @@ public:
     struct frame {
         unsigned code;
         std::uint32_t input, output; //!< byte offsets in the slot's input and output
-        float soft_factor;           //!< see frame_place
+        float soft_factor; //!< LLR steps per step of the rule, as in frame_place
         // For frames in the caller's format: the offset in bytes from the batch's first
         // frame, and the parameters of quantisation.
         std::uint32_t caller_format = 0;
@@ -125,7 +125,7 @@ private:
     const setup& d_setup;
     const batch_limits d_limits;
     std::vector<frame> d_frames;
-    std::size_t d_input, d_output, d_caller_item_bytes; // bytes used so far
+    std::size_t d_input, d_output, d_caller_item_bytes; // number of bytes used so far
 };
 
 } // namespace gr::gpufec::ldpc

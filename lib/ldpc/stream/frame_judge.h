@@ -96,7 +96,8 @@ private:
     ldpc_options d_options;
     std::vector<demap::constellation> d_constellations;
     unsigned d_code = 0, d_points = 0;
-    bool d_one_code = true;   // all frames of the sample have one code and constellation
+    // Whether all frames of the sample have one code and constellation.
+    bool d_one_code = true;
     std::size_t d_wanted = 0; // size of the sample in items
     std::vector<std::byte> d_sample;
     std::uint64_t d_frames = 0, d_failed = 0;

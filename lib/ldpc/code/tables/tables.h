@@ -34,7 +34,7 @@ struct wifi_table {
     unsigned n;
     const char* rate;
     unsigned rows;
-    const std::int8_t* shifts; //!< 24 per row, −1 for none
+    const std::int8_t* shifts; //!< shifts of 24 blocks per row, −1 for a block of zeros
 };
 const std::vector<wifi_table>& wifi_tables();
 

@@ -19,7 +19,7 @@ struct dvb_float_arguments : block_arguments {
     // In int16: the magnitude for a minimum m is span · sat(m · slope + floor), rounded,
     // where sat() clamps to 0 … 1.
     float slope, floor, span;
-    bool filled; // missing edges of layers lead to an extra group
+    bool filled; // whether missing edges of layers lead to an extra group
     // The number of layers per chain whose records are in shared memory.
     std::uint32_t shared_layers;
     const std::uint32_t* entries; // result of chain_table::entries()

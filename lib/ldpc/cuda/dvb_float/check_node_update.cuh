@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The check node update, which computes a check's new messages from its minima. */
+/* Computes a check's new messages from its minima (the check node update). */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_CHECK_NODE_UPDATE_CUH
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_FLOAT_CHECK_NODE_UPDATE_CUH

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The check node update, which computes a check's new messages from its two minima. min1
+/* Computes a check's new messages from its two minima (the check node update). min1
  * is the smallest variable-to-check magnitude. The is_min1 bit of an edge is set if the
  * edge's message has this magnitude. */
 

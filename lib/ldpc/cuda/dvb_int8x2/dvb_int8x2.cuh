@@ -39,15 +39,15 @@ namespace device {
 namespace dvb_int8x2 {
 
 // The parameters of a kernel as one type.
-template <unsigned MessageEdges, // edges of a check to message bits
-          bool SharedParity,     // parity bits are in shared memory
-          bool SharedTable,      // the table of edges is in shared memory
-          bool Irregular,        // checks of some layers have fewer edges
+template <unsigned MessageEdges, // number of edges of a check to message bits
+          bool SharedParity,     // whether parity bits are in shared memory
+          bool SharedTable,      // whether the table of edges is in shared memory
+          bool Irregular,        // whether checks of some layers have fewer edges
           unsigned External,     // number of last edges that may lead to device memory
-          bool Soft,       // LLRs are written; messages to own parity bits are stored
-          unsigned Blocks, // resident thread blocks per multiprocessor
+          bool Soft,       // whether to write LLRs and store messages to own parity bits
+          unsigned Blocks, // number of resident thread blocks per multiprocessor
           unsigned Chains, // number of chains of layers
-          bool TwoChecksPerWord = false> // a word has two checks of one codeword
+          bool TwoChecksPerWord = false> // whether a word has two checks of one codeword
 struct kernel_shape {
     static constexpr unsigned message_edges = MessageEdges;
     static constexpr bool shared_parity = SharedParity;
@@ -356,8 +356,8 @@ private:
         half2 posterior;                      // posterior of the bit before
         half2 message; // message to the bit before from that bit's own check, minus the
                        // bias
-        parity* at;    // where the bit before is stored
-        parity* own;   // where this layer's parity bit is stored
+        parity* at;    // address of the bit before
+        parity* own;   // address of this layer's parity bit
         unsigned layer;
     };
 

@@ -18,7 +18,7 @@ struct int8x2_arguments : block_arguments {
     // slope + floor), rounded to a unit, where sat() clamps to 0 … 1.
     std::uint32_t slope, floor, span;
     std::uint32_t codewords_per_word; // one or two
-    bool wrap_shared;             // bits that pass between threads are in shared memory
+    bool wrap_shared; // whether bits that pass between threads are in shared memory
     const std::uint32_t* entries; // result of chain_table::entries()
     // Constants that the compiler must not know, so that they stay in registers.
     // \c halves has the high byte of 16-bit floats from 0.5 to 0.625 four times. The

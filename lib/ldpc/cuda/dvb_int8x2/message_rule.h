@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The int8 message rule in the form in which kernels compute it with 16-bit floats, in
- * both halves of a word. */
+/* The int8 message rule, as kernels compute it with 16-bit floats in both halves of a
+ * word. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_MESSAGE_RULE_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_DVB_INT8X2_MESSAGE_RULE_H

@@ -37,7 +37,7 @@ struct table_store {
     std::uint32_t tables, keys;
     std::uint32_t round; // number of times that tables were assigned to keys
     std::uint32_t missing, made;
-    std::uint32_t next; // table that is considered next for a new key
+    std::uint32_t next; // index of the table that is considered next for a new key
     std::int32_t key[max_tables];
     std::uint32_t needed[max_tables]; // last round in which frames needed the table
     std::int32_t wanted[max_tables];  // keys that need a table
@@ -60,7 +60,7 @@ using demap::levels;
 using demap::model;
 
 constexpr unsigned threads = 256;
-constexpr unsigned max_blocks = 8; // per frame
+constexpr unsigned max_blocks = 8; // largest number of thread blocks per frame
 constexpr unsigned cells = demap::side * demap::side;
 constexpr unsigned shared_bytes =
     sizeof(std::uint32_t) *
@@ -76,7 +76,7 @@ struct symbol_arguments {
     // table has the cells of one axis.
     std::uint64_t* llr;
     std::uint16_t* errors;
-    std::uint32_t words; // words of LLRs per table
+    std::uint32_t words; // number of words of LLRs per table
     demap::method how;
     const caller_frame* frames;
     std::uint32_t count;
@@ -516,7 +516,8 @@ struct symbol_demapper::memory {
     const cuda::buffer<std::uint32_t> round_of_key;
     const cuda::buffer<std::uint64_t> llr;
     const cuda::buffer<std::uint16_t> errors;
-    const cuda::event last; // end of the previous batch, which may be on another stream
+    // Records the end of the previous batch, which may be on another stream.
+    const cuda::event last;
     bool any_before = false;
 };
 

@@ -20,7 +20,8 @@ namespace {
 struct quasi_cyclic_variant {
     void (*kernel)(quasi_cyclic_table, int8x2_arguments) = nullptr;
     unsigned max_degree = 0;
-    unsigned max_threads = 0; // threads per multiprocessor, limited by registers
+    // Number of threads per multiprocessor for which registers suffice.
+    unsigned max_threads = 0;
 };
 
 template <unsigned MaxDegree, unsigned Threads>

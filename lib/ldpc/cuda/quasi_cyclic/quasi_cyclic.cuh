@@ -512,7 +512,7 @@ private:
     // any index.
     const unsigned d_j;
     const std::uint32_t d_one;
-    std::uint32_t d_later; // 0 in the first iteration, then 1
+    std::uint32_t d_later; // flag: 0 in the first iteration, then 1
     const std::uint32_t d_minus_z;
     std::uint32_t* d_flags;
     std::uint32_t* d_posterior; // the team's posteriors

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The table of a quasi-cyclic code, and the kinds of units that it has. */
+/* The table of a quasi-cyclic code, and the kinds of units that it has.
+ * quasi_cyclic.cuh defines leaf, team, unit and run. */
 
 #ifndef INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_TABLE_H
 #define INCLUDED_GPUFEC_LDPC_CUDA_QUASI_CYCLIC_TABLE_H
@@ -22,7 +23,8 @@ struct quasi_cyclic_table {
         //! One flag per unit, the first in the lowest bit: set if a barrier precedes
         //! the unit. A set bit follows the last flag.
         std::uint32_t barriers;
-        std::uint16_t checks; //!< checks per unit; at most the threads of a team
+        std::uint16_t checks; //!< number of checks per unit; at most \c team, because a
+                              //!< thread updates one check of a unit
         std::uint8_t degree;
         std::uint8_t kind;
     };
@@ -37,8 +39,9 @@ struct quasi_cyclic_table {
     std::uint32_t minus_z;     //!< −4·Z in units of the smallest float, as bits
     std::uint32_t leaves_from; //!< lowest position of a leaf in the codeword
     std::uint32_t team;        //!< number of threads per team
-    std::uint32_t teams;       //!< teams per block
-    std::uint32_t team_words;  //!< words of shared memory for a team's posteriors
+    std::uint32_t teams;       //!< number of teams per block
+    //! Number of words of shared memory for a team's posteriors.
+    std::uint32_t team_words;
     std::uint32_t pitch;       //!< threads per unit for which memory holds messages; more
                                //!< than team
     std::uint32_t state_words; //!< words of device memory per team: zeros, then messages
@@ -73,8 +76,8 @@ struct kind {
     static constexpr unsigned number = Degree | Leaf << 6;
     static constexpr unsigned edges = Degree - Leaf; // edges whose posteriors are
                                                      // updated: all but that to a leaf
-    static constexpr unsigned words =
-        (2 * Degree + 3) / 4 * 4; // words of a unit in the table
+    // Number of words of a unit in the table.
+    static constexpr unsigned words = (2 * Degree + 3) / 4 * 4;
 };
 GPUFEC_HOST_DEVICE constexpr unsigned kind_of(unsigned degree, bool leaf)
 {
