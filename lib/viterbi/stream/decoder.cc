@@ -257,7 +257,7 @@ public:
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
-        } else { // a batch has at most two scales
+        } else { // a job has space for two scales only
             d_scale.values[1] = scale;
         }
     }
@@ -274,7 +274,8 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        std::optional<batch_statistics> statistics; // empty until estimated
+        // Statistics from the batch's first stages; empty until estimated.
+        std::optional<batch_statistics> statistics;
         // Statistics at fixed positions of the stream.
         std::vector<batch_statistics> fixed;
     };
@@ -531,12 +532,12 @@ private:
 
     viterbi_options d_options;
     channel_estimator d_estimate;
-    std::deque<submitted> d_batches; // in flight, oldest first
+    std::deque<submitted> d_batches; // batches in flight, oldest first
     // Number of output items of the oldest batch that were already pulled.
     std::size_t d_emitted = 0;
     std::uint64_t d_next_work_item = 0; // first work item of the open slot
     std::uint64_t d_skipped = 0; // number of borrowed items that belong to no frame
-    bool d_watched = false;      // watch() was called
+    bool d_watched = false; // whether the phase search uses this decoder and needs counts
     phase_rotation d_rotation;
 
     // The scales of borrowed floats before item `from` of the stream, and from it on.

@@ -54,7 +54,8 @@ private:
                                               const std::byte* output);
     const setup d_setup;
     const reencoder d_encode;
-    std::vector<std::int8_t> d_values; // the values to compare
+    // Soft values whose signs are compared with re-encoded bits.
+    std::vector<std::int8_t> d_values;
     std::vector<std::uint8_t> d_bits;
 };
 
