@@ -271,12 +271,14 @@ private:
 
     struct {
         bool rate = false, input = false, output = false;
-    } d_asked;              // functions called since set_frame_size() or generic_work()
-    unsigned d_frame_size;  // last frame size that can be decoded, in bits
-    bool d_derived = false; // gr-fec derived the frame size from a number of values
+    } d_asked;             // functions called since set_frame_size() or generic_work()
+    unsigned d_frame_size; // last frame size that can be decoded, in bits
+    // Whether gr-fec derived the frame size from a number of values.
+    bool d_derived = false;
     // Minimum number of soft values in the caller's frame, derived from the frame size.
     int d_there = INT_MAX;
-    bool d_accepted = true; // the last size given to set_frame_size() can be decoded
+    // Whether the last size given to set_frame_size() can be decoded.
+    bool d_accepted = true;
     // The last frame size was refused, and get_output_size() returns 0.
     bool d_refused = false;
     std::optional<double> d_next_rate;
@@ -284,8 +286,8 @@ private:
     bool d_tail_rate = false;
     // Frame size requested by a caller that does not subtract the tail; otherwise 0.
     std::int64_t d_untrimmed = 0;
-    bool d_told = false;  // the warning was logged
-    bool d_async = false; // async_decoder is the caller
+    bool d_told = false; // whether the warning about a PDU that is not decoded was logged
+    bool d_async = false; // whether async_decoder is the caller
     // Number of further calls of rate() whose result is not used to derive a frame size.
     int d_limits = 0;
 };

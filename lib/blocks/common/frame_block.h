@@ -110,7 +110,8 @@ protected:
     //! input frame move.
     virtual std::size_t output_of_item(std::size_t item) const = 0;
 
-    const std::size_t d_input, d_output; // items per frame
+    // Number of items per input frame and per output frame.
+    const std::size_t d_input, d_output;
     // Number of dropped incomplete frames and of invalid or shortened packets.
     std::atomic<std::uint64_t> d_skipped{ 0 };
 

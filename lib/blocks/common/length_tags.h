@@ -71,7 +71,8 @@ public:
     //! Consecutive items that all belong to frames or are all dropped.
     struct run {
         std::size_t items;
-        bool of_frames; //!< false: the caller drops the items
+        //! Whether the items belong to frames; if not, the caller drops them.
+        bool of_frames;
         //! Number of invalid or shortened packets, which the caller adds up.
         unsigned lost;
     };
@@ -141,7 +142,7 @@ public:
 private:
     struct entry {
         std::uint64_t item;
-        std::uint64_t length; // 0 if not valid
+        std::uint64_t length; // number of items in the packet; 0 if the tag is not valid
         pmt::pmt_t value;
     };
 
@@ -160,15 +161,17 @@ private:
     void pop();
     void warn_once(bool& warned, const std::string& text) const;
 
-    const pmt::pmt_t d_key; // null if there is none
+    const pmt::pmt_t d_key; // key of the length tags; null if there is none
     const std::function<void(const std::string&)> d_warn;
     std::deque<entry> d_tags; // length tags not yet converted
     std::size_t d_begun = 0;  // number of tags at the front whose packets have begun
-    std::uint64_t d_end = 0;  // end of the packet that has begun
-    bool d_seen = false;      // a packet has begun
-    bool d_refused = false;   // the packet's length is not a multiple of the frame length
-    bool d_dropping = false;  // the caller must drop the last run
-    bool d_superseded = false; // the item of the last moved tag has a later length tag
+    std::uint64_t d_end = 0;  // index of the item after the packet that has begun
+    bool d_seen = false;      // whether a packet has begun
+    // Whether the packet's length is not a multiple of the frame length.
+    bool d_refused = false;
+    bool d_dropping = false; // whether the caller must drop the last run
+    // Whether the item of the last moved tag has a later length tag.
+    bool d_superseded = false;
     bool d_warned_of_length = false, d_warned_of_overlap = false;
     bool d_warned_of_loose = false, d_warned_of_two = false;
 };

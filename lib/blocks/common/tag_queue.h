@@ -89,7 +89,9 @@ public:
     void clear() { d_tags.clear(); }
 
 private:
-    tag_t d_leaving; // reused, because constructing a tag_t changes reference counts
+    // The tag being passed on; a member, because constructing a tag_t changes reference
+    // counts.
+    tag_t d_leaving;
     std::deque<held_tag> d_tags;
 };
 
@@ -134,8 +136,9 @@ public:
     }
 
 private:
-    std::uint64_t d_read = 0;     // number of items whose tags have been read
-    std::vector<tag_t> d_fetched; // a member, so that its memory is reused
+    std::uint64_t d_read = 0; // number of items whose tags have been read
+    // Tags being read; a member, so that its memory is reused.
+    std::vector<tag_t> d_fetched;
 };
 
 } // namespace gr::gpufec

@@ -123,7 +123,7 @@ protected:
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0;
     std::uint64_t d_emitted = 0;
-    std::uint64_t d_dropped = 0; // included in d_taken
+    std::uint64_t d_dropped = 0; // number of dropped items, which d_taken includes
 
     const bool d_passes_lengths;
     length_tags d_lengths;

@@ -47,7 +47,7 @@ public:
 private:
     gr::block& d_block;
     const pmt::pmt_t d_port;
-    std::atomic<bool> d_waking{ false }; // a message is on its way to the block
+    std::atomic<bool> d_waking{ false }; // whether a message is on its way to the block
 };
 
 } // namespace gr::gpufec

@@ -70,7 +70,8 @@ private:
     const std::size_t d_frame_bits;
     const bool d_high_efficiency, d_descramble;
     const pmt::pmt_t d_generic_port, d_status_port, d_begin_key, d_error_key, d_source;
-    const pmt::pmt_t d_other_key; // null if there is none
+    // Key given as other_length_tag; null if there is none.
+    const pmt::pmt_t d_other_key;
 
     bbframe::packets d_extractor;
     frame_gatherer d_gatherer;
@@ -88,10 +89,11 @@ private:
     // Number of frames whose header is valid with the opposite value of descramble,
     // counted until a frame has a valid header.
     std::uint64_t d_otherwise = 0;
-    bool d_judged = false; // a header was valid, or a warning was logged
+    bool d_judged = false; // whether a header was valid or a warning was logged
     const bbframe::crc8 d_crc;
 
-    bool d_synchronised = false, d_ended = false; // last published state
+    // State in the last published status message.
+    bool d_synchronised = false, d_ended = false;
     std::chrono::steady_clock::time_point d_logged{};
 
     std::atomic<std::uint64_t> d_frames{ 0 }, d_dropped{ 0 }, d_generic{ 0 }, d_gaps{ 0 },

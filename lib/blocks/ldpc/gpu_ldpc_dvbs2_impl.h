@@ -94,9 +94,10 @@ private:
 
     const std::vector<std::string> d_names; // names of the codes, by index
     std::optional<bbframe_output> d_bbframes;
-    std::optional<symbol_input> d_symbols; // empty if the input is LLRs
-    const pmt::pmt_t d_esn0_key;           // null if tags do not carry Es/N0
-    unsigned d_code = 0; // index of the code that set_code() selected last
+    // Constellation and Es/N0 of symbols; empty if the input is LLRs.
+    std::optional<symbol_input> d_symbols;
+    const pmt::pmt_t d_esn0_key; // key of Es/N0 tags; null if tags do not carry Es/N0
+    unsigned d_code = 0;         // index of the code that set_code() selected last
     length_tags d_lengths;
     tag_queue d_code_tags; // code and Es/N0 tags of input that was not taken yet
     std::optional<held_tag> d_applied; // tag that selected the current code, if any
@@ -105,7 +106,7 @@ private:
     std::uint64_t d_frame_output = 0; // first output item of the next frame
     // Number of items still to skip in a frame of an unknown code.
     std::uint64_t d_skip = 0;
-    bool d_lost = false; // input is dropped up to the next tag with a code
+    bool d_lost = false; // whether input is dropped up to the next tag with a code
     std::atomic<std::uint64_t> d_skipped{ 0 };
     // Number of skipped frames that ldpc_skipped tags have already reported.
     std::uint64_t d_skipped_before = 0;

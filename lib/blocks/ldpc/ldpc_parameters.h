@@ -15,7 +15,7 @@ namespace gr::gpufec {
 
 //! The code and constellation that a tag selects for the frames that follow.
 struct frame_kind {
-    std::string code; //!< for example "normal 1/2"; "" if unknown
+    std::string code; //!< name of the code, for example "normal 1/2"; "" if unknown
     //! For example "8psk"; "" if the tag names no constellation.
     std::string constellation;
     //! Length of a frame of an unknown code, in bits and in symbols; 0 if not known.

@@ -49,7 +49,7 @@ private:
     std::vector<std::uint8_t> d_received; // output of the current frame
     std::size_t d_sent = 0;               // number of items of the frame sent so far
     std::size_t d_emitted_of_frame = 0;
-    bool d_giving = false; // d_received is complete and is being emitted
+    bool d_giving = false; // whether d_received is complete and is being emitted
 
     std::vector<held_tag> d_frame_tags; // tags of the current frame, by output item
     // Number of output items of the complete frames of this stream.

@@ -98,7 +98,7 @@ private:
     const std::size_t d_symbol_items; // number of output items per symbol
     const std::size_t d_prior_count;  // number of priors per frame
     const status_tags d_status_tags;
-    const pmt::pmt_t d_length_key; // null if there is none
+    const pmt::pmt_t d_length_key; // key of the length tags; null if there is none
     const pmt::pmt_t d_drift_key, d_logp_key, d_valid_key, d_lock_key, d_bound_key;
     // Tag values are stored, because many frames have the same values.
     const pmt::pmt_t d_length_value;

@@ -26,7 +26,7 @@ private:
     }
 
     const sync_encoder_kernel d_encoder;
-    const pmt::pmt_t d_length_key; // null: none
+    const pmt::pmt_t d_length_key; // key of the length tags; null if there is none
     const pmt::pmt_t d_source;     // srcid of the tags that this block adds
 };
 

@@ -71,7 +71,7 @@ public:
 private:
     unsigned d_memory;
     unsigned d_stages, d_values;
-    bool d_whole; // the coded bits of a step fit into one byte
+    bool d_whole; // whether the coded bits of a step fit into one byte
     // Table of coded bits, the first in the least significant bit. If d_whole is set, an
     // entry covers a step; its index is the K−1 bits before the step (high bits) and the
     // bits of the step (low bits). Otherwise an entry covers one stage; its index is the

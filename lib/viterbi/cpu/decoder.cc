@@ -352,8 +352,9 @@ private:
     const depuncturing d_places;
     const std::size_t d_row_bytes;
     const std::size_t d_kernel_bytes;
-    std::vector<host_memory> d_scratch;                            // one per thread
-    std::map<unsigned, std::pair<job, batch_memory>> d_counts_due; // by slot
+    std::vector<host_memory> d_scratch; // scratch memory of each thread
+    // Batches whose sign error counts are still to be made, by slot.
+    std::map<unsigned, std::pair<job, batch_memory>> d_counts_due;
 };
 
 } // namespace

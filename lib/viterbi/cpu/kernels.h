@@ -25,7 +25,7 @@ struct lane_trellis {
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
     //! The code is 171, 133 (octal) in either order, which has a specialised kernel.
     bool is_171_133;
-    bool swapped; //!< is_171_133 is set, and the output of 133 is sent first
+    bool swapped; //!< whether the output of 133 is sent first; false for other codes
     //! Output words of the four branches of butterfly j: from state 2j with bit 0 and bit
     //! 1, then from state 2j+1 with bit 0 and bit 1. Bit 0 leads to state j, bit 1 to
     //! state j+N/2 of N.
@@ -34,13 +34,13 @@ struct lane_trellis {
 
 //! The parallel blocks to decode at once, one per lane. All windows have the same length.
 struct lane_blocks {
-    unsigned window; //!< number of stages
+    unsigned window; //!< number of stages per window
     //! Soft values of a lane's window, depunctured: [stage][output].
     const std::int8_t* soft[max_lanes];
     // The next three arrays hold members of each block's block_window.
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
-    std::uint32_t count[max_lanes]; //!< 0 if the lane is idle
+    std::uint32_t count[max_lanes]; //!< number of decoded stages; 0 if the lane is idle
     //! Destination of a lane's decoded bits, the first bit most significant.
     std::uint8_t* bits[max_lanes];
 };

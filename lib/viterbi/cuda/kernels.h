@@ -66,10 +66,10 @@ __host__ __device__ inline std::uint32_t soft_words(std::uint32_t outputs)
 
 //! The device memory of one slot.
 struct device_buffers {
-    const std::byte* input;   //!< soft values as int8, or packed4
-    std::uint32_t* soft;      //!< words as soft_words() describes
-    std::uint32_t* survivors; //!< survivor_words() words per pair of blocks
-    std::byte* output;        //!< packed bits, most significant first
+    const std::byte* input;   //!< soft values, as int8 or packed4
+    std::uint32_t* soft;      //!< prepared soft values, in the layout of soft_words()
+    std::uint32_t* survivors; //!< survivor words, survivor_words() per pair of blocks
+    std::byte* output;        //!< decoded bits, packed, most significant first
 };
 
 //! The kernels chosen for a setup, and their launch.

@@ -33,7 +33,8 @@ struct block_window {
     std::int64_t start;  //!< first stage, counted from the beginning of stream or frame
     std::uint32_t lead;  //!< number of stages before the first decoded one
     std::uint32_t count; //!< number of decoded stages
-    bool from_zero;      //!< starts in state 0, else with equal path metrics
+    //! Whether it starts in state 0; otherwise all path metrics start equal.
+    bool from_zero;
 };
 
 //! The positions of the soft values of each stage in the punctured sequence.
@@ -67,8 +68,9 @@ struct block_layout {
     //! Number of stages per frame, including a tail of K−1 stages unless frames are
     //! tail-biting. The tail is sent (terminated) or erased (truncated).
     std::uint32_t frame_stages;
-    std::uint32_t frame_values;     //!< number of soft values received per frame
-    std::uint32_t blocks_per_frame; //!< 1 for a stream
+    std::uint32_t frame_values; //!< number of soft values received per frame
+    //! Number of parallel blocks per frame; 1 for a stream.
+    std::uint32_t blocks_per_frame;
 
     GPUFEC_HOST_DEVICE bool streaming() const { return ends == termination::streaming; }
 

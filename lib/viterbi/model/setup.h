@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constants of all batches: the code, its parallel blocks, the format of soft
- * values. */
+/* The constants of all batches: the code, its parallel blocks, the format of soft values,
+ * and the stages of checks. locking.h defines lock and check. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
@@ -21,10 +21,10 @@ struct setup {
     conv_code code;
     block_layout plan;
     value_map map;
-    check_plan checks;   //!< the stages at which a lock is checked; for streams only
-    bool packed4;        //!< slots hold packed4, two values per byte, otherwise int8
-    bool floats = false; //!< the caller's items are floats; slots hold int8
-    bool offset_binary = false; //!< the caller's items are uint8; slots hold int8
+    check_plan checks; //!< the stages at which a lock is checked; for streams only
+    bool packed4; //!< whether slots hold packed4, two values per byte, instead of int8
+    bool floats = false; //!< whether the caller's items are floats; slots hold int8
+    bool offset_binary = false; //!< whether the caller's items are uint8; slots hold int8
     std::string cuda_kernel = "auto";
 
     setup(const conv_code& c,

@@ -47,7 +47,7 @@ struct lock_segment {
     std::uint64_t lead;      //!< stages before the first frame; 0 for a stream
     std::uint64_t stages;    //!< number of stages ready for output, including `lead`
     std::uint64_t collected; //!< number of decoded stages, including `lead`
-    bool closed = false;     //!< no stages will be added
+    bool closed = false;     //!< whether the segment is complete: no stages will be added
 
     //! Copied bits of the stages from `base` to `kept` − 1, most significant first. The
     //! bits of later stages are in the slot of `batch`, the oldest batch of the inner

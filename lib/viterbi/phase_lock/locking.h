@@ -262,7 +262,8 @@ private:
     std::optional<viterbi::phase_search::found> d_unframed;
     unsigned d_frames = 0; // number of frames in which boundaries are searched
 
-    std::uint64_t d_until = never; // stage at which the segment ends, if known
+    // Stage at which the segment ends; `never` if not known.
+    std::uint64_t d_until = never;
     // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
@@ -282,7 +283,8 @@ private:
     std::vector<std::uint8_t> d_part, d_frame;
     bool d_finishing = false, d_inner_finished = false, d_ended = false;
 
-    std::deque<viterbi_lock> d_changes; // not yet read with take_lock()
+    // Changes of the lock, not yet read with take_lock().
+    std::deque<viterbi_lock> d_changes;
     viterbi_lock d_now;
 };
 

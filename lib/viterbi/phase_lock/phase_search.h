@@ -1,8 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The phase search, which decodes a window of soft values under all hypotheses, and rates
- * how well each hypothesis fits. The windows are truncated frames of an ordinary decoder.
+/* Searches for the phase hypothesis that fits: decodes a window of soft values under all
+ * hypotheses, and rates each. The windows are truncated frames of an ordinary decoder.
+ * locking.h defines lock, hypothesis.h hypothesis and stream value.
  *
  * A decoder finds a code sequence near any input. A sign of the input is wrong if it
  * disagrees with that sequence. The chance level is the share of wrong signs when signs
@@ -88,12 +89,13 @@ public:
      * follow at distances of stride().
      *
      * Values outside \p values count as erased. Returns the hypothesis of the first
-     * window with enough evidence, or nothing. The evidence may include up to three
-     * windows that were searched before that window and after the last forget().
+     * window in which a hypothesis has a sufficient G, or nothing. G may count the
+     * signs of up to three windows that were searched before that window and after the
+     * last forget().
      */
     std::optional<found>
     search(const value_span& values, std::uint64_t first, std::size_t windows);
-    //! Forgets the evidence of earlier windows.
+    //! Forgets the sign counts of earlier windows.
     void forget() { d_windows.clear(); }
 
     //! A hypothesis of an earlier lock, with its chance level.
@@ -125,7 +127,7 @@ private:
     // The sign counts of a window.
     struct seen {
         std::uint64_t first;      // index of the window's first stream value
-        std::vector<in_parts> of; // indexed by hypothesis
+        std::vector<in_parts> of; // sign counts of each part, indexed by hypothesis
     };
     // A run: consecutive parts of the newest window and of windows before it, and the
     // hypothesis that fits them best.
@@ -136,7 +138,7 @@ private:
         unsigned before, first;
         unsigned last; // last part in the newest window
         sign_count signs;
-        double ratio; // G
+        double ratio; // G of these signs, as defined at the top of this file
     };
     // The decoder of a mother code, for the hypotheses of all codes that are punctured
     // from the mother code.
@@ -170,11 +172,12 @@ private:
     // counted.
     const unsigned d_stages, d_settled;
     std::vector<conv_code> d_codes;
-    std::vector<std::vector<hypothesis>> d_alike; // alike(), indexed by hypothesis
+    // Results of alike(), indexed by hypothesis.
+    std::vector<std::vector<hypothesis>> d_alike;
     std::vector<hypothesis> d_hypotheses;
-    std::vector<reencoder> d_encoders; // indexed by code
+    std::vector<reencoder> d_encoders; // re-encoder of each code
     std::vector<std::unique_ptr<mother>> d_mothers;
-    std::vector<reading> d_readings; // indexed by hypothesis
+    std::vector<reading> d_readings; // depuncturing of each hypothesis
     // Chance level for Gaussian noise, indexed by code.
     std::vector<double> d_chance;
     std::size_t d_window = 0, d_at_once = 1;

@@ -258,7 +258,7 @@ public:
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
-        } else { // a batch has at most two scales
+        } else { // a job has space for two scales only
             d_scale.values[1] = scale;
         }
     }
@@ -275,7 +275,8 @@ private:
         std::uint64_t first_bit;
         std::size_t bits;
         std::size_t frames;
-        std::optional<batch_statistics> statistics; // empty until estimated
+        // Statistics from the batch's first stages; empty until estimated.
+        std::optional<batch_statistics> statistics;
         // Statistics at fixed positions of the stream.
         std::vector<batch_statistics> fixed;
     };
@@ -533,7 +534,7 @@ private:
 
     viterbi_options d_options;
     channel_estimator d_estimate;
-    std::deque<submitted> d_batches; // in flight, oldest first
+    std::deque<submitted> d_batches; // batches in flight, oldest first
     // Number of output items of the oldest batch that were already pulled.
     std::size_t d_emitted = 0;
     std::uint64_t d_next_work_item = 0; // first work item of the open slot

@@ -6,7 +6,8 @@
  * K−1 zeros end each frame.
  *
  * Several hypotheses may fit equally well, such as both signs of a transparent code. At
- * most one of the hypotheses has zeros at the ends of frames. */
+ * most one of the hypotheses has zeros at the ends of frames. hypothesis.h defines stream
+ * value. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_FRAME_FINDER_H
@@ -61,7 +62,7 @@ private:
     unsigned unsettled(const hypothesis& h) const;
 
     const unsigned d_frame_bits;
-    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // indexed by code
+    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // decoder of each code
     std::vector<std::int8_t> d_values;
     std::vector<std::uint8_t> d_bits;
 };

@@ -61,8 +61,9 @@ private:
 
     const soft_format d_format;
     std::vector<std::int8_t> d_values;
-    std::size_t d_head = 0, d_tail = 0; // buffered range of d_values
-    std::uint64_t d_first = 0;          // index of the first buffered value
+    // The buffered values are d_values[d_head] to d_values[d_tail − 1].
+    std::size_t d_head = 0, d_tail = 0;
+    std::uint64_t d_first = 0; // index of the first buffered value
 };
 
 } // namespace gr::gpufec::viterbi

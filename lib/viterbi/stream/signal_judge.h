@@ -89,8 +89,9 @@ private:
     struct reading {
         soft_format format;
         float scale;
-        bool bits = false;     // values are hard bits: 0 and 1 are read as −1 and 1
-        bool inverted = false; // positive values mean the opposite of the declared bit
+        bool bits = false; // whether values are hard bits: 0 and 1 are read as −1 and 1
+        // Whether positive values mean the opposite of the declared bit.
+        bool inverted = false;
         std::string mend = {}; // text that tells the user what to change
     };
 
@@ -115,7 +116,7 @@ private:
 
     viterbi_options d_options;
     const std::function<bool()> d_locked;
-    viterbi_options d_decoding;     // options of the decoder of windows
+    viterbi_options d_decoding;     // options of the decoder that decodes windows
     std::size_t d_frame_values = 0; // values per frame; 0: windows are parts of a stream
     // Length and distance of windows in items. A window has whole puncturing periods or
     // whole frames.
@@ -127,8 +128,8 @@ private:
     std::uint64_t d_position = 0;    // number of items seen
     std::uint64_t d_next = 0;        // index of the current window
     std::uint64_t d_judged = 0;      // number of windows that were not blank
-    bool d_settled = false;          // no more windows of this stream are judged
-    bool d_seen = false;             // the stream has items
+    bool d_settled = false;          // whether judging of this stream is finished
+    bool d_seen = false;             // whether the stream has had any items
     bool d_right_by_now = false;     // the stream is a signal as declared, or not judged
     std::uint64_t d_right = 0;       // number of streams in a row that were right
     // Number of frames with a lower cost for the declared sign, and for the other sign.

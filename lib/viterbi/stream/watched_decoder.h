@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The interface of the stream decoder for the phase search, which compares decoded bits
- * with the input. */
+ * with the input. locking.h defines check; sign_error_counts.h describes the counts. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_WATCHED_DECODER_H
@@ -23,14 +23,17 @@ public:
 
     //! A decoded batch of a stream, valid while it stays in its slot.
     struct decoded_batch {
-        const std::uint8_t* bits; //!< most significant first
+        const std::uint8_t* bits; //!< decoded bits, packed, most significant first
         std::uint64_t first, end; //!< the stages from `first` to `end` − 1
-        std::uint64_t value;      //!< stream index after the last value of its input
-        bool full; //!< false if it was cut short, for example to keep the latency low
+        //! Stream index after the last soft value of the batch's input.
+        std::uint64_t value;
+        //! Whether the batch has its full size; false if it was submitted early, for
+        //! example to keep the latency low.
+        bool full;
         //! Sign error counts of the checks in the batch; nullptr if the batch was
         //! submitted to the CPU, or if there are no counts for this code.
         const sign_error_counts* error_counts;
-        std::uint32_t every; //!< stages between checks
+        std::uint32_t every; //!< number of stages from one check to the next
 
         //! Returns the counts of the check at a stage, or nullptr if there are none.
         const sign_error_counts* error_counts_of(std::uint64_t stage) const
