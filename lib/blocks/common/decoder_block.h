@@ -386,9 +386,9 @@ protected:
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // number of items taken, including borrowed ones
+    std::uint64_t d_taken = 0; // including borrowed items
     std::uint64_t d_emitted = 0;
-    bool d_finished = false; // whether the decoder knows that no more input follows
+    bool d_finished = false; // engine().finish() has been called
     incomplete_frame d_incomplete;
 
     input_tags d_input_tags; // input tags that are not converted yet
@@ -588,8 +588,7 @@ private:
             return;
         }
         // For input in place, the ring holds the input of all slots and spare batches. If
-        // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied,
-        // because a ring of `widest` bytes would have little space for new items.
+        // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied.
         const auto in_flight = engine().input_bytes();
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
@@ -610,8 +609,7 @@ private:
     }
 
     // Pins the input's ring for a GPU if the decoder can read in place and the ring
-    // exceeds the input of all slots plus one output multiple of the upstream block. In a
-    // smaller ring, the upstream block would have no space while all slots are filled.
+    // exceeds the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
         const auto ring = this->detail()->input(0)->buffer();
@@ -677,13 +675,11 @@ private:
         return {};
     }
 
-    tag_t d_tag; // the tag being added; reused, because GNU Radio copies it
-    // Object of the current stream; if GNU Radio has another one, a new stream begins.
-    std::weak_ptr<gr::block_detail> d_detail;
-    std::uint64_t d_first = 0;  // stream index of the first available item
-    std::size_t d_consumed = 0; // number of items consumed in this call
-    // Message of the error that ended decoding; "" if there was none.
-    std::string d_failure;
+    tag_t d_tag; // reused for each added tag, because GNU Radio copies it
+    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::uint64_t d_first = 0;                // stream index of the first available item
+    std::size_t d_consumed = 0;               // number of items consumed in this call
+    std::string d_failure;                    // error that ended decoding
     bool d_failure_logged = false;
 
     // Shared with the threads that call setters and getters.
@@ -692,10 +688,9 @@ private:
     std::string d_backend, d_verdict;
     int d_batch = 0;
 
-    bool d_may_borrow = false;  // whether the decoder may read the input's ring in place
-    gr::buffer_sptr d_borrowed; // the input's ring; null if it is not read in place
-    // The output's ring; null if it is not written in place.
-    gr::buffer_sptr d_borrowed_output;
+    bool d_may_borrow = false;         // the decoder may read the input's ring in place
+    gr::buffer_sptr d_borrowed;        // input's ring, if it is read in place
+    gr::buffer_sptr d_borrowed_output; // output's ring, if it is written in place
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;
 };
