@@ -384,6 +384,16 @@ LDPC_PLANS = [
         ("nr bg1 z384 1/3", 99, 10560, "int8")])]
 
 
+def compared(head, plans, cells, of):
+    """Tabulates the rates of launch plans and of the plans to compare them with. `plans` lists (plan,
+    other plan, cases), `cells` returns the cells of a case, and `of` the rate of a plan."""
+    return table(
+        ["plan", *head, "next plan", "its rate", "ratio"],
+        [[f"`{plan}`", *cells(case), three(of(plan, case)), f"`{other}`", three(of(other, case)),
+          f"{of(plan, case) / of(other, case):.2f}"]
+         for plan, other, cases in plans for case in cases])
+
+
 def ldpc_plans():
     """Tabulates the rate of each launch plan in LDPC_PLANS and of the plan to compare it with."""
     rates = {}
@@ -393,13 +403,9 @@ def ldpc_plans():
 
     def of(plan, case):
         return rates[(plan if (plan, *case) in rates else "chosen", *case)]
-    return table(
-        ["plan", "code", "precision", "shared memory", "codewords", "T edge-iterations/s",
-         "next plan", "its rate", "ratio"],
-        [[f"`{plan}`", f"`{case[0]}`", case[3], f"{case[1]} KB", f"{case[2]:,}",
-          three(of(plan, case)), f"`{other}`", three(of(other, case)),
-          f"{of(plan, case) / of(other, case):.2f}"]
-         for plan, other, cases in LDPC_PLANS for case in cases])
+    return compared(
+        ["code", "precision", "shared memory", "codewords", "T edge-iterations/s"], LDPC_PLANS,
+        lambda case: [f"`{case[0]}`", case[3], f"{case[1]} KB", f"{case[2]:,}"], of)
 
 
 def ldpc_any_code():
@@ -436,13 +442,10 @@ def sync_plans():
     """Tabulates the rate of each launch plan in SYNC_PLANS and of the plan to compare it with."""
     rates = {(r["plan"], r["precision"], r["p"], r["frames"], r["shared_kb"]): r["mbit_per_s"]
              for r in table_of(load("sync-kernels-h200.json", "sync-plans-h100"), "plans")}
-    return table(
-        ["plan", "precision", "p", "frames", "shared memory", "Mb/s", "next plan", "its rate",
-         "ratio"],
-        [[f"`{plan}`", case[0], case[1], f"{case[2]:,}", f"{case[3]} KB",
-          three(rates[(plan, *case)]), f"`{other}`", three(rates[(other, *case)]),
-          f"{rates[(plan, *case)] / rates[(other, *case)]:.2f}"]
-         for plan, other, cases in SYNC_PLANS for case in cases])
+    return compared(
+        ["precision", "p", "frames", "shared memory", "Mb/s"], SYNC_PLANS,
+        lambda case: [case[0], case[1], f"{case[2]:,}", f"{case[3]} KB"],
+        lambda plan, case: rates[(plan, *case)])
 
 
 def sync_cards():

@@ -11,7 +11,9 @@
 #include "lab/slot_rates.h"
 #include "sync_map/model/job.h"
 #include "sync_map/test/qa_support.h"
+#include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace gr::gpufec::bench {
 
@@ -176,6 +178,44 @@ struct batch {
 };
 
 inline double information_bits(const code_size& c) { return c.N * std::log2(c.q); }
+
+//! Returns the processor time of the calling thread.
+inline double caller_seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+
+//! Pushes \p frames received frames to a decoder, the frames of \p data again and again,
+//! and calls pull() until all are decoded.
+template <class Pull>
+void push_frames(sync_decoder& decoder,
+                 const test_frames& data,
+                 sync_mode mode,
+                 unsigned frames,
+                 Pull&& pull)
+{
+    for (unsigned f = 0; f < frames; ++f) {
+        const auto& items = data.received[f % data.received.size()];
+        for (std::size_t at = 0; at < items.size();) {
+            const auto rest = items.size() - at;
+            const auto taken = mode == sync_mode::stream
+                                   ? decoder.push(items.data() + at, rest)
+                                   : (decoder.push_frame(items.data(), rest) ? rest : 0);
+            at += taken;
+            pull();
+            if (taken == 0) {
+                decoder.wait(std::chrono::milliseconds(1));
+            }
+        }
+    }
+    decoder.finish();
+    while (!decoder.done()) {
+        pull();
+        decoder.wait(std::chrono::milliseconds(1));
+    }
+}
 
 //! Measures sync_decoder, in streams and in frames.
 json streams(backend where);

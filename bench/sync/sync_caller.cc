@@ -5,17 +5,16 @@
  * decoder and pulls symbols, and prints JSON. The linker replaces the CPU decoder by one
  * that plays back recorded output. */
 
-#include "apps/json.h"
 #include "pipeline/cpu_decoder.h"
+#include "sync_batch.h"
 #include "sync_map/stream/traits.h"
-#include "sync_map/test/qa_support.h"
 #include <atomic>
 #include <cstring>
-#include <ctime>
 #include <iostream>
 #include <string>
 
 using namespace gr::gpufec;
+using namespace gr::gpufec::bench;
 using sync_map::boundary_match_header;
 using sync_map::job;
 using sync_map::setup;
@@ -135,13 +134,6 @@ private:
     const traits::decoder d_decoder;
 };
 
-double caller_seconds()
-{
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec + 1e-9 * now.tv_nsec;
-}
-
 json run(const sync_map::test_frames& data,
          sync_options options,
          unsigned frames,
@@ -169,22 +161,7 @@ json run(const sync_map::test_frames& data,
     };
     const auto begin = std::chrono::steady_clock::now();
     const double caller = caller_seconds();
-    for (unsigned f = 0; f < frames; ++f) {
-        const auto& items = data.received[f % period];
-        for (std::size_t at = 0; at < items.size();) {
-            const auto taken = decoder.push(items.data() + at, items.size() - at);
-            at += taken;
-            pull();
-            if (taken == 0) {
-                decoder.wait(std::chrono::milliseconds(100));
-            }
-        }
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        pull();
-        decoder.wait(std::chrono::milliseconds(100));
-    }
+    push_frames(decoder, data, options.mode, frames, pull);
     const double caller_s = caller_seconds() - caller;
     const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
     return json::object()

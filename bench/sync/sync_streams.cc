@@ -6,18 +6,10 @@
 
 #include "sync_batch.h"
 #include <cstring>
-#include <ctime>
 
 namespace gr::gpufec::bench {
 
 namespace {
-
-double caller_seconds()
-{
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec + 1e-9 * now.tv_nsec;
-}
 
 // Number of frames after which a stream repeats. The number exceeds the distance of
 // anchors (frames whose beginnings are found in advance), which is at most 64 frames.
@@ -56,25 +48,7 @@ json measure_decoder(double p,
     };
     const auto begin = std::chrono::steady_clock::now();
     const double caller = caller_seconds();
-    for (unsigned f = 0; f < frames; ++f) {
-        const auto& items = b.data.received[f % b.data.received.size()];
-        for (std::size_t at = 0; at < items.size();) {
-            const auto rest = items.size() - at;
-            const auto taken = mode == sync_mode::stream
-                                   ? decoder.push(items.data() + at, rest)
-                                   : (decoder.push_frame(items.data(), rest) ? rest : 0);
-            at += taken;
-            pull();
-            if (taken == 0) {
-                decoder.wait(std::chrono::milliseconds(1));
-            }
-        }
-    }
-    decoder.finish();
-    while (!decoder.done()) {
-        pull();
-        decoder.wait(std::chrono::milliseconds(1));
-    }
+    push_frames(decoder, b.data, mode, frames, pull);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     const double mbit = frames * information_bits(c) / 1e6;
     const double caller_s = caller_seconds() - caller;

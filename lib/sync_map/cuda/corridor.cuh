@@ -437,8 +437,9 @@ __global__ void corridor_posteriors(const sync_geometry g,
                                     unsigned items_bytes)
 {
     extern __shared__ double shared[];
-    double* const scratch = shared;                               // 64 values
-    Metric* const parts = reinterpret_cast<Metric*>(shared + 64); // warps × q
+    double* const scratch = shared;
+    Metric* const parts = // warps × q
+        reinterpret_cast<Metric*>(shared + scratch_bytes / sizeof(double));
     std::byte* const items_memory = reinterpret_cast<std::byte*>(shared) + items_at;
     const unsigned i = blockIdx.x, frame = blockIdx.y;
     if (!memory.valid[frame]) {

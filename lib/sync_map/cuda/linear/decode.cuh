@@ -8,7 +8,6 @@
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_DECODE_CUH
 
 #include "items.cuh"
-#include <utility>
 
 namespace gr::gpufec::sync_map {
 
@@ -128,21 +127,19 @@ __device__ void decode_linear(const sync_geometry& g,
 }
 
 // Decodes the frames of a batch; a block decodes one at a time. make_sweep() returns the
-// Sweep of a frame.
+// Sweep of a frame. \p own_memory: memory of this block for linear_shared.
 template <bool One, class Row, class Metric, class MakeSweep>
 __device__ void decode_batch(const sync_geometry& g,
                              const linear_layout& l,
                              const linear_memory& memory,
+                             std::byte* own_memory,
                              const frame_list& frames,
                              const std::byte* input,
                              std::byte* output,
                              sync_status* status,
                              MakeSweep&& make_sweep)
 {
-    using sweep_type = decltype(make_sweep(std::declval<const frame_input&>(),
-                                           std::declval<linear_shared<Row, Metric>&>(),
-                                           nullptr));
-    linear_shared<Row, Metric> s(l, block_memory<sweep_type::always_shared>(l, memory));
+    linear_shared<Row, Metric> s(l, own_memory);
     Metric* const alpha = static_cast<Metric*>(memory.alpha) + l.offset +
                           std::size_t(blockIdx.x) * (g.symbols + 1) * l.length;
     double* const sums = memory.prior_sums + std::size_t(blockIdx.x) * g.outputs;

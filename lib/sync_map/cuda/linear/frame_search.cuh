@@ -326,23 +326,22 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
 {
     __builtin_assume(!One || blockDim.x == 32);
     __builtin_assume(!One || threadIdx.x < 32);
-    find_starts<One, Row, Metric>(
-        g,
-        sg,
-        l,
-        weights,
-        block_memory<true>(l, memory),
-        batch,
-        frames,
-        output,
-        [&](const sync_geometry& tried,
-            const linear_layout& layout,
-            const frame_input& in,
-            linear_shared<Row, Metric>& s) {
-            return word_sweep<Items, N, Spare, One, Row, Metric>{ tried,  layout, in,
-                                                                  memory, s,      nullptr,
-                                                                  weights };
-        });
+    using sweep = word_sweep<Items, N, Spare, One, Row, Metric>;
+    find_starts<One, Row, Metric>(g,
+                                  sg,
+                                  l,
+                                  weights,
+                                  block_memory<sweep::always_shared>(l, memory),
+                                  batch,
+                                  frames,
+                                  output,
+                                  [&](const sync_geometry& tried,
+                                      const linear_layout& layout,
+                                      const frame_input& in,
+                                      linear_shared<Row, Metric>& s) {
+                                      return sweep{ tried, layout,  in,     memory,
+                                                    s,     nullptr, weights };
+                                  });
 }
 
 template <bool Likelihoods, class Row, class Metric>
@@ -357,22 +356,22 @@ __global__ void starts_of_any(const sync_geometry g,
 {
     Row* const rows =
         static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-    find_starts<false, Row, Metric>(
-        g,
-        sg,
-        l,
-        weights,
-        block_memory<false>(l, memory),
-        batch,
-        frames,
-        output,
-        [&](const sync_geometry& tried,
-            const linear_layout& layout,
-            const frame_input& in,
-            linear_shared<Row, Metric>& s) {
-            return any_sweep<Likelihoods, Row, Metric>{ tried, layout,  in,   memory,
-                                                        s,     nullptr, rows, weights };
-        });
+    using sweep = any_sweep<Likelihoods, Row, Metric>;
+    find_starts<false, Row, Metric>(g,
+                                    sg,
+                                    l,
+                                    weights,
+                                    block_memory<sweep::always_shared>(l, memory),
+                                    batch,
+                                    frames,
+                                    output,
+                                    [&](const sync_geometry& tried,
+                                        const linear_layout& layout,
+                                        const frame_input& in,
+                                        linear_shared<Row, Metric>& s) {
+                                        return sweep{ tried, layout,  in,   memory,
+                                                      s,     nullptr, rows, weights };
+                                    });
 }
 
 } // namespace gr::gpufec::sync_map

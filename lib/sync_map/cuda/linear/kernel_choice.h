@@ -24,7 +24,7 @@ inline std::vector<std::uint32_t> packed(const sync_code& code, unsigned rows)
 // registers.
 inline unsigned symbols_of_items(const sync_code& code)
 {
-    return code.alphabet() == 2 ? unsigned(linear_layout::bits) : code.alphabet();
+    return code.alphabet() == 2 ? linear_layout::bits : code.alphabet();
 }
 
 template <template <int, class, class> class Items>
@@ -137,12 +137,11 @@ private:
                             bool rows_in_registers,
                             unsigned count) const
     {
-        return linear_layout::of<Row, Metric>(g,
-                                              rows_in_registers ? own.rows : g.n,
-                                              count,
-                                              rows_in_registers
-                                                  ? symbols_of_items(setup.code)
-                                                  : unsigned(linear_layout::not_stored));
+        return linear_layout::of<Row, Metric>(
+            g,
+            rows_in_registers ? own.rows : g.n,
+            count,
+            rows_in_registers ? symbols_of_items(setup.code) : linear_layout::not_stored);
     }
 };
 

@@ -42,10 +42,12 @@ struct linear_layout {
         if_one;        //!< byte offsets of linear_shared; `weights` has that of `one`
     std::size_t bytes; //!< of linear_shared
 
-    enum items : unsigned { bits = 0, not_stored = ~0u };
+    //! Numbers of weights per item with a meaning of their own: items are bits, and items
+    //! are not stored.
+    static constexpr unsigned bits = 0, not_stored = ~0u;
 
     //! \p rows: rows of the kernel's lattice after row 0. \p symbols: number of weights
-    //! that are stored per item, or one of `items`.
+    //! that are stored per item.
     template <class Row, class Metric>
     static linear_layout
     of(const sync_geometry& g, unsigned rows, unsigned warps, unsigned symbols)

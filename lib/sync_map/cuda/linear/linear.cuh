@@ -45,17 +45,18 @@ __global__ void __launch_bounds__(One ? 32 : 32 * max_warps,
 {
     __builtin_assume(!One || blockDim.x == 32);
     __builtin_assume(!One || threadIdx.x < 32);
+    using sweep = word_sweep<Items, N, Spare, One, Row, Metric>;
     decode_batch<One, Row, Metric>(
         g,
         l,
         memory,
+        block_memory<sweep::always_shared>(l, memory),
         frames,
         input,
         output,
         status,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
-            return word_sweep<Items, N, Spare, One, Row, Metric>{ g, l,    in,     memory,
-                                                                  s, sums, weights };
+            return sweep{ g, l, in, memory, s, sums, weights };
         });
 }
 

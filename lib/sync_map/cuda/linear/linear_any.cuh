@@ -131,10 +131,12 @@ __global__ void linear_any(const sync_geometry g,
                            std::byte* output,
                            sync_status* status)
 {
+    using sweep = any_sweep<Likelihoods, Row, Metric>;
     decode_batch<false, Row, Metric>(
         g,
         l,
         memory,
+        block_memory<sweep::always_shared>(l, memory),
         frames,
         input,
         output,
@@ -142,8 +144,7 @@ __global__ void linear_any(const sync_geometry g,
         [&](const frame_input& in, linear_shared<Row, Metric>& s, const double* sums) {
             Row* const rows =
                 static_cast<Row*>(memory.rows) + std::size_t(blockIdx.x) * l.window * g.q;
-            return any_sweep<Likelihoods, Row, Metric>{ g, l,    in,   memory,
-                                                        s, sums, rows, weights };
+            return sweep{ g, l, in, memory, s, sums, rows, weights };
         });
 }
 
