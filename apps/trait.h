@@ -74,23 +74,23 @@ class frame_adapter : public byte_coder
 public:
     template <class Options>
     frame_adapter(const Options& options, const stream_rates& r)
-        : byte_coder(r), d_decoder(options, hooks())
+        : byte_coder(r), d_decoder(Decoder::make(options, hooks()))
     {
     }
 
-    void finish() override { d_decoder.finish(); }
-    bool done() override { return d_decoder.done(); }
-    void wait() override { d_decoder.wait(std::chrono::milliseconds(100)); }
+    void finish() override { d_decoder->finish(); }
+    bool done() override { return d_decoder->done(); }
+    void wait() override { d_decoder->wait(std::chrono::milliseconds(100)); }
     json state() const override
     {
-        return json::object({ { "backend", d_decoder.active_backend() },
-                              { "device", d_decoder.active_device() },
-                              { "batch", d_decoder.batch() } });
+        return json::object({ { "backend", d_decoder->active_backend() },
+                              { "device", d_decoder->active_device() },
+                              { "batch", d_decoder->batch() } });
     }
-    bool no_signal() const override { return !d_decoder.verdict().empty(); }
+    bool no_signal() const override { return !d_decoder->verdict().empty(); }
 
 protected:
-    Decoder d_decoder;
+    const typename Decoder::sptr d_decoder;
 
 private:
     // Returns hooks that print warnings and errors to stderr, but no information.
@@ -119,12 +119,12 @@ public:
 
     std::size_t push(const void* items, std::size_t count) override
     {
-        return this->d_decoder.push(items, count);
+        return this->d_decoder->push(items, count);
     }
     void flush_if_due() override
     {
-        if (this->d_decoder.due()) {
-            this->d_decoder.push(nullptr, 0); // submits the batch that is due
+        if (this->d_decoder->due()) {
+            this->d_decoder->push(nullptr, 0); // submits the batch that is due
         }
     }
 };

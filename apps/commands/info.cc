@@ -79,17 +79,17 @@ json sync_choices()
     for (const auto* const mode : { "framed", "stream" }) {
         sync_options options(codebook_davey_mackay(10, 32, 210, 1), { 1e-3, 1e-3 });
         options.mode = sync_mode_from_string(mode);
-        const sync_decoder decoder(options);
+        const auto decoder = sync_decoder::make(options);
         choices.add(json::object({ { "mode", mode },
                                    { "n", options.code.n() },
                                    { "q", options.code.q() },
                                    { "frame_symbols", options.code.frame_symbols() },
                                    { "p_insert", options.channel.p_insert() },
                                    { "p_delete", options.channel.p_delete() },
-                                   { "drifts", decoder.window().size() },
-                                   { "lookahead", decoder.lookahead() },
-                                   { "backend", decoder.active_backend() },
-                                   { "batch", decoder.batch() } }));
+                                   { "drifts", decoder->window().size() },
+                                   { "lookahead", decoder->lookahead() },
+                                   { "backend", decoder->active_backend() },
+                                   { "batch", decoder->batch() } }));
     }
     return choices;
 }
@@ -102,15 +102,15 @@ json preset_choices()
         viterbi_options options{ conv_code::preset(p.name) };
         options.ends = termination::streaming;
         options.where = backend::cpu;
-        const viterbi_decoder decoder(options);
+        const auto decoder = viterbi_decoder::make(options);
         presets.add(json::object({ { "name", p.name },
                                    { "title", p.title },
                                    { "source", p.source },
                                    { "code", options.code.to_string() },
                                    { "rate", options.code.rate() },
                                    { "termination", termination_name(p.ends) },
-                                   { "decode_length", decoder.decode_length() },
-                                   { "overlap", decoder.overlap() } }));
+                                   { "decode_length", decoder->decode_length() },
+                                   { "overlap", decoder->overlap() } }));
     }
     return presets;
 }
@@ -239,7 +239,7 @@ gpufec info --json info.json
     const auto devices = survey(found);
     viterbi_options cpu{ conv_code(7, { 0171, 0133 }) };
     cpu.where = backend::cpu;
-    const auto instruction_set = viterbi_decoder(cpu).active_device();
+    const auto instruction_set = viterbi_decoder::make(cpu)->active_device();
     if (report.target()) {
         report.write(to_json(found, devices, instruction_set));
     }

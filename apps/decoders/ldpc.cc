@@ -98,18 +98,18 @@ public:
           d_unpacked(unpacked),
           d_edges_per_bit(edges_per_bit(options.codes[0]))
     {
-        rates.items_per_bit *= double(d_decoder.frame_items()) / rates.frame_items;
-        rates.frame_items = d_decoder.frame_items();
+        rates.items_per_bit *= double(d_decoder->frame_items()) / rates.frame_items;
+        rates.frame_items = d_decoder->frame_items();
     }
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
         const auto n =
-            d_soft       ? d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), bytes)
-            : d_unpacked ? d_decoder.pull_bits(out, bytes)
-                         : d_decoder.pull_packed(out, bytes);
+            d_soft ? d_decoder->pull_llrs(reinterpret_cast<std::int8_t*>(out), bytes)
+            : d_unpacked ? d_decoder->pull_bits(out, bytes)
+                         : d_decoder->pull_packed(out, bytes);
         ldpc_decoder::report report;
-        if (d_decoder.take_report(report)) {
+        if (d_decoder->take_report(report)) {
             d_iterations += report.iterations;
             count(report.unsatisfied > 0);
         }
@@ -132,7 +132,7 @@ public:
     //! Sets the factor by which float input is multiplied to get LLRs in nats.
     void set_llr_factor(double factor) { d_factor = float(factor); }
     //! Sets Es/N0 in dB of the symbols that follow; NaN: estimated from each frame.
-    void set_esn0_db(double esn0_db) { d_decoder.set_esn0_db(esn0_db); }
+    void set_esn0_db(double esn0_db) { d_decoder->set_esn0_db(esn0_db); }
 
     double work_per_bit() const override { return mean_iterations() * d_edges_per_bit; }
 
@@ -167,9 +167,9 @@ protected:
     //! Pulls a whole packed message and returns its size in bytes; 0 if none is ready.
     std::size_t pull_message(byte_vector& message)
     {
-        const auto n = d_decoder.pull_packed(message.data(), message.size());
+        const auto n = d_decoder->pull_packed(message.data(), message.size());
         ldpc_decoder::report report;
-        d_iterations += d_decoder.take_report(report) ? report.iterations : 0;
+        d_iterations += d_decoder->take_report(report) ? report.iterations : 0;
         return n;
     }
     void count(bool wrong)

@@ -233,7 +233,7 @@ public:
         const double bits = information_bits(options.code);
         rates = { options.item_bytes(),
                   d_reads * options.code.frame_bits() / bits,
-                  bits / (options.code.frame_symbols() * d_decoder.symbol_bytes()) };
+                  bits / (options.code.frame_symbols() * d_decoder->symbol_bytes()) };
         next_length();
     }
 
@@ -242,7 +242,7 @@ public:
         flush_if_due();
         if constexpr (one_read) {
             if (!d_framed) {
-                const auto n = d_decoder.push(items, count);
+                const auto n = d_decoder->push(items, count);
                 d_items += n;
                 return n;
             }
@@ -257,8 +257,8 @@ public:
 
     void flush_if_due() override
     {
-        if (d_decoder.due()) {
-            d_decoder.flush();
+        if (d_decoder->due()) {
+            d_decoder->flush();
         }
     }
 
@@ -275,7 +275,7 @@ public:
         end();
     }
 
-    bool done() override { return d_finished && d_decoder.done(); }
+    bool done() override { return d_finished && d_decoder->done(); }
 
     std::size_t pull(std::uint8_t* out, std::size_t capacity) override
     {
@@ -290,9 +290,9 @@ public:
 
     json state() const override
     {
-        auto j = base::state().add("drifts", d_decoder.window().size());
+        auto j = base::state().add("drifts", d_decoder->window().size());
         if constexpr (one_read) {
-            j.add("lookahead", d_decoder.lookahead());
+            j.add("lookahead", d_decoder->lookahead());
         }
         return j;
     }
@@ -306,7 +306,7 @@ public:
         say(d_unlocked, "frames are decoded without lock");
         // A remainder no longer than a possible drift may belong to the last frame.
         if (const auto rest = d_items - d_frame_end;
-            !d_framed && d_frames > 0 && rest > d_decoder.window().last) {
+            !d_framed && d_frames > 0 && rest > d_decoder->window().last) {
             std::cerr << "gpufec: the input ends in the middle of a frame, after about "
                       << rest << " of its " << d_frame_bits
                       << " items: these are dropped\n";
@@ -346,7 +346,7 @@ private:
     void next_frame()
     {
         sync_decoder::frame f;
-        const bool any = d_decoder.pull(f);
+        const bool any = d_decoder->pull(f);
         d_rest.clear();
         d_emitted = 0;
         if (any) {
@@ -367,14 +367,14 @@ private:
     void end()
     {
         if (!d_framed || push_gathered()) {
-            d_decoder.finish();
+            d_decoder->finish();
             d_finished = true;
         }
     }
 
     bool push_frame(const std::byte* items)
     {
-        const bool taken = d_decoder.push_frame(items, *d_length);
+        const bool taken = d_decoder->push_frame(items, *d_length);
         if (taken) {
             ++d_pushed;
             next_length();

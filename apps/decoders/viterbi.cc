@@ -206,10 +206,10 @@ public:
 
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
-        const auto n = d_unpacked ? d_decoder.pull_bits(out, bytes)
-                                  : d_decoder.pull_packed(out, bytes);
+        const auto n = d_unpacked ? d_decoder->pull_bits(out, bytes)
+                                  : d_decoder->pull_packed(out, bytes);
         viterbi_decoder::batch_statistics s;
-        if (d_decoder.take_statistics(s)) {
+        if (d_decoder->take_statistics(s)) {
             d_estimate.add(s);
         }
         d_bits += n * (d_unpacked ? 1 : 8);
@@ -218,8 +218,8 @@ public:
     json state() const override
     {
         return decoder_adapter::state()
-            .add("decode_length", d_decoder.decode_length())
-            .add("overlap", d_decoder.overlap());
+            .add("decode_length", d_decoder->decode_length())
+            .add("overlap", d_decoder->overlap());
     }
 
     //! Returns the estimate over all output that was pulled.
@@ -245,7 +245,7 @@ public:
 
     json conclude() override
     {
-        const double noise = d_decoder.chance_error_rate();
+        const double noise = d_decoder->chance_error_rate();
         if (!(noise > 0)) {
             return json::object(); // too few values, or only erasures
         }
@@ -254,7 +254,7 @@ public:
                   << ", noise would show " << noise << "\n";
         return json::object({ { "channel_error_rate", rate },
                               { "noise_error_rate", noise },
-                              { "wrong_code", !d_decoder.verdict().empty() } });
+                              { "wrong_code", !d_decoder->verdict().empty() } });
     }
 };
 
@@ -296,7 +296,7 @@ public:
     std::size_t pull(std::uint8_t* out, std::size_t bytes) override
     {
         const auto n = viterbi_stream::pull(out, bytes);
-        for (viterbi_lock lock; d_decoder.take_lock(lock);) {
+        for (viterbi_lock lock; d_decoder->take_lock(lock);) {
             tell(lock);
         }
         return n;
@@ -304,13 +304,13 @@ public:
 
     json conclude() override
     {
-        const auto lock = d_decoder.lock();
-        if (lock.locks == 0 && d_decoder.verdict().empty()) {
+        const auto lock = d_decoder->lock();
+        if (lock.locks == 0 && d_decoder->verdict().empty()) {
             std::cerr << "gpufec: WARNING: found no signal of this code: check the code, "
                          "its puncturing, --lock-presets, --lock-constellation and "
                          "--soft-input\n";
         }
-        const auto frame = frame_values(d_options, d_decoder.code());
+        const auto frame = frame_values(d_options, d_decoder->code());
         const auto rest =
             frame && lock.locked ? (d_values - lock.first_value) % frame : 0;
         if (rest > 0) {
@@ -324,7 +324,7 @@ public:
 
     bool no_signal() const override
     {
-        return viterbi_stream::no_signal() || d_decoder.lock().locks == 0;
+        return viterbi_stream::no_signal() || d_decoder->lock().locks == 0;
     }
 
 private:

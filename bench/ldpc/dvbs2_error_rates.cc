@@ -346,13 +346,13 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
     options.precision = s.precision;
     options.offset = s.offset;
     options.max_latency_ms = 1e9;
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     frame_maker maker(points, s);
     std::vector<std::uint8_t> found(64800 / 8), sent;
     const auto pull = [&] {
-        for (std::size_t n; (n = decoder.pull_packed(found.data(), found.size())) > 0;) {
+        for (std::size_t n; (n = decoder->pull_packed(found.data(), found.size())) > 0;) {
             ldpc_decoder::report report;
-            if (!decoder.take_report(report)) {
+            if (!decoder->take_report(report)) {
                 throw std::logic_error("a frame came in pieces");
             }
             auto& p = points[report.frame / s.frames];
@@ -369,12 +369,12 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
     for (std::uint64_t f = 0; f < frames; ++f) {
         const auto& p = points[f / s.frames];
         const auto& symbols = maker.wait_for(f);
-        decoder.select(p.code, p.constellation);
+        decoder->select(p.code, p.constellation);
         for (std::size_t first = 0; first < symbols.size();) {
-            const auto n = decoder.push(symbols.data() + first, symbols.size() - first);
+            const auto n = decoder->push(symbols.data() + first, symbols.size() - first);
             first += n;
             if (n == 0) {
-                decoder.wait(std::chrono::milliseconds(10));
+                decoder->wait(std::chrono::milliseconds(10));
             }
             pull();
         }
@@ -383,12 +383,12 @@ std::string measure(codes& all, std::vector<point>& points, const settings& s)
             std::cerr << p.name << '\n';
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
-        decoder.wait(std::chrono::milliseconds(10));
+    decoder->finish();
+    while (!decoder->done()) {
+        decoder->wait(std::chrono::milliseconds(10));
         pull();
     }
-    return decoder.active_backend();
+    return decoder->active_backend();
 }
 
 json describe(const point& p, const settings& s)

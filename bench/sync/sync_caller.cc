@@ -145,13 +145,13 @@ json run(const sync_map::test_frames& data,
         tape = {};
         frames = 2 * known;
     }
-    sync_decoder decoder(options);
+    const auto decoder = sync_decoder::make(options);
     const std::size_t N = options.code.frame_symbols();
     std::size_t pulled = 0, wrong = 0, locked = 0;
     double bound = 0;
     const auto pull = [&] {
         sync_decoder::frame f;
-        while (decoder.pull(f)) {
+        while (decoder->pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
             // Compares one symbol per frame, because the comparison is timed too.
             wrong += symbols[N / 2] != data.messages[pulled++ % period][N / 2];
@@ -161,7 +161,7 @@ json run(const sync_map::test_frames& data,
     };
     const auto begin = std::chrono::steady_clock::now();
     const double caller = caller_seconds();
-    push_frames(decoder, data, options.mode, frames, pull);
+    push_frames(*decoder, data, options.mode, frames, pull);
     const double caller_s = caller_seconds() - caller;
     const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
     return json::object()
@@ -169,15 +169,15 @@ json run(const sync_map::test_frames& data,
         .add("pass", pass)
         .add("frames", frames)
         .add("pulled", pulled)
-        .add("batch", decoder.batch())
+        .add("batch", decoder->batch())
         .add("caller_us_per_frame", caller_s / frames * 1e6)
         .add("mbit_per_s",
              frames * N * std::log2(double(options.code.q())) / all.count() / 1e6)
         .add("locked", locked)
         .add("wrong_of_one_symbol_each", wrong)
         .add("largest_bound", bound)
-        .add("links_failed", double(decoder.links_failed()))
-        .add("frames_again", double(decoder.frames_again()));
+        .add("links_failed", double(decoder->links_failed()))
+        .add("frames_again", double(decoder->frames_again()));
 }
 
 } // namespace

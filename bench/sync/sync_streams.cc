@@ -29,12 +29,12 @@ json measure_decoder(double p,
     b.options.where = where;
     b.options.batch = batch_frames;
     json entry = describe(c, p, with(linear, precision), sync_map::make_setup(b.options));
-    sync_decoder decoder(b.options);
+    const auto decoder = sync_decoder::make(b.options);
     std::size_t pulled = 0, wrong = 0, locked = 0;
     double bound = 0;
     const auto pull = [&] {
         sync_decoder::frame f;
-        while (decoder.pull(f)) {
+        while (decoder->pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
             const auto& message = b.data.messages[pulled++ % b.data.messages.size()];
             unsigned differ = 0;
@@ -48,22 +48,22 @@ json measure_decoder(double p,
     };
     const auto begin = std::chrono::steady_clock::now();
     const double caller = caller_seconds();
-    push_frames(decoder, b.data, mode, frames, pull);
+    push_frames(*decoder, b.data, mode, frames, pull);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     const double mbit = frames * information_bits(c) / 1e6;
     const double caller_s = caller_seconds() - caller;
     entry.add("mode", mode == sync_mode::stream ? "stream" : "framed")
         .add("frames", frames)
-        .add("backend", decoder.active_backend())
-        .add("batch", decoder.batch())
+        .add("backend", decoder->active_backend())
+        .add("batch", decoder->batch())
         .add("mbit_per_s", mbit / taken.count())
         .add("caller_us_per_frame", caller_s / frames * 1e6)
         .add("caller_mbit_per_s", mbit / caller_s);
     if (mode == sync_mode::stream) {
         entry.add("locked", locked)
             .add("largest_bound", bound)
-            .add("links_failed", double(decoder.links_failed()))
-            .add("frames_again", double(decoder.frames_again()));
+            .add("links_failed", double(decoder->links_failed()))
+            .add("frames_again", double(decoder->frames_again()));
     }
     return entry.add("checked",
                      json::object()

@@ -251,7 +251,7 @@ json slips(const settings& s, std::uint64_t count)
               [&](unsigned, std::uint64_t first, std::uint64_t n) {
                   auto o = options_of(s);
                   o.batch = 64;
-                  viterbi_decoder decoder(o);
+                  const auto decoder = viterbi_decoder::make(o);
                   for (auto stream = first; stream < first + n; ++stream) {
                       const counter_random random(stream * 5 + which);
                       transmitter sender(code, rates[which].ebn0_db + 1, random(0) >> 1);
@@ -281,23 +281,23 @@ json slips(const settings& s, std::uint64_t count)
                           values.push_back(sent[f]);
                       }
 
-                      decoder.reset();
+                      decoder->reset();
                       std::vector<std::uint8_t> got, out(1 << 16);
                       std::vector<viterbi_lock> locks;
                       std::size_t pushed = 0;
-                      for (bool finished = false; !decoder.done();) {
-                          pushed += decoder.push(values.data() + pushed,
-                                                 values.size() - pushed);
+                      for (bool finished = false; !decoder->done();) {
+                          pushed += decoder->push(values.data() + pushed,
+                                                  values.size() - pushed);
                           if (pushed == values.size() && !finished) {
-                              decoder.finish();
+                              decoder->finish();
                               finished = true;
                           }
-                          const auto k = decoder.pull_bits(out.data(), out.size());
+                          const auto k = decoder->pull_bits(out.data(), out.size());
                           got.insert(got.end(), out.begin(), out.begin() + k);
-                          if (k == 0 && !decoder.done()) {
-                              decoder.wait(std::chrono::milliseconds(10));
+                          if (k == 0 && !decoder->done()) {
+                              decoder->wait(std::chrono::milliseconds(10));
                           }
-                          for (viterbi_lock l; decoder.take_lock(l);) {
+                          for (viterbi_lock l; decoder->take_lock(l);) {
                               locks.push_back(l);
                           }
                       }
@@ -489,15 +489,17 @@ json paces(const settings& s, double seconds)
         // Many short pairs of runs: other work of the machine then affects both runs of a
         // pair alike.
         constexpr int turns = 21;
-        viterbi_decoder without(plain), with(o);
-        for (auto* decoder : { &without, &with }) {
+        const auto without = viterbi_decoder::make(plain);
+        const auto with = viterbi_decoder::make(o);
+        for (const auto& decoder : { without, with }) {
             pace_of(*decoder, values, seconds / 10);
         }
         std::vector<double> plain_rate, locked_rate, cost, cost_in_processor_time;
         for (int turn = 0; turn < turns; ++turn) {
             pace pair[2];
             for (const bool locked : { turn % 2 == 0, turn % 2 != 0 }) {
-                pair[locked] = pace_of(locked ? with : without, values, seconds / turns);
+                pair[locked] =
+                    pace_of(locked ? *with : *without, values, seconds / turns);
             }
             plain_rate.push_back(pair[0].by_clock);
             locked_rate.push_back(pair[1].by_clock);
@@ -522,9 +524,10 @@ json paces(const settings& s, double seconds)
     auto one = all;
     one.lock_presets = {};
     one.lock_constellation = "bpsk";
-    viterbi_decoder all_decoder(all), one_decoder(one);
-    const auto of_all = pace_of(all_decoder, noise, seconds);
-    const auto of_one = pace_of(one_decoder, noise, seconds);
+    const auto all_decoder = viterbi_decoder::make(all);
+    const auto one_decoder = viterbi_decoder::make(one);
+    const auto of_all = pace_of(*all_decoder, noise, seconds);
+    const auto of_one = pace_of(*one_decoder, noise, seconds);
     return json::object(
         { { "locked", rows },
           { "searching_qpsk_five_rates",

@@ -258,8 +258,8 @@ try {
             gr_fec.emplace_back(kernel);
         }
     }
-    viterbi_decoder terminated(our_options(termination::terminated));
-    viterbi_decoder streaming(our_options(termination::streaming));
+    const auto terminated = viterbi_decoder::make(our_options(termination::terminated));
+    const auto streaming = viterbi_decoder::make(our_options(termination::streaming));
 
     std::vector<std::uint8_t> out(w.bits.size());
     // Larger than `out`, because the streaming decoder also outputs each frame's tail
@@ -269,9 +269,9 @@ try {
         side.decode(w, out);
         check(side.name(), w.bits, out);
     }
-    decode(terminated, w.values, out);
+    decode(*terminated, w.values, out);
     check("gpufec terminated", w.bits, out);
-    decode(streaming, w.values, stream_out);
+    decode(*streaming, w.values, stream_out);
     for (unsigned f = 0; f < frames; ++f) {
         std::memcpy(&out[std::size_t(f) * frame_bits],
                     &stream_out[f * (stream_out.size() / frames)],
@@ -289,8 +289,8 @@ try {
         for (std::size_t i = 0; i < gr_fec.size(); ++i) {
             measure(theirs[i], [&] { gr_fec[i].decode(w, out); });
         }
-        measure(ours, [&] { decode(terminated, w.values, out); });
-        measure(stream, [&] { decode(streaming, w.values, stream_out); });
+        measure(ours, [&] { decode(*terminated, w.values, out); });
+        measure(stream, [&] { decode(*streaming, w.values, stream_out); });
     }
     const auto fastest = *std::max_element(
         theirs.begin(), theirs.end(), [](const measured& a, const measured& b) {
@@ -313,9 +313,9 @@ try {
         std::cout << json::object(
                          { { "what", "K=7 rate 1/2, terminated frames of 8192 bits" },
                            { "rounds", rounds },
-                           { "device", streaming.active_device() },
-                           { "decode_length", streaming.decode_length() },
-                           { "overlap", streaming.overlap() },
+                           { "device", streaming->active_device() },
+                           { "decode_length", streaming->decode_length() },
+                           { "overlap", streaming->overlap() },
                            { "results", results } })
                          .to_string()
                   << "\n";

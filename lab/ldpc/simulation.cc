@@ -111,7 +111,7 @@ public:
         : d_options(options),
           d_code(options.decoder.codes.at(0)),
           d_source(options.decoder, options.ebn0_db, options.seed),
-          d_decoder(options.decoder),
+          d_decoder(ldpc_decoder::make(options.decoder)),
           d_item_bytes(d_source.frame_bytes() / d_code.sent()),
           d_bits(d_code.k())
     {
@@ -131,8 +131,8 @@ public:
                 progress(result());
             }
             if (first + count == d_options.max_frames) {
-                d_decoder.finish();
-                while (!done() && !d_decoder.done()) {
+                d_decoder->finish();
+                while (!done() && !d_decoder->done()) {
                     collect_or_wait();
                 }
                 break;
@@ -156,8 +156,8 @@ private:
     {
         return { d_counts,
                  d_reference,
-                 d_decoder.active_backend(),
-                 d_decoder.active_device(),
+                 d_decoder->active_backend(),
+                 d_decoder->active_device(),
                  "host" };
     }
 
@@ -192,7 +192,7 @@ private:
     {
         const auto count = d_values.size() / d_item_bytes;
         for (std::size_t pushed = 0; pushed < count && !done();) {
-            pushed += d_decoder.push(&d_values[pushed * d_item_bytes], count - pushed);
+            pushed += d_decoder->push(&d_values[pushed * d_item_bytes], count - pushed);
             if (pushed < count) {
                 collect_or_wait();
             }
@@ -206,15 +206,15 @@ private:
             any = true;
         }
         if (!any) {
-            d_decoder.wait(std::chrono::milliseconds(100));
+            d_decoder->wait(std::chrono::milliseconds(100));
         }
     }
 
     bool collect()
     {
-        const auto n = d_decoder.pull_bits(&d_bits[d_have], d_bits.size() - d_have);
+        const auto n = d_decoder->pull_bits(&d_bits[d_have], d_bits.size() - d_have);
         ldpc_decoder::report report;
-        if (d_decoder.take_report(report)) {
+        if (d_decoder->take_report(report)) {
             d_report = report;
         }
         d_have += n;
@@ -317,7 +317,7 @@ private:
     const simulation_options d_options;
     const ldpc_code d_code;
     const frame_source d_source;
-    ldpc_decoder d_decoder;
+    const ldpc_decoder::sptr d_decoder;
     const std::size_t d_item_bytes;
     std::vector<std::byte> d_values;
     std::vector<std::uint8_t> d_bits; // message bits of the current frame

@@ -84,7 +84,7 @@ public:
         : d_options(options),
           d_progress(progress),
           d_source(options.decoder, options.seed),
-          d_decoder(options.decoder)
+          d_decoder(Decoder::make(options.decoder))
     {
     }
 
@@ -93,11 +93,11 @@ public:
         while (!enough()) {
             const bool pulled = pull();
             const bool pushed = push();
-            if (d_decoder.done()) {
+            if (d_decoder->done()) {
                 break;
             }
             if (!pulled && !pushed) {
-                d_decoder.wait(std::chrono::milliseconds(100));
+                d_decoder->wait(std::chrono::milliseconds(100));
             }
         }
         // All symbols of frames that are missing at the end count as wrong.
@@ -112,7 +112,7 @@ public:
 private:
     simulation_result result() const
     {
-        return { d_counts, d_decoder.active_backend(), d_decoder.active_device() };
+        return { d_counts, d_decoder->active_backend(), d_decoder->active_device() };
     }
 
     bool enough() const
@@ -128,7 +128,7 @@ private:
         if (d_taken == d_frame.count) {
             if (d_made == d_options.max_frames) {
                 if (!d_finished) {
-                    d_decoder.finish();
+                    d_decoder->finish();
                 }
                 return !std::exchange(d_finished, true);
             }
@@ -146,12 +146,12 @@ private:
         const auto* const items = d_frame.items.data() + d_taken * size;
         if constexpr (std::is_same_v<Decoder, sync_decoder>) {
             if (d_options.decoder.mode == sync_mode::stream) {
-                const auto taken = d_decoder.push(items, d_frame.count - d_taken);
+                const auto taken = d_decoder->push(items, d_frame.count - d_taken);
                 d_taken += taken;
                 return taken > 0 || d_frame.count == 0;
             }
         }
-        const bool taken = d_decoder.push_frame(items, d_frame.count);
+        const bool taken = d_decoder->push_frame(items, d_frame.count);
         d_taken = taken ? d_frame.count : 0;
         return taken;
     }
@@ -160,7 +160,7 @@ private:
     {
         bool any = false;
         sync_decoder::frame f;
-        while (!enough() && d_decoder.pull(f)) {
+        while (!enough() && d_decoder->pull(f)) {
             any = true;
             if (!d_sent.empty()) { // a stream decoder may output one frame too many
                 count(f, d_sent.front());
@@ -192,7 +192,7 @@ private:
     const simulation_options& d_options;
     const std::function<void(const simulation_result&)>& d_progress;
     const frame_source d_source;
-    Decoder d_decoder;
+    const typename Decoder::sptr d_decoder;
     std::deque<std::vector<std::uint16_t>> d_sent; // messages that are not yet compared
     frame_source::frame d_frame{ {}, {}, 0 };
     std::size_t d_taken = 0;  // number of pushed items of d_frame

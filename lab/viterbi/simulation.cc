@@ -264,16 +264,16 @@ public:
         : d_options(options),
           d_progress(progress),
           d_source(options),
-          d_decoder(options.decoder),
+          d_decoder(viterbi_decoder::make(options.decoder)),
           d_item_bytes(options.decoder.format == soft_format::float32 ? sizeof(float)
                                                                       : 1),
           d_result(error_counter(
-              event_gap(options), options.decoder.frame_bits, d_decoder.decode_length()))
+              event_gap(options), options.decoder.frame_bits, d_decoder->decode_length()))
     {
-        d_result.backend = d_decoder.active_backend();
-        d_result.device = d_decoder.active_device();
-        d_result.decode_length = d_decoder.decode_length();
-        d_result.overlap = d_decoder.overlap();
+        d_result.backend = d_decoder->active_backend();
+        d_result.device = d_decoder->active_device();
+        d_result.decode_length = d_decoder->decode_length();
+        d_result.overlap = d_decoder->overlap();
     }
 
     simulation_result run()
@@ -307,10 +307,10 @@ private:
         d_waiting.push_back(std::move(s));
         const auto count = items.size() / d_item_bytes;
         for (std::size_t done = 0; done < count && !d_stop;) {
-            const auto taken = d_decoder.push(&items[done * d_item_bytes], count - done);
+            const auto taken = d_decoder->push(&items[done * d_item_bytes], count - done);
             done += taken;
             if (!collect() && taken == 0) {
-                d_decoder.wait(std::chrono::milliseconds(100));
+                d_decoder->wait(std::chrono::milliseconds(100));
             }
         }
     }
@@ -318,18 +318,18 @@ private:
     void drain(std::uint64_t planned)
     {
         if (!d_stop) {
-            d_decoder.finish();
+            d_decoder->finish();
         }
         while (!d_stop && d_compared < planned) {
             if (collect()) {
                 continue;
             }
-            if (d_decoder.done()) {
+            if (d_decoder->done()) {
                 throw std::runtime_error(
                     "the decoder ended after " + std::to_string(d_result.decoded.bits()) +
                     " bits of " + std::to_string(planned * d_source.segment_bits()));
             }
-            d_decoder.wait(std::chrono::milliseconds(100));
+            d_decoder->wait(std::chrono::milliseconds(100));
         }
     }
 
@@ -340,7 +340,7 @@ private:
         while (!d_stop && !d_waiting.empty()) {
             auto& s = d_waiting.front();
             d_buffer.resize(s.bits.size() - d_offset);
-            const auto n = d_decoder.pull_bits(d_buffer.data(), d_buffer.size());
+            const auto n = d_decoder->pull_bits(d_buffer.data(), d_buffer.size());
             if (n == 0) {
                 break;
             }
@@ -380,7 +380,7 @@ private:
     const simulation_options& d_options;
     const std::function<void(const simulation_result&)>& d_progress;
     source d_source;
-    viterbi_decoder d_decoder;
+    const viterbi_decoder::sptr d_decoder;
     std::size_t d_item_bytes;
     simulation_result d_result;
     ratio_estimator d_ratio;

@@ -44,7 +44,7 @@ protected:
     {
         d_on_device = nullptr;
         if (!d_host) {
-            d_host.emplace(d_options);
+            d_host = Host::make(d_options);
         }
         return *d_host;
     }
@@ -117,7 +117,7 @@ private:
         return *d_device;
     }
 
-    std::optional<Host> d_host;
+    typename Host::sptr d_host;
     std::unique_ptr<Device> d_device;
     int d_device_number = -1;
     // Equals d_device if it decoded the last array, else null.

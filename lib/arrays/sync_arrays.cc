@@ -21,7 +21,7 @@ public:
     {
         check_reads(options);
         if (options.reads > 1) {
-            d_several.emplace(options);
+            d_several = sync_reads_decoder::make(options);
             return;
         }
         d_setup.emplace(sync_map::make_setup(options));
@@ -144,7 +144,7 @@ private:
         return make_device_sync(d_options, number);
     }
 
-    std::optional<sync_reads_decoder> d_several; // empty if each frame is received once
+    sync_reads_decoder::sptr d_several; // empty if each frame is received once
     std::optional<sync_map::setup> d_setup;
     bool d_begun = false; // whether a stream has begun but not ended
 };

@@ -9,6 +9,7 @@
 #include "viterbi/phase_lock/lock_plan.h"
 #include "viterbi/stream/signal_judge.h"
 #include "viterbi/stream/traits.h"
+#include <gnuradio/gpufec/pinned_memory.h>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -102,7 +103,9 @@ public:
         d_means = {};
         d_begun = false;
         const bool borrow = from.kind == memory_kind::page_locked &&
-                            host().can_borrow() && host().active_backend() == "cuda";
+                            pinned_input::bytes_needed(host()) > 0 &&
+                            host().active_backend() == "cuda";
+        pinned_input input(host());
         const auto* const bytes = static_cast<const std::byte*>(in);
         auto* const to = static_cast<std::uint8_t*>(out);
         std::uint64_t taken = 0, back = 0, given = 0;
@@ -111,7 +114,7 @@ public:
             d_check,
             [&](bool& all) {
                 const auto n =
-                    borrow ? host().borrow(bytes + back, items - back)
+                    borrow ? input.borrow(bytes + back, items - back)
                            : host().push(bytes + taken * item_bytes(), items - taken);
                 taken += n;
                 all = taken == items;
@@ -120,7 +123,7 @@ public:
             [&] {
                 const auto n = pull(to + given, capacity - given);
                 given += n;
-                back += host().release_borrowed();
+                back += input.release();
                 return n > 0;
             });
         return measured();

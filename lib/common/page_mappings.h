@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Replaces the pages of a ring buffer, because an abandoned device may still write to the
- * old pages. */
+/* Replaces pages of memory, because an abandoned device may still write to the old
+ * pages. */
 
 #ifndef INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
 #define INCLUDED_GPUFEC_COMMON_PAGE_MAPPINGS_H
@@ -23,14 +23,18 @@ constexpr bool pages_can_be_replaced = true;
 constexpr bool pages_can_be_replaced = false;
 #endif
 
-/*! Replaces the pages of a ring buffer by pages with the same contents, and returns
- * whether that succeeded. The ring has \p bytes bytes, which are mapped twice; the second
- * mapping follows the first. During the call other threads may read the ring but not
- * write to it. A device that has pinned the old pages continues to use them.
+/*! Replaces pages by pages with the same contents, and returns whether that succeeded.
+ * The \p bytes bytes at \p memory are mapped \p mappings times, one mapping after the
+ * other; GNU Radio maps a ring buffer twice. During the call other threads may read the
+ * memory but not write to it. A device that has pinned the old pages continues to use
+ * them.
  */
-inline bool put_other_pages(char* ring, std::size_t bytes)
+inline bool put_other_pages(char* memory, std::size_t bytes, unsigned mappings)
 {
-    const int file = memfd_create("gpufec_ring", MFD_CLOEXEC);
+    if (bytes % std::size_t(sysconf(_SC_PAGESIZE)) != 0) {
+        return false; // the last page may hold other data
+    }
+    const int file = memfd_create("gpufec_output", MFD_CLOEXEC);
     if (file < 0) {
         return false;
     }
@@ -40,9 +44,12 @@ inline bool put_other_pages(char* ring, std::size_t bytes)
     bool done = false;
     void* const fresh = ftruncate(file, off_t(bytes)) == 0 ? map(nullptr, 0) : MAP_FAILED;
     if (fresh != MAP_FAILED) {
-        std::memcpy(fresh, ring, bytes);
+        std::memcpy(fresh, memory, bytes);
         munmap(fresh, bytes);
-        done = map(ring, MAP_FIXED) == ring && map(ring + bytes, MAP_FIXED) != MAP_FAILED;
+        done = true;
+        for (unsigned i = 0; i < mappings; ++i) {
+            done = done && map(memory + i * bytes, MAP_FIXED) != MAP_FAILED;
+        }
     }
     close(file);
     return done;

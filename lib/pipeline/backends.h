@@ -6,7 +6,6 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 #define INCLUDED_GPUFEC_PIPELINE_BACKENDS_H
 
-#include "back_off.h"
 #include "batch_decoder.h"
 #include <algorithm>
 #include <exception>

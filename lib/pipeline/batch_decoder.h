@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace gr::gpufec {
@@ -28,6 +29,25 @@ class device_memory_error : public passing_device_error
 public:
     using passing_device_error::passing_device_error;
 };
+
+//! Calls \p action and returns its result. After a passing_device_error the function
+//! calls \p action again, at most three times, after pauses of 10, 40 and 160 ms. The
+//! fourth error is thrown.
+template <class Action>
+auto with_back_off(Action&& action)
+{
+    using std::chrono::milliseconds;
+    for (auto pause = milliseconds(10);; pause *= 4) {
+        try {
+            return action();
+        } catch (const passing_device_error&) {
+            if (pause > milliseconds(160)) {
+                throw;
+            }
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
 
 //! Largest batch that a decoder accepts, and the memory that a slot needs for such a
 //! batch.

@@ -9,7 +9,6 @@
 #ifndef INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 #define INCLUDED_GPUFEC_PIPELINE_PIPELINE_H
 
-#include "back_off.h"
 #include "batch_decoder.h"
 #include "slot_buffers.h"
 #include <condition_variable>

@@ -12,9 +12,10 @@
 #include "common/host_memory.h"
 #include "common/non_temporal_copy.h"
 #include "copy_team.h"
-#include "engine.h"
-#include "input_window.h"
-#include "output_window.h"
+#include "guards.h"
+#include "input_judge.h"
+#include "windows.h"
+#include "memory_in_place.h"
 #include "pipeline.h"
 #include <atomic>
 #include <cmath>
@@ -52,10 +53,11 @@ inline void check_run_options(const run_options& run, std::size_t max_work_items
  * borrowed memory, and logs the backend and any fail-over.
  *
  * The derived class divides the stream into work items and assembles their results.
+ * \tparam Decoder the public interface of the decoder, such as ldpc_decoder
  * \tparam Traits see backends.h
  */
-template <class Traits>
-class stream_decoder : public decoder::engine
+template <class Decoder, class Traits>
+class stream_decoder : public Decoder, public memory_in_place
 {
 public:
     using job = typename Traits::job;
@@ -81,7 +83,14 @@ public:
         d_flushing = false;
     }
     bool full() const override { return d_pipeline->full(); }
-    bool done() override { return d_finishing && left() == 0 && d_pipeline->empty(); }
+    bool done() override
+    {
+        const bool is = all_pulled();
+        if (is && d_judge) {
+            d_judge->conclude();
+        }
+        return is;
+    }
     bool wait(std::chrono::milliseconds limit) override
     {
         return d_pipeline->wait(limit);
@@ -98,6 +107,13 @@ public:
         d_output = {};
         d_finishing = false;
         restart();
+        if (d_judge) {
+            d_judge->reset();
+        }
+    }
+    std::string verdict() const override
+    {
+        return d_judge ? d_judge->verdict() : std::string();
     }
     void set_max_latency_ms(double ms) override { d_deadline.set_latency_ms(ms); }
 
@@ -116,10 +132,18 @@ public:
     {
         begin_borrowing();
         d_input.borrow(static_cast<const std::byte*>(items));
-        return take_borrowed(count - std::min(count, borrowed()));
+        const auto before = borrowed();
+        const auto n = take_borrowed(count - std::min(count, before));
+        if (d_judge) {
+            d_judge->look_at(items, before, n);
+        }
+        return n;
     }
     std::size_t borrowed() const override { return d_input.borrowed(); }
-    std::size_t release_borrowed() override { return d_input.release_borrowed(done()); }
+    std::size_t release_borrowed() override
+    {
+        return d_input.release_borrowed(all_pulled());
+    }
     void copy_borrowed() override
     {
         if (d_pipeline && d_input.borrowing()) {
@@ -215,6 +239,11 @@ protected:
 
     // Functions for the derived class to implement.
 
+    //! Returns whether finish() was called and all output has been pulled.
+    virtual bool all_pulled()
+    {
+        return d_finishing && left() == 0 && d_pipeline->empty();
+    }
     //! Submits the open batch if it is full or send_now() returns true.
     virtual void advance() = 0;
     //! Returns the number of complete work items in the open batch.
@@ -384,9 +413,12 @@ protected:
     input_window d_input;
     output_window d_output;
     // Declared after d_hooks, because the pipeline's threads call the hooks.
-    std::optional<pipeline<job>> d_pipeline;
+    process_bound<pipeline<job>> d_pipeline;
+    std::unique_ptr<input_judge> d_judge; // checks the input; may be nullptr
 
 private:
+    memory_in_place* in_place() override { return this; }
+
     // Returns the size in bytes of the borrowed memory that the output of a full batch
     // may need.
     std::size_t borrowed_bytes() const

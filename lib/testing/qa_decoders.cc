@@ -123,12 +123,13 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
     r.batch = 1;
     auto u = TypeParam::make(r, {});
     bytes ring(1 << 16), some(1 << 16);
-    if (!u.engine->pin_output(ring.data(), ring.size())) {
+    pinned_output memory(*u.engine, ring.data(), ring.size());
+    if (!memory.pinned()) {
         EXPECT_FALSE(fills_rings<TypeParam>);
         return;
     }
     const auto has_capacity = [&](std::size_t n) {
-        return u.engine->borrow_output(ring.data(), n);
+        return memory.borrow(ring.data(), n);
     };
     // No earlier output remains to be pulled, so any free space is enough.
     EXPECT_TRUE(has_capacity(0));
@@ -144,8 +145,6 @@ TYPED_TEST(decoders, SmallRing_IsRefusedForNextBatch)
         u.pull(some.data(), some.size());
     }
     EXPECT_TRUE(has_capacity(0));
-    u.engine->release_output();
-    u.engine->unpin_output(ring.data());
 }
 
 TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
@@ -160,7 +159,7 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // a failed device does not write any more
+            EXPECT_FALSE(o.ring->replaced()); // a failed device does not write any more
         }
     }
 }
@@ -308,7 +307,9 @@ TYPED_TEST(decoders, FewerItemsThanAreBorrowed_TakesNone)
     auto u = TypeParam::make(this->run(), {});
     const bytes items(1 << 12);
     const auto take = [&](std::size_t n) {
-        return n < 50 || u.engine->can_borrow() ? u.engine->borrow(items.data(), n) : 0;
+        return n < 50 || memory_of(*u.engine).can_borrow()
+                   ? memory_of(*u.engine).borrow(items.data(), n)
+                   : 0;
     };
     if (const auto taken = take(50)) {
         EXPECT_EQ(take(taken / 2), 0u);
@@ -438,7 +439,8 @@ decoded_with_threads(Options o, unsigned threads, unsigned copy_threads = 0)
     for (auto& v : values) {
         v = float(random() % 255) - 127;
     }
-    Decoder decoder(o);
+    const auto made = Decoder::make(o);
+    auto& decoder = *made;
     std::vector<std::uint8_t> out, bits(1 << 20);
     for (std::size_t at = 0; at < values.size() || !decoder.done();) {
         at += decoder.push(&values[std::min(at, values.size() - 1)],
@@ -502,24 +504,25 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
 {
     o.where = where;
     o.threads = threads;
-    ldpc_decoder decoder(o);
-    EXPECT_EQ(decoder.active_backend(), where == backend::cuda ? "cuda" : "cpu");
+    const auto decoder = ldpc_decoder::make(o);
+    EXPECT_EQ(decoder->active_backend(), where == backend::cuda ? "cuda" : "cpu");
     std::mt19937 random(2);
     std::vector<std::uint8_t> out, bits(1 << 20);
     const auto pull = [&] {
-        const auto n = decoder.pull_packed(bits.data(), bits.size());
+        const auto n = decoder->pull_packed(bits.data(), bits.size());
         out.insert(out.end(), bits.begin(), bits.begin() + n);
         if (n == 0) {
-            decoder.wait(std::chrono::milliseconds(10));
+            decoder->wait(std::chrono::milliseconds(10));
         }
     };
     for (unsigned pushes = 0; pushes < 60; ++pushes) {
-        if (decoder.missing() == 0) {
-            decoder.select(random() % o.codes.size());
+        if (decoder->missing() == 0) {
+            decoder->select(random() % o.codes.size());
         }
-        decoder.set_llr_scale(1 << random() % 3);
-        const std::size_t count =
-            pushes % 3 ? random() % 9000 : decoder.missing() + 5 * decoder.frame_items();
+        decoder->set_llr_scale(1 << random() % 3);
+        const std::size_t count = pushes % 3
+                                      ? random() % 9000
+                                      : decoder->missing() + 5 * decoder->frame_items();
         // Random signs, so that the output depends on the scale.
         std::vector<std::int8_t> bytes(count);
         std::vector<float> floats(count);
@@ -531,16 +534,16 @@ decoded_in_pieces(ldpc_options o, backend where, unsigned threads)
             const auto* const from = o.format == llr_format::float32
                                          ? static_cast<const void*>(&floats[at])
                                          : &bytes[at];
-            const auto n = decoder.push(from, count - at);
+            const auto n = decoder->push(from, count - at);
             at += n;
             if (n == 0) {
                 pull();
             }
         }
     }
-    decoder.drop_incomplete();
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->drop_incomplete();
+    decoder->finish();
+    while (!decoder->done()) {
         pull();
     }
     return out;
@@ -575,8 +578,9 @@ template <class Decoder>
 void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
 {
     bytes ring(1 << 15), out(1 << 15);
-    ASSERT_TRUE(decoder.pin_output(ring.data(), ring.size()));
-    ASSERT_TRUE(decoder.borrow_output(ring.data(), ring.size()));
+    pinned_output memory(decoder, ring.data(), ring.size());
+    ASSERT_TRUE(memory.pinned());
+    ASSERT_TRUE(memory.borrow(ring.data(), ring.size()));
     EXPECT_EQ(decoder.push(items.data(), items.size()), items.size());
     decoder.finish();
     ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
@@ -586,8 +590,6 @@ void gives_one_form_only(Decoder& decoder, bool bits, const bytes& items)
     };
     EXPECT_THROW(pull(!bits), std::logic_error);
     EXPECT_GT(pull(bits), 0u);
-    decoder.release_output();
-    decoder.unpin_output(ring.data());
 }
 
 TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
@@ -597,16 +599,16 @@ TEST(borrowed_output, OutputInPlace_IsPulledInOneFormOnly)
         v.where = backend::cuda;
         v.batch = 1;
         v.bits_in_place = bits;
-        viterbi_decoder viterbi(v);
-        gives_one_form_only(viterbi, bits, bytes(4096));
+        const auto viterbi = viterbi_decoder::make(v);
+        gives_one_form_only(*viterbi, bits, bytes(4096));
         ldpc_options l;
         l.where = backend::cuda;
         l.batch = 1;
         l.codes = { ldpc::qa::regular_code(120, 60, 1) };
         l.codeword = true; // a message may need post-processing
         l.bits_in_place = bits;
-        ldpc_decoder ldpc(l);
-        gives_one_form_only(ldpc, bits, bytes(120));
+        const auto ldpc = ldpc_decoder::make(l);
+        gives_one_form_only(*ldpc, bits, bytes(120));
     }
 }
 
@@ -618,19 +620,19 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
     run.where = backend::cuda;
     run.batch = 2;
     run.slots = 3;
-    sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
+    const auto decoder = sync_decoder::make(sync_kind(run, sync_mode::framed, 0));
     const std::vector<std::uint8_t> items(4 * 90);
     bytes out(1 << 12);
-    EXPECT_EQ(decoder.borrow(items.data(), 90), 90u);
-    EXPECT_TRUE(decoder.end_frame());
-    decoder.set_channel({ 0.03, 0.01 });
-    EXPECT_TRUE(decoder.full());
-    EXPECT_EQ(decoder.borrow(items.data(), 180), 0u);
-    EXPECT_FALSE(decoder.end_frame());
-    ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
-    EXPECT_GT(pull_frame(decoder, out.data(), out.size()), 0u);
-    EXPECT_EQ(decoder.borrow(items.data(), 180), 90u);
-    EXPECT_FALSE(decoder.full());
+    EXPECT_EQ(memory_of(*decoder).borrow(items.data(), 90), 90u);
+    EXPECT_TRUE(decoder->end_frame());
+    decoder->set_channel({ 0.03, 0.01 });
+    EXPECT_TRUE(decoder->full());
+    EXPECT_EQ(memory_of(*decoder).borrow(items.data(), 180), 0u);
+    EXPECT_FALSE(decoder->end_frame());
+    ASSERT_TRUE(decoder->wait(std::chrono::seconds(60)));
+    EXPECT_GT(pull_frame(*decoder, out.data(), out.size()), 0u);
+    EXPECT_EQ(memory_of(*decoder).borrow(items.data(), 180), 90u);
+    EXPECT_FALSE(decoder->full());
 }
 
 // The device lacks memory for the decoder of the new channel, and then also for the
@@ -640,23 +642,22 @@ TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
     run_options run;
     run.where = backend::cuda;
     run.batch = 2;
-    sync_decoder decoder(sync_kind(run, sync_mode::framed, 0));
+    const auto decoder = sync_decoder::make(sync_kind(run, sync_mode::framed, 0));
     std::vector<std::uint8_t> items(90);
     bytes out(1 << 12);
-    EXPECT_EQ(decoder.borrow(items.data(), 60), 60u);
+    EXPECT_EQ(memory_of(*decoder).borrow(items.data(), 60), 60u);
     {
         const environment_variable memory("GPUFEC_SIMULATED_MEMORY", "0");
-        EXPECT_THROW(decoder.set_channel({ 0.03, 0.01 }), device_memory_error);
-        decoder.copy_borrowed();
-        decoder.unpin_input(items.data());
-        EXPECT_THROW(decoder.reset(), device_memory_error);
+        EXPECT_THROW(decoder->set_channel({ 0.03, 0.01 }), device_memory_error);
+        memory_of(*decoder).copy_borrowed();
+        EXPECT_THROW(decoder->reset(), device_memory_error);
     }
-    decoder.reset();
-    EXPECT_FALSE(decoder.full());
-    EXPECT_TRUE(decoder.push_frame(items.data(), items.size()));
-    decoder.flush();
-    ASSERT_TRUE(decoder.wait(std::chrono::seconds(60)));
-    EXPECT_GT(pull_frame(decoder, out.data(), out.size()), 0u);
+    decoder->reset();
+    EXPECT_FALSE(decoder->full());
+    EXPECT_TRUE(decoder->push_frame(items.data(), items.size()));
+    decoder->flush();
+    ASSERT_TRUE(decoder->wait(std::chrono::seconds(60)));
+    EXPECT_GT(pull_frame(*decoder, out.data(), out.size()), 0u);
 }
 
 } // namespace

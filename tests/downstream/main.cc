@@ -31,18 +31,18 @@ int main()
 
     viterbi_options options{ code };
     options.where = backend::cpu;
-    viterbi_decoder decoder(options);
+    const auto decoder = viterbi_decoder::make(options);
     std::vector<std::uint8_t> decoded(bits.size() + 1);
     std::size_t pushed = 0, pulled = 0;
     bool finished = false;
-    while (!decoder.done()) {
-        pushed += decoder.push(soft.data() + pushed, soft.size() - pushed);
+    while (!decoder->done()) {
+        pushed += decoder->push(soft.data() + pushed, soft.size() - pushed);
         if (pushed == soft.size() && !finished) {
-            decoder.finish();
+            decoder->finish();
             finished = true;
         }
-        decoder.wait(std::chrono::milliseconds(100));
-        pulled += decoder.pull_bits(decoded.data() + pulled, decoded.size() - pulled);
+        decoder->wait(std::chrono::milliseconds(100));
+        pulled += decoder->pull_bits(decoded.data() + pulled, decoded.size() - pulled);
     }
 
     std::size_t errors = 0;

@@ -32,19 +32,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     o.codeword = true;
     for (const auto schedule : { ldpc_schedule::layered, ldpc_schedule::flooding }) {
         o.schedule = schedule;
-        ldpc_decoder decoder(o);
+        const auto decoder = ldpc_decoder::make(o);
         std::vector<std::uint8_t> out(n);
         std::size_t bits = 0;
         const auto take = [&] {
-            while (const auto some = decoder.pull_bits(out.data(), out.size())) {
+            while (const auto some = decoder->pull_bits(out.data(), out.size())) {
                 bits += some;
             }
         };
         for (std::size_t at = 0; at < values.size();) {
-            at += decoder.push(values.data() + at, values.size() - at);
+            at += decoder->push(values.data() + at, values.size() - at);
             take();
         }
-        fuzz::finish(decoder, take);
+        fuzz::finish(*decoder, take);
         fuzz::demand(bits == values.size());
     }
     return 0;

@@ -63,16 +63,16 @@ bytes viterbi(bool frames, const bytes& items, unsigned batch, Portion&& portion
     o.frame_bits = frames ? 60 : 0;
     o.decode_length = frames ? 0 : 64;
     o.overlap = frames ? 0 : 32;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[100];
-        while (const auto n = decoder.pull_packed(some, sizeof(some))) {
+        while (const auto n = decoder->pull_packed(some, sizeof(some))) {
             out.insert(out.end(), some, some + n);
         }
     };
-    push(decoder, items.data(), items.size(), pull, portion);
-    fuzz::finish(decoder, pull);
+    push(*decoder, items.data(), items.size(), pull, portion);
+    fuzz::finish(*decoder, pull);
     return out;
 }
 
@@ -87,26 +87,26 @@ bytes ldpc(const std::vector<event>& events,
     o.where = backend::cpu;
     o.batch = batch;
     o.max_iterations = 4;
-    ldpc_decoder decoder(o);
+    const auto decoder = ldpc_decoder::make(o);
     bytes out;
     const auto pull = [&] {
         std::uint8_t some[5];
-        while (const auto n = decoder.pull_bits(some, sizeof(some))) {
+        while (const auto n = decoder->pull_bits(some, sizeof(some))) {
             out.insert(out.end(), some, some + n);
         }
     };
     std::size_t at = 0;
     for (const auto& e : events) {
         if (e.code) {
-            decoder.drop_incomplete();
-            decoder.select(e.value % 2);
+            decoder->drop_incomplete();
+            decoder->select(e.value % 2);
         } else {
             const auto n = std::min<std::size_t>(e.value, items.size() - at);
-            push(decoder, items.data() + at, n, pull, portion);
+            push(*decoder, items.data() + at, n, pull, portion);
             at += n;
         }
     }
-    fuzz::finish(decoder, pull);
+    fuzz::finish(*decoder, pull);
     return out;
 }
 

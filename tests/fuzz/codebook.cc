@@ -24,15 +24,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         sync_options o(code, { 0.02, 0.02, 0.01 });
         o.where = backend::cpu;
         o.exclusion = 1e-6;
-        sync_decoder decoder(o);
+        const auto decoder = sync_decoder::make(o);
         std::vector<std::uint8_t> items(code.frame_bits() + size % 5);
         for (std::size_t i = 0; i < items.size(); ++i) {
             items[i] = data[i % size] % alphabet;
         }
-        fuzz::demand(decoder.push_frame(items.data(), items.size(), nullptr));
+        fuzz::demand(decoder->push_frame(items.data(), items.size(), nullptr));
         std::size_t frames = 0;
-        fuzz::finish(decoder, [&] {
-            for (sync_decoder::frame f; decoder.pull(f);) {
+        fuzz::finish(*decoder, [&] {
+            for (sync_decoder::frame f; decoder->pull(f);) {
                 ++frames;
             }
         });

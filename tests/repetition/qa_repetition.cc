@@ -36,7 +36,8 @@ TEST(repetition, Stream_DecodesToItsEnd)
     repetition_options o;
     o.times = 5;
     o.batch = 300;
-    repetition_decoder decoder(o);
+    const auto made = repetition_decoder::make(o);
+    auto& decoder = *made;
     EXPECT_EQ(decoder.active_backend(), "cpu");
     std::vector<std::uint8_t> bits;
     for (std::size_t at = 0; bits.size() < s.bits.size();) {
@@ -60,10 +61,10 @@ TEST(repetition, BadOptions_AreRefused)
 {
     repetition_options o;
     o.slots = 0;
-    EXPECT_THROW(repetition_decoder{ o }, std::invalid_argument);
+    EXPECT_THROW(repetition_decoder::make(o), std::invalid_argument);
     o.slots = 3;
     o.where = backend::cuda;
-    EXPECT_THROW(repetition_decoder{ o }, std::runtime_error);
+    EXPECT_THROW(repetition_decoder::make(o), std::runtime_error);
 }
 
 TEST(repetition, Block_DecodesAndMovesTags)

@@ -24,14 +24,11 @@ struct repetition_options : run_options {
 class repetition_decoder : public decoder
 {
 public:
-    explicit repetition_decoder(const repetition_options& options,
-                                decoder_hooks hooks = {});
-    std::size_t push(const std::int8_t* values, std::size_t count);
-    std::size_t pull(std::uint8_t* bits, std::size_t count);
+    using sptr = std::shared_ptr<repetition_decoder>;
 
-private:
-    class impl;
-    impl& self() const;
+    static sptr make(const repetition_options& options, decoder_hooks hooks = {});
+    virtual std::size_t push(const std::int8_t* values, std::size_t count) = 0;
+    virtual std::size_t pull(std::uint8_t* bits, std::size_t count) = 0;
 };
 
 namespace repetition {
@@ -108,24 +105,25 @@ traits::make_cpu(const setup& s, std::size_t bits, unsigned threads)
 
 } // namespace repetition
 
-class repetition_decoder::impl : public stream_decoder<repetition::traits>
+class repetition_decoder_impl
+    : public stream_decoder<repetition_decoder, repetition::traits>
 {
 public:
-    impl(const repetition_options& o, decoder_hooks hooks)
+    repetition_decoder_impl(const repetition_options& o, decoder_hooks hooks)
         : stream_decoder(o, std::move(hooks), 1)
     {
         require(o.times >= 1 && o.times <= 255, "times", o.times, "1 to 255");
         open({ o.times });
     }
 
-    std::size_t push(const std::int8_t* values, std::size_t count)
+    std::size_t push(const std::int8_t* values, std::size_t count) override
     {
         return take(count, [=](std::size_t first, std::size_t n, std::byte* to) {
             std::memcpy(to, values + first, n);
         });
     }
 
-    std::size_t pull(std::uint8_t* bits, std::size_t count)
+    std::size_t pull(std::uint8_t* bits, std::size_t count) override
     {
         advance();
         const auto* const s = d_pipeline->ready();
@@ -164,22 +162,10 @@ private:
     std::size_t d_emitted = 0; // number of pulled bits of the oldest batch
 };
 
-inline repetition_decoder::repetition_decoder(const repetition_options& options,
-                                              decoder_hooks hooks)
-    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+inline repetition_decoder::sptr
+repetition_decoder::make(const repetition_options& options, decoder_hooks hooks)
 {
-}
-inline repetition_decoder::impl& repetition_decoder::self() const
-{
-    return static_cast<impl&>(*d_engine);
-}
-inline std::size_t repetition_decoder::push(const std::int8_t* values, std::size_t count)
-{
-    return self().push(values, count);
-}
-inline std::size_t repetition_decoder::pull(std::uint8_t* bits, std::size_t count)
-{
-    return self().pull(bits, count);
+    return make_process_bound<repetition_decoder_impl>(options, std::move(hooks));
 }
 
 //! The interface of the block. For a decoder of the module, it would be in a public
@@ -202,23 +188,23 @@ public:
                     gr::io_signature::make(1, 1, 1)),
           decoder_block(1, 1),
           d_options(options),
-          d_decoder(options, hooks())
+          d_decoder(repetition_decoder::make(options, hooks()))
     {
         publish_choices();
         set_exact_rate(1, options.times);
     }
 
 private:
-    decoder& engine() override { return d_decoder; }
+    decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
     std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t) override
     {
-        return d_decoder.pull(reinterpret_cast<std::uint8_t*>(out), capacity);
+        return d_decoder->pull(reinterpret_cast<std::uint8_t*>(out), capacity);
     }
     bool push(input& in, input&) override
     {
         const bool some = take(in, [this](const std::byte* items, std::size_t count) {
-            return d_decoder.push(reinterpret_cast<const std::int8_t*>(items), count);
+            return d_decoder->push(reinterpret_cast<const std::int8_t*>(items), count);
         });
         d_input_tags.release(next_item(in), [this](held_tag tag) {
             tag.offset /= d_options.times;
@@ -228,7 +214,7 @@ private:
     }
 
     const repetition_options d_options;
-    repetition_decoder d_decoder;
+    const repetition_decoder::sptr d_decoder;
 };
 
 } // namespace gr::gpufec

@@ -417,6 +417,8 @@ struct ldpc_options : run_options {
 class GPUFEC_API ldpc_decoder : public decoder
 {
 public:
+    using sptr = std::shared_ptr<ldpc_decoder>;
+
     //! The result of decoding one frame.
     struct report {
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
@@ -427,73 +429,69 @@ public:
 
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is required and cannot be used
-    explicit ldpc_decoder(const ldpc_options& options, decoder_hooks hooks = {});
+    static sptr make(const ldpc_options& options, decoder_hooks hooks = {});
 
     //! Selects the code and, for symbol input, the constellation of subsequent frames, by
     //! their indices in the options. \throws std::out_of_range
-    void select(unsigned code, unsigned constellation = 0);
+    virtual void select(unsigned code, unsigned constellation = 0) = 0;
     //! Sets the Es/N0 in dB of subsequent frames of symbols. The value is clamped to −10
     //! to 30 and rounded to 0.25 dB. NaN (the initial value): the Es/N0 is estimated
     //! from each frame.
-    void set_esn0_db(double esn0_db);
+    virtual void set_esn0_db(double esn0_db) = 0;
     //! Returns the index of the code of the current frame or, between frames, of the next
     //! frame.
-    unsigned selected() const;
+    virtual unsigned selected() const = 0;
     //! Returns the length of the frame of selected() in channel values or symbols.
-    std::size_t frame_items() const;
+    virtual std::size_t frame_items() const = 0;
     //! Returns the number of items missing from the current frame; 0 between frames.
-    std::size_t missing() const;
+    virtual std::size_t missing() const = 0;
     //! Discards the items of an incomplete frame.
-    void drop_incomplete();
+    virtual void drop_incomplete() = 0;
     //! Skips up to \p count items between frames and returns how many. Needed only with
     //! borrow(); with push(), leave such items out.
-    std::size_t skip(std::size_t count);
+    virtual std::size_t skip(std::size_t count) = 0;
 
     //! Takes up to \p count channel values or symbols of frames of the selected code and
     //! returns how many; fewer than \p count only if all slots are in flight.
-    std::size_t push(const void* values, std::size_t count);
+    virtual std::size_t push(const void* values, std::size_t count) = 0;
 
     //! Writes up to \p bytes bytes of decoded bits of one frame and returns how many.
     //! Bytes have eight bits, the first most significant; each frame is padded to a byte.
     //! \throws std::logic_error with options.soft
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
+    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
 
     //! Writes up to \p bits decoded bits of one frame, one per byte, and returns how
     //! many. \throws std::logic_error with options.soft
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
 
     //! Writes up to \p count LLRs of one frame and returns how many.
     //! \throws std::logic_error without options.soft
-    std::size_t pull_llrs(std::int8_t* out, std::size_t count);
+    virtual std::size_t pull_llrs(std::int8_t* out, std::size_t count) = 0;
 
     //! Gets the report on the latest frame whose output has begun to be pulled. Returns
     //! false if there is no such frame, or if its report was taken already.
-    bool take_report(report& r);
+    virtual bool take_report(report& r) = 0;
 
     //! With keep_codeword: returns the n decided bits of the frame that is being pulled,
     //! eight per byte, the first most significant.
-    const std::vector<std::uint8_t>& codeword() const;
+    virtual const std::vector<std::uint8_t>& codeword() const = 0;
 
     //! With keep_soft: returns the n LLRs of the frame that is being pulled: extrinsic
     //! LLRs if options.soft is extrinsic, otherwise posterior LLRs.
-    const std::vector<std::int8_t>& llrs() const;
+    virtual const std::vector<std::int8_t>& llrs() const = 0;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
-    void set_llr_scale(float scale);
+    virtual void set_llr_scale(float scale) = 0;
     //! Sets soft_scale of the frame being pushed and of all later frames.
     //! \throws std::invalid_argument unless it is finite and above 0
-    void set_soft_scale(float scale);
+    virtual void set_soft_scale(float scale) = 0;
 
     //! Returns a code of the options. \throws std::out_of_range
-    const ldpc_code& code(unsigned index) const;
+    virtual const ldpc_code& code(unsigned index) const = 0;
     //! Returns the number of decoded bits per frame of a code, k or n; with options.soft,
     //! the number of LLRs, n.
-    std::size_t output_bits(unsigned code) const;
-
-private:
-    class impl;
-    impl& self() const;
+    virtual std::size_t output_bits(unsigned code) const = 0;
 };
 
 } // namespace gr::gpufec

@@ -431,6 +431,8 @@ struct sync_status {
 class GPUFEC_API sync_decoder : public decoder
 {
 public:
+    using sptr = std::shared_ptr<sync_decoder>;
+
     //! A decoded frame. The pointers are valid until the next call of the decoder.
     struct frame {
         std::uint64_t number;     //!< number of the frame, from 0
@@ -459,7 +461,7 @@ public:
 
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is required and cannot be used
-    explicit sync_decoder(const sync_options& options, decoder_hooks hooks = {});
+    static sptr make(const sync_options& options, decoder_hooks hooks = {});
 
     /*!
      * \brief Takes a frame. Returns false, and takes nothing, if every slot is in flight.
@@ -470,44 +472,41 @@ public:
      * \param priors with options.priors, frame_symbols × q weights, one for each value of
      *        each message symbol; nullptr: equal weights
      */
-    bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
+    virtual bool
+    push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
 
     //! Takes up to \p count items of a stream, or of a frame that is pushed in parts, and
     //! returns how many.
-    std::size_t push(const void* items, std::size_t count);
+    virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Ends a frame that was pushed or borrowed in parts. Returns false, and does
     //! nothing, if every slot is in flight. \p priors is as in push_frame().
-    bool end_frame(const float* priors = nullptr);
+    virtual bool end_frame(const float* priors = nullptr) = 0;
     //! Skips up to \p count items between two frames, and returns how many. Needed only
     //! with borrow(); with push(), leave such items out.
-    std::size_t skip(std::size_t count);
+    virtual std::size_t skip(std::size_t count) = 0;
 
     //! Gets the next frame in order. Returns false if that frame is not decoded yet.
-    bool pull(frame& f);
+    virtual bool pull(frame& f) = 0;
 
     //! Changes the channel from the next frame on; the alphabet must stay the same. No
     //! further frame is decoded until the frames in flight have been pulled.
     //! \throws std::invalid_argument if the channel is not allowed, or device_error
-    void set_channel(const bsid_model& channel);
+    virtual void set_channel(const bsid_model& channel) = 0;
 
-    const sync_options& options() const;
+    virtual const sync_options& options() const = 0;
     //! Returns the range of drifts that are considered. In a stream, the drifts are
     //! relative to the expected drift.
-    drift_range window() const;
+    virtual drift_range window() const = 0;
     //! Returns the look-ahead of a stream in message symbols.
-    unsigned lookahead() const;
+    virtual unsigned lookahead() const = 0;
     //! Returns the number of output bytes per message symbol.
-    std::size_t symbol_bytes() const;
+    virtual std::size_t symbol_bytes() const = 0;
     //! Returns the number of frames whose beginning did not match the end of the previous
     //! frame (stream mode).
-    std::uint64_t links_failed() const;
+    virtual std::uint64_t links_failed() const = 0;
     //! Returns the number of frames that were decoded again because the beginning of a
     //! frame did not match the end of the previous frame.
-    std::uint64_t frames_again() const;
-
-private:
-    class impl;
-    impl& self() const;
+    virtual std::uint64_t frames_again() const = 0;
 };
 
 } // namespace gr::gpufec

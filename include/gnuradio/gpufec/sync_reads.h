@@ -52,10 +52,11 @@ GPUFEC_API void check_reads(const sync_reads_options& options);
 class GPUFEC_API sync_reads_decoder : public decoder
 {
 public:
+    using sptr = std::shared_ptr<sync_reads_decoder>;
+
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is required and cannot be used
-    explicit sync_reads_decoder(const sync_reads_options& options,
-                                decoder_hooks hooks = {});
+    static sptr make(const sync_reads_options& options, decoder_hooks hooks = {});
 
     /*!
      * \brief Takes a read. Returns false, and takes nothing, while full().
@@ -69,7 +70,8 @@ public:
      *        each message symbol; nullptr: equal weights. Only the priors passed with the
      *        first read of a frame are used.
      */
-    bool push_frame(const void* items, std::size_t count, const float* priors = nullptr);
+    virtual bool
+    push_frame(const void* items, std::size_t count, const float* priors = nullptr) = 0;
 
     /*!
      * \brief Gets the next frame in order. Returns false if that frame is not decoded
@@ -80,17 +82,13 @@ public:
      * a read given the earlier ones. The frame's drifts and entropy are those of the last
      * such read in the last pass.
      */
-    bool pull(sync_decoder::frame& f);
+    virtual bool pull(sync_decoder::frame& f) = 0;
 
-    const sync_reads_options& options() const;
+    virtual const sync_reads_options& options() const = 0;
     //! Returns the range of drifts that are considered.
-    drift_range window() const;
+    virtual drift_range window() const = 0;
     //! Returns the number of output bytes per message symbol.
-    std::size_t symbol_bytes() const;
-
-private:
-    class impl;
-    impl& self() const;
+    virtual std::size_t symbol_bytes() const = 0;
 };
 
 } // namespace gr::gpufec

@@ -353,6 +353,8 @@ struct viterbi_lock {
 class GPUFEC_API viterbi_decoder : public decoder
 {
 public:
+    using sptr = std::shared_ptr<viterbi_decoder>;
+
     //! Channel statistics. The first decoded bits (at most 2048) of a batch, parallel
     //! block or frame are encoded again. After the first K−1 stages, the coded bits are
     //! compared with the signs of the input.
@@ -368,31 +370,31 @@ public:
 
     //! \throws std::invalid_argument if an option is not allowed
     //! \throws std::runtime_error if CUDA is required and cannot be used
-    explicit viterbi_decoder(const viterbi_options& options, decoder_hooks hooks = {});
+    static sptr make(const viterbi_options& options, decoder_hooks hooks = {});
 
     //! Takes up to \p count input items and returns how many. An item is a soft value or,
     //! with packed4, a byte. Fewer than \p count are taken only if all slots are in
     //! flight or, with lock, if the search has not caught up.
-    std::size_t push(const void* items, std::size_t count);
+    virtual std::size_t push(const void* items, std::size_t count) = 0;
     //! Frames without lock: discards the items of an incomplete frame.
-    void drop_incomplete();
+    virtual void drop_incomplete() = 0;
     //! Frames without lock, between two frames: skips up to \p count items that belong to
     //! no frame and returns how many. Needed only with borrow(); with push(), leave such
     //! items out. Submits the borrowed frames of the open batch, because the frames of a
     //! batch must follow one another.
-    std::size_t skip(std::size_t count);
+    virtual std::size_t skip(std::size_t count) = 0;
 
     //! Writes up to \p bytes bytes of decoded bits and returns how many. Bytes have eight
     //! bits, the first most significant. Each frame and the end of a finished stream are
     //! padded to a byte.
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
+    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
 
     //! Writes up to \p bits decoded bits, one per byte, and returns how many.
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
+    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
 
     //! Gets the statistics of the latest batch whose output has begun to be pulled.
     //! Returns false if there is no such batch, or if its statistics were taken already.
-    bool take_statistics(batch_statistics& statistics);
+    virtual bool take_statistics(batch_statistics& statistics) = 0;
 
     /*!
      * \brief Gets the next statistics at fixed positions of the stream. Returns false if
@@ -402,50 +404,40 @@ public:
      * bits, counted from the beginning, so that they do not depend on the batch size. The
      * statistics are available at the latest after the pull of their first bit.
      */
-    bool take_stream_statistics(batch_statistics& statistics);
+    virtual bool take_stream_statistics(batch_statistics& statistics) = 0;
 
     //! Returns the channel error rate that re-encoding would measure on pure noise,
     //! estimated from samples of the input or from the current lock; NaN while it is not
     //! known.
-    double chance_error_rate() const;
+    virtual double chance_error_rate() const = 0;
 
     //! Sets soft_scale for items that are pushed or borrowed from now on.
     //! \throws std::invalid_argument unless it is finite and above 0
-    void set_soft_scale(float scale);
+    virtual void set_soft_scale(float scale) = 0;
 
     //! With lock "auto": gets the next change of the lock state; returns false if there
     //! is none. A change is available before its first output can be pulled.
-    bool take_lock(viterbi_lock& change);
+    virtual bool take_lock(viterbi_lock& change) = 0;
     //! With lock "auto": returns the current lock state.
-    viterbi_lock lock() const;
+    virtual viterbi_lock lock() const = 0;
     //! With lock "auto": returns the number of input items for which output_of_item() is
     //! known. Without lock it is known for all items, and the function returns the
     //! largest std::uint64_t.
-    std::uint64_t placed_items() const;
+    virtual std::uint64_t placed_items() const = 0;
 
     //! Returns the code of the options or, with lock "auto", of the latest lock.
-    const conv_code& code() const;
+    virtual const conv_code& code() const = 0;
     //! Returns D, the number of decoded stages of a parallel block.
-    unsigned decode_length() const;
+    virtual unsigned decode_length() const = 0;
     //! Returns L, the number of further stages on either side of a parallel block.
-    unsigned overlap() const;
+    virtual unsigned overlap() const = 0;
     //! Returns the number of input items per frame; 1 if streaming.
-    std::size_t items_per_frame() const;
+    virtual std::size_t items_per_frame() const = 0;
     //! Returns the index of the output item (a byte if \p packed, else a bit) that holds
     //! the information bit of an input item. Both indices count from the beginning,
     //! without items that were dropped or skipped. Items of a frame's tail belong to its
     //! last bit. For packed4, the first of the two values of an item counts.
-    std::uint64_t output_of_item(std::uint64_t item, bool packed) const;
-
-private:
-    class impl;
-    class streaming;
-    class locking;
-    static std::unique_ptr<engine> make(const viterbi_options& options,
-                                        decoder_hooks hooks);
-    static std::unique_ptr<engine> make_locking(const viterbi_options& options,
-                                                decoder_hooks hooks);
-    impl& self() const;
+    virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 };
 
 } // namespace gr::gpufec

@@ -24,27 +24,27 @@ struct decoded {
 decoded
 expected(const viterbi_options& o, const std::vector<std::int8_t>& values, bool packed)
 {
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     decoded d;
     std::vector<std::uint8_t> out(1u << 14);
     std::size_t pushed = 0;
     bool finished = false;
-    while (!decoder.done()) {
-        pushed += decoder.push(values.data() + pushed, values.size() - pushed);
+    while (!decoder->done()) {
+        pushed += decoder->push(values.data() + pushed, values.size() - pushed);
         if (pushed == values.size() && !std::exchange(finished, true)) {
-            decoder.finish();
+            decoder->finish();
         }
-        const auto n = packed ? decoder.pull_packed(out.data(), out.size())
-                              : decoder.pull_bits(out.data(), out.size());
+        const auto n = packed ? decoder->pull_packed(out.data(), out.size())
+                              : decoder->pull_bits(out.data(), out.size());
         d.output.insert(d.output.end(), out.begin(), out.begin() + n);
-        if (n == 0 && !decoder.done()) {
-            decoder.wait(10ms);
+        if (n == 0 && !decoder->done()) {
+            decoder->wait(10ms);
         }
     }
-    for (viterbi_lock c; decoder.take_lock(c);) {
+    for (viterbi_lock c; decoder->take_lock(c);) {
         d.changes.push_back(c);
     }
-    d.last = decoder.lock();
+    d.last = decoder->lock();
     return d;
 }
 

@@ -7,10 +7,10 @@
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 #define INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H
 
-#include "common/page_mappings.h"
 #include "common/refuse.h"
 #include "length_tags.h"
 #include "parameters.h"
+#include "pinned_ring.h"
 #include "tag_queue.h"
 #include "wake_port.h"
 #include <gnuradio/block.h>
@@ -249,10 +249,7 @@ protected:
     }
     //! Returns how many items must be in the ring for one of them to be new: the borrowed
     //! items, which stay in the ring, plus one. The result is at most the ring's size.
-    int one_more()
-    {
-        return int(std::min<std::size_t>(engine().borrowed() + 1, max_available()));
-    }
+    int one_more() { return int(std::min<std::size_t>(borrowed() + 1, max_available())); }
     //! Returns whether a GPU may read the input in place.
     virtual bool borrows_input() const { return true; }
     //! Returns whether a GPU may write the output in place.
@@ -316,6 +313,8 @@ protected:
     }
     //! Returns whether the decoder reads its input in place.
     bool borrows() const { return bool(d_borrowed); }
+    //! Returns the number of borrowed items, which stay in the ring.
+    std::size_t borrowed() const { return d_borrowed ? d_borrowed->borrowed() : 0; }
 
     //! Adds event, text, backend and item counts to \p status and publishes it.
     void publish_status(const std::string& event,
@@ -398,13 +397,11 @@ protected:
     void return_rings()
     {
         if (d_borrowed_output) {
-            guarded([this] { engine().release_output(); });
-            engine().unpin_output(const_cast<char*>(d_borrowed_output->base()));
+            guarded([this] { d_borrowed_output->end(); });
             d_borrowed_output.reset();
         }
         if (d_borrowed) {
-            guarded([this] { engine().copy_borrowed(); });
-            engine().unpin_input(const_cast<char*>(d_borrowed->base()));
+            guarded([this] { d_borrowed->end(); });
             d_borrowed.reset();
         }
     }
@@ -449,12 +446,12 @@ private:
     std::size_t borrow(const input& in, std::size_t more)
     {
         const auto before = in.taken - d_consumed;
-        return engine().borrow(in.items + d_consumed * d_input_size, before + more);
+        return d_borrowed->borrow(in.items + d_consumed * d_input_size, before + more);
     }
     std::size_t took(input& in, std::size_t n)
     {
         in.taken += n;
-        d_consumed += d_borrowed ? engine().release_borrowed() : n;
+        d_consumed += d_borrowed ? d_borrowed->release() : n;
         return n;
     }
 
@@ -480,17 +477,19 @@ private:
             second = look_at(1, input_items[1]);
         }
         bool has_capacity = borrow_output(out, 0);
-        const auto borrowed = engine().borrowed();
-        in.taken = borrowed;
+        const auto before = borrowed();
+        in.taken = before;
         d_consumed = 0;
-        d_first = d_taken - borrowed;
+        d_first = d_taken - before;
         read_tags(in.available);
         std::size_t given = 0;
         for (;;) {
             const auto pulled =
                 pull(out + given * d_output_size, capacity - given, d_emitted + given);
             given += pulled;
-            d_consumed += engine().release_borrowed(); // pulling may release input
+            if (d_borrowed) {
+                d_consumed += d_borrowed->release(); // pulling may release input
+            }
             if (pulled > 0) {
                 has_capacity = borrow_output(out, given);
             }
@@ -512,13 +511,13 @@ private:
             }
             const bool stuck = !has_capacity || held_up() || ring_full ||
                                (d_finished && !engine().done());
-            const bool idle = in.taken == borrowed && second.taken + given == 0;
+            const bool idle = in.taken == before && second.taken + given == 0;
             if (!idle || !stuck || !engine().wait(longest_sleep)) {
                 break;
             }
         }
 
-        d_taken += in.taken - borrowed;
+        d_taken += in.taken - before;
         this->consume(0, d_consumed);
         if (input_items.size() > 1) {
             this->consume(1, second.taken);
@@ -565,7 +564,7 @@ private:
         }
         const auto free = space() * d_output_size;
         const auto taken = std::min(free, given * d_output_size + held_output());
-        return engine().borrow_output(out + taken, free - taken);
+        return d_borrowed_output->borrow(out + taken, free - taken);
     }
 
     // Returns the number of free items in the output's ring. Until this block produces
@@ -589,11 +588,10 @@ private:
         }
         // For input in place, the ring holds the input of all slots and spare batches. If
         // the input of all slots plus 1/16 exceeds `widest` bytes, input is copied.
-        const auto in_flight = engine().input_bytes();
+        const auto in_flight = pinned_input::bytes_needed(engine());
         const auto spare = in_flight / run().slots * spare_batches();
         const auto widest = widest_buffer_bytes * run().devices.size();
-        const bool in_place = borrows_input() && engine().can_borrow() &&
-                              in_flight + in_flight / 16 <= widest;
+        const bool in_place = borrows_input() && in_flight + in_flight / 16 <= widest;
         const auto wanted = in_place ? std::min(in_flight + spare, widest) : 0;
         const auto bytes = std::max(wanted, wide_buffer_bytes);
         const auto multiple = std::min<std::size_t>(
@@ -602,7 +600,7 @@ private:
             widest_output_bytes / d_output_size);
         this->set_output_multiple(std::max(1, int(multiple)));
         // For output in place, the ring has space for 1.5 times the output of all slots.
-        const auto out = borrows_output() ? engine().output_bytes() : 0;
+        const auto out = borrows_output() ? pinned_output::bytes_needed(engine()) : 0;
         const auto to_borrow = out <= widest ? out + out / 2 : 0;
         this->set_min_output_buffer(
             std::max<long>(4l * this->output_multiple(), to_borrow / d_output_size));
@@ -612,16 +610,12 @@ private:
     // exceeds the input of all slots plus one output multiple of the upstream block.
     void borrow_input()
     {
-        const auto ring = this->detail()->input(0)->buffer();
-        if (!borrows_input() || active_backend() != "cuda" || !engine().can_borrow()) {
-            return;
+        const auto in_flight = pinned_input::bytes_needed(engine());
+        if (borrows_input() && active_backend() == "cuda" && in_flight > 0) {
+            const auto ring = this->detail()->input(0)->buffer();
+            const auto multiple = ring->link()->output_multiple() * d_input_size;
+            pin(d_borrowed, ring, "input", in_flight + multiple);
         }
-        const auto needed =
-            engine().input_bytes() + ring->link()->output_multiple() * d_input_size;
-        d_borrowed =
-            pinned_ring(ring, "input", needed, [&](char* base, std::size_t bytes) {
-                return engine().pin_input(base, 2 * bytes);
-            });
     }
 
     // Pins the output's ring if it is larger than the output of all slots, so that a GPU
@@ -629,50 +623,32 @@ private:
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);
-        const auto needed =
-            borrows_output() && active_backend() == "cuda" ? engine().output_bytes() : 0;
-        bool taken = needed == 0 || !pages_can_be_replaced;
+        const auto needed = borrows_output() && active_backend() == "cuda"
+                                ? pinned_output::bytes_needed(engine())
+                                : 0;
+        bool taken = needed == 0;
         for (std::size_t i = 0; i < ring->nreaders(); ++i) {
             const auto* const next =
                 dynamic_cast<ring_borrower*>(ring->reader(i)->link().get());
             taken |= next && next->may_borrow_input();
         }
-        if (taken) {
-            return;
+        if (!taken) {
+            constexpr bool mapped_twice = true;
+            pin(d_borrowed_output, ring, "output", needed, mapped_twice);
         }
-        d_borrowed_output =
-            pinned_ring(ring, "output", needed, [&](char* base, std::size_t bytes) {
-                return engine().pin_output(
-                    base, 2 * bytes, [=] { return put_other_pages(base, bytes); });
-            });
     }
 
-    // Returns the ring if it exceeds `needed` bytes, is mapped twice, and lock() pins it.
-    // Otherwise logs the reason and returns nullptr.
-    template <class Lock>
-    gr::buffer_sptr pinned_ring(const gr::buffer_sptr& ring,
-                                const char* what,
-                                std::size_t needed,
-                                Lock&& lock)
+    template <class Memory, class... Options>
+    void pin(pinned_ring<Memory>& pinned,
+             const gr::buffer_sptr& ring,
+             const char* what,
+             std::size_t needed,
+             Options... options)
     {
-        const auto bytes = ring->bufsize() * ring->get_sizeof_item();
-        const bool mapped_twice =
-            ring->get_mapping_type() == buffer_mapping_type::double_mapped;
-        const char* const reason =
-            bytes <= needed ? "is too small"
-            : !mapped_twice ? "is not mapped twice"
-            : !lock(const_cast<char*>(ring->base()), bytes)
-                ? "cannot be page-locked, or the device lacks memory"
-                : nullptr;
-        if (!reason) {
-            return ring;
+        const auto reason = pinned.pin(engine(), ring, needed, options...);
+        if (!reason.empty()) {
+            this->d_logger->info("{} is copied: {}", what, reason);
         }
-        this->d_logger->info("{} is copied: its buffer of {} KiB {}; {} KiB are needed",
-                             what,
-                             bytes >> 10,
-                             reason,
-                             needed >> 10);
-        return {};
     }
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
@@ -688,9 +664,10 @@ private:
     std::string d_backend, d_verdict;
     int d_batch = 0;
 
-    bool d_may_borrow = false;         // the decoder may read the input's ring in place
-    gr::buffer_sptr d_borrowed;        // input's ring, if it is read in place
-    gr::buffer_sptr d_borrowed_output; // output's ring, if it is written in place
+    bool d_may_borrow = false; // the decoder may read the input's ring in place
+    // The rings of input and output, if they are read and written in place.
+    pinned_ring<pinned_input> d_borrowed;
+    pinned_ring<pinned_output> d_borrowed_output;
     const pmt::pmt_t d_status_port;
     wake_port d_wake_port;
 };

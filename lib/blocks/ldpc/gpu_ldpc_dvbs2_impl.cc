@@ -66,7 +66,7 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
       d_esn0_key(d_symbols && esn0_by_tags ? pmt::mp("esn0_db") : pmt::pmt_t()),
       d_lengths(length_tag,
                 [this](const std::string& text) { d_logger->warn("{}", text); }),
-      d_decoder(options, hooks())
+      d_decoder(ldpc_decoder::make(options, hooks()))
 {
     for (const auto& code : options.codes) {
         if (!code.warning().empty()) {
@@ -75,9 +75,9 @@ gpu_ldpc_dvbs2_impl::gpu_ldpc_dvbs2_impl(const ldpc_options& options,
     }
     publish_choices();
     message_port_register_out(d_llr_port);
-    set_exact_rate(output_items(0), d_decoder.frame_items());
+    set_exact_rate(output_items(0), d_decoder->frame_items());
     if (d_symbols) {
-        d_decoder.set_esn0_db(d_symbols->esn0_db());
+        d_decoder->set_esn0_db(d_symbols->esn0_db());
     }
 }
 
@@ -86,9 +86,9 @@ void gpu_ldpc_dvbs2_impl::restart()
     if (d_symbols) {
         d_symbols->restart();
         select({ d_names[d_acm ? 0 : d_code], d_symbols->first() });
-        d_decoder.set_esn0_db(d_symbols->esn0_db());
+        d_decoder->set_esn0_db(d_symbols->esn0_db());
     } else {
-        d_decoder.select(d_acm ? 0 : d_code);
+        d_decoder->select(d_acm ? 0 : d_code);
     }
     d_code_tags.clear();
     forget_applied();
@@ -155,15 +155,15 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
     }
     if (d_bbframes) {
         auto& message = d_bbframes->message(); // has space for the longest message
-        n = d_decoder.pull_packed(message.data(), message.size());
+        n = d_decoder->pull_packed(message.data(), message.size());
     } else if (d_soft) {
-        n = d_decoder.pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);
+        n = d_decoder->pull_llrs(reinterpret_cast<std::int8_t*>(out), capacity);
     } else {
-        n = d_packed ? d_decoder.pull_packed(out, capacity)
-                     : d_decoder.pull_bits(out, capacity);
+        n = d_packed ? d_decoder->pull_packed(out, capacity)
+                     : d_decoder->pull_bits(out, capacity);
     }
     ldpc_decoder::report report;
-    if (n > 0 && d_decoder.take_report(report)) {
+    if (n > 0 && d_decoder->take_report(report)) {
         begun = report;
         if (d_bbframes) {
             d_bbframes->decode(report.code);
@@ -175,7 +175,7 @@ std::size_t gpu_ldpc_dvbs2_impl::pull_frame(std::uint8_t* out,
 
 void gpu_ldpc_dvbs2_impl::send_llrs(const ldpc_decoder::report& report)
 {
-    const auto& llr = d_decoder.llrs();
+    const auto& llr = d_decoder->llrs();
     auto meta = pmt::make_dict();
     meta = pmt::dict_add(meta, pmt::mp("simd_size"), pmt::from_long(1));
     meta = pmt::dict_add(meta, pmt::mp("frame_cnt"), pmt::from_uint64(report.frame));
@@ -223,7 +223,7 @@ bool gpu_ldpc_dvbs2_impl::push(input& in, input&)
         ++d_skipped;
         drop_incomplete(item);
     }
-    const auto run = d_lengths.next(item, limit - item, d_decoder.frame_items());
+    const auto run = d_lengths.next(item, limit - item, d_decoder->frame_items());
     d_skipped += run.lost;
     return run.of_frames ? push_frames(in, run.items) : skip(in, run.items);
 }
@@ -232,7 +232,7 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
 {
     const auto item = next_item(in);
     const auto most = d_skip == 0 ? count : std::min<std::uint64_t>(d_skip, count);
-    const auto n = pass_over(in, [&] { return d_decoder.skip(most); });
+    const auto n = pass_over(in, [&] { return d_decoder->skip(most); });
     d_skip -= d_skip == 0 ? 0 : n;
     d_lengths.drop(d_input_tags, item + n);
     return n > 0;
@@ -241,7 +241,7 @@ bool gpu_ldpc_dvbs2_impl::skip(input& in, std::size_t count)
 // Drops the incomplete frame and its tags. The frame's last item is \p item − 1.
 void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
 {
-    d_decoder.drop_incomplete();
+    d_decoder->drop_incomplete();
     d_lengths.drop(d_input_tags, item);
 }
 
@@ -250,13 +250,13 @@ void gpu_ldpc_dvbs2_impl::drop_incomplete(std::uint64_t item)
 bool gpu_ldpc_dvbs2_impl::push_frames(input& in, std::size_t count)
 {
     const auto item = next_item(in);
-    const auto code = d_decoder.selected();
-    const auto bits = std::size_t(d_decoder.code(code).sent());
-    const auto n = d_decoder.frame_items(), before = have();
+    const auto code = d_decoder->selected();
+    const auto bits = std::size_t(d_decoder->code(code).sent());
+    const auto n = d_decoder->frame_items(), before = have();
     const auto pushed = take(in,
                              before > 0 ? std::min(count, n - before) : count,
                              [this](const std::byte* items, std::size_t most) {
-                                 return d_decoder.push(items, most);
+                                 return d_decoder->push(items, most);
                              });
     if (pushed == 0) {
         return false;
@@ -299,13 +299,13 @@ void gpu_ldpc_dvbs2_impl::tag_skipped()
 // Returns the number of items pushed for the incomplete frame; 0 if there is none.
 std::size_t gpu_ldpc_dvbs2_impl::have() const
 {
-    const auto missing = d_decoder.missing();
-    return missing ? d_decoder.frame_items() - missing : 0;
+    const auto missing = d_decoder->missing();
+    return missing ? d_decoder->frame_items() - missing : 0;
 }
 
 std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 {
-    const auto bits = d_bbframes ? d_bbframes->bits(code) : d_decoder.output_bits(code);
+    const auto bits = d_bbframes ? d_bbframes->bits(code) : d_decoder->output_bits(code);
     return d_packed ? (bits + 7) / 8 : bits;
 }
 
@@ -314,13 +314,13 @@ std::size_t gpu_ldpc_dvbs2_impl::output_items(unsigned code) const
 std::uint64_t gpu_ldpc_dvbs2_impl::output_in_frame(unsigned code,
                                                    std::uint64_t in_frame) const
 {
-    const auto& sent = d_decoder.code(code).sent_positions();
+    const auto& sent = d_decoder->code(code).sent_positions();
     if (!sent.empty()) { // filler bits count as the last bit
-        in_frame = std::min(sent[in_frame], d_decoder.code(code).n() - 1);
+        in_frame = std::min(sent[in_frame], d_decoder->code(code).n() - 1);
     }
     auto bit = in_frame;
     if (!d_options.codeword && !d_soft) {
-        bit = d_decoder.code(code).message_bit(in_frame);
+        bit = d_decoder->code(code).message_bit(in_frame);
     }
     if (d_bbframes) { // BCH parity bits are not output
         bit = std::min<std::uint64_t>(bit, d_bbframes->bits(code) - 1);
@@ -352,7 +352,7 @@ void gpu_ldpc_dvbs2_impl::apply_tags_at(std::uint64_t item)
     // A tag at the beginning of a frame changes nothing if it repeats the tag of the
     // current code. The frames before and after this tag can be pushed together.
     const auto repeats = [&](const held_tag& tag) {
-        return (tag.offset - item + have()) % d_decoder.frame_items() == 0 &&
+        return (tag.offset - item + have()) % d_decoder->frame_items() == 0 &&
                pmt::eqv(tag.key, d_applied->key) &&
                pmt::equal(tag.value, d_applied->value);
     };
@@ -367,7 +367,7 @@ void gpu_ldpc_dvbs2_impl::apply(const held_tag& tag)
     if (d_esn0_key && pmt::eqv(tag.key, d_esn0_key)) {
         if (pmt::is_real(tag.value) || pmt::is_integer(tag.value)) {
             d_symbols->set_esn0_db(pmt::to_double(tag.value));
-            d_decoder.set_esn0_db(d_symbols->esn0_db());
+            d_decoder->set_esn0_db(d_symbols->esn0_db());
         }
         return;
     }
@@ -428,7 +428,7 @@ bool gpu_ldpc_dvbs2_impl::select(const frame_kind& kind)
         constellation = *found;
         d_symbols->select(constellation);
     }
-    d_decoder.select(code->second, constellation);
+    d_decoder->select(code->second, constellation);
     return true;
 }
 
@@ -445,12 +445,12 @@ void gpu_ldpc_dvbs2_impl::set_code(const std::string& given_name)
             { d_symbols->constellation(), rate_of(name), size_of(name) });
     }
     change_when("code", [this, name, index = code->second] {
-        if (d_symbols && d_decoder.missing() > 0) {
+        if (d_symbols && d_decoder->missing() > 0) {
             return false; // all items of a frame have one code
         }
         d_code = index;
         forget_applied();
-        return !d_symbols ? d_decoder.select(index), true : (select({ name, "" }), true);
+        return !d_symbols ? d_decoder->select(index), true : (select({ name, "" }), true);
     });
 }
 
@@ -458,10 +458,10 @@ void gpu_ldpc_dvbs2_impl::set_llr_scale(float llr_scale)
 {
     check_llr_scale(llr_scale);
     change_when("llr_scale", [this, llr_scale] {
-        if (d_decoder.missing() > 0) {
+        if (d_decoder->missing() > 0) {
             return false; // all items of a frame have one scale
         }
-        d_decoder.set_llr_scale(llr_scale);
+        d_decoder->set_llr_scale(llr_scale);
         return true;
     });
 }
@@ -472,7 +472,7 @@ void gpu_ldpc_dvbs2_impl::set_esn0_db(double esn0_db)
     change("esn0_db", [this, esn0_db] {
         if (d_symbols && d_symbols->level_is_given()) {
             d_symbols->set_esn0_db(esn0_db);
-            d_decoder.set_esn0_db(esn0_db);
+            d_decoder->set_esn0_db(esn0_db);
         }
     });
 }

@@ -50,7 +50,7 @@ public:
     void warn(const std::string& text) const { d_logger->warn("{}", text); }
 
 private:
-    decoder& engine() override { return d_decoder; }
+    decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
     bool borrows_output() const override { return !d_bbframes; }
     void restart() override;
@@ -79,7 +79,7 @@ private:
     std::size_t have() const;
     incomplete_frame incomplete() const override
     {
-        return { have(), d_decoder.frame_items() };
+        return { have(), d_decoder->frame_items() };
     }
     bool select(const frame_kind& kind);
 
@@ -116,7 +116,8 @@ private:
     std::atomic<int> d_iterations{ 0 };
     std::atomic<double> d_mean_iterations{ 0 };
 
-    ldpc_decoder d_decoder; // last, so destroyed first: its threads call this block
+    const ldpc_decoder::sptr
+        d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec

@@ -201,7 +201,7 @@ gpu_sync_map_impl::gpu_sync_map_impl(const sync_options& options,
 void gpu_sync_map_impl::make_decoder()
 {
     d_decoder.reset();
-    d_decoder = std::make_unique<sync_decoder>(d_options, hooks());
+    d_decoder = sync_decoder::make(d_options, hooks());
     publish_choices();
 }
 
@@ -291,7 +291,7 @@ void gpu_sync_map_impl::require_items(gr_vector_int& required)
         return;
     }
     const auto in = look_at(0, nullptr);
-    const bool no_more = in.ended && in.available <= d_decoder->borrowed();
+    const bool no_more = in.ended && in.available <= borrowed();
     required[0] = d_frame.complete() || no_more ? 0 : one_more();
     if (d_options.priors) {
         const bool frame_there = d_frame.complete() || (d_frame.open() && no_more);

@@ -126,7 +126,7 @@ private:
 
     channel_setting d_channel;
     // Declared last and so destroyed first, because its threads call this block.
-    std::unique_ptr<sync_decoder> d_decoder;
+    sync_decoder::sptr d_decoder;
 };
 
 } // namespace gr::gpufec

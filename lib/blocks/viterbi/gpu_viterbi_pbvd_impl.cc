@@ -107,7 +107,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
       d_status_period_s(status_period_s),
       d_soft_scale(options.soft_scale),
       d_max_latency_ms(options.max_latency_ms),
-      d_decoder(options, hooks())
+      d_decoder(viterbi_decoder::make(options, hooks()))
 {
     publish_choices();
     if (const auto unused = given_lock_options(options); !d_locks && !unused.empty()) {
@@ -130,7 +130,7 @@ gpu_viterbi_pbvd_impl::gpu_viterbi_pbvd_impl(const viterbi_options& options,
                        std::uint64_t(code.values_per_period()) * (d_packed ? 8 : 1));
     } else {
         set_exact_rate(d_packed ? (options.frame_bits + 7) / 8 : options.frame_bits,
-                       d_decoder.items_per_frame());
+                       d_decoder->items_per_frame());
     }
 }
 
@@ -140,9 +140,9 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
         return push_frames(in);
     }
     const bool some = take(in, [this](const std::byte* items, std::size_t count) {
-        return d_decoder.push(items, count);
+        return d_decoder->push(items, count);
     });
-    move_tags(std::min<std::uint64_t>(next_item(in), d_decoder.placed_items()));
+    move_tags(std::min<std::uint64_t>(next_item(in), d_decoder->placed_items()));
     return some;
 }
 
@@ -151,9 +151,9 @@ bool gpu_viterbi_pbvd_impl::push(input& in, input&)
 bool gpu_viterbi_pbvd_impl::push_frames(input& in)
 {
     const auto item = next_item(in);
-    const auto frame = d_decoder.items_per_frame();
+    const auto frame = d_decoder->items_per_frame();
     if (d_have > 0 && d_lengths.cuts_frame(item)) {
-        d_decoder.drop_incomplete();
+        d_decoder->drop_incomplete();
         d_lengths.drop(d_input_tags, item);
         d_dropped += std::exchange(d_have, 0);
         ++d_skipped;
@@ -161,13 +161,13 @@ bool gpu_viterbi_pbvd_impl::push_frames(input& in)
     const auto run = d_lengths.next(item, in.left(), frame);
     d_skipped += run.lost;
     if (!run.of_frames) {
-        const auto n = pass_over(in, [&] { return d_decoder.skip(run.items); });
+        const auto n = pass_over(in, [&] { return d_decoder->skip(run.items); });
         d_lengths.drop(d_input_tags, item + n);
         d_dropped += n;
         return n > 0;
     }
     const auto n = take(in, run.items, [this](const std::byte* items, std::size_t count) {
-        return d_decoder.push(items, count);
+        return d_decoder->push(items, count);
     });
     d_lengths.took(item + n);
     d_have = (d_have + n) % frame;
@@ -180,14 +180,14 @@ std::size_t
 gpu_viterbi_pbvd_impl::pull(std::byte* out, std::size_t capacity, std::uint64_t first)
 {
     auto* const to = reinterpret_cast<std::uint8_t*>(out);
-    const auto pulled = d_packed ? d_decoder.pull_packed(to, capacity)
-                                 : d_decoder.pull_bits(to, capacity);
+    const auto pulled = d_packed ? d_decoder->pull_packed(to, capacity)
+                                 : d_decoder->pull_bits(to, capacity);
     viterbi_decoder::batch_statistics s;
-    if (d_decoder.take_statistics(s)) {
+    if (d_decoder->take_statistics(s)) {
         d_channel_error_rate = s.channel_error_rate;
         d_metric = s.metric;
     }
-    while (d_decoder.take_stream_statistics(s)) {
+    while (d_decoder->take_stream_statistics(s)) {
         d_statistics.push_back(s);
     }
     for (; !d_statistics.empty(); d_statistics.pop_front()) {
@@ -229,7 +229,7 @@ void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
     if (!d_locks) {
         return;
     }
-    for (viterbi_lock change; d_decoder.take_lock(change);) {
+    for (viterbi_lock change; d_decoder->take_lock(change);) {
         d_changes.push_back(change);
         publish_status(
             change.locked ? "lock" : "unlock", change.code, dictionary(change));
@@ -243,18 +243,18 @@ void gpu_viterbi_pbvd_impl::follow_lock(std::uint64_t end)
         add_tag(item, d_lock_key, oldest.locked ? dictionary(oldest) : pmt::PMT_F);
     }
     std::lock_guard<std::mutex> guard(d_lock_mutex);
-    d_lock = d_decoder.lock();
+    d_lock = d_decoder->lock();
 }
 
 void gpu_viterbi_pbvd_impl::tell_state()
 {
-    auto state = dictionary(d_decoder.lock());
+    auto state = dictionary(d_decoder->lock());
     if (!d_locks) {
         state = pmt::dict_add(pmt::make_dict(),
                               pmt::mp("error_rate"),
                               pmt::from_double(d_channel_error_rate));
     }
-    publish_status("status", d_decoder.code().to_string(), state);
+    publish_status("status", d_decoder->code().to_string(), state);
     await_next_status();
 }
 
@@ -315,7 +315,7 @@ std::uint64_t gpu_viterbi_pbvd_impl::dropped() const
 void gpu_viterbi_pbvd_impl::move_tags(std::uint64_t end)
 {
     const auto output_of_item = [this](std::uint64_t item) {
-        return d_decoder.output_of_item(item - d_dropped, d_packed);
+        return d_decoder->output_of_item(item - d_dropped, d_packed);
     };
     d_lengths.move(d_input_tags, end, d_tags, output_of_item, output_of_item);
 }
@@ -327,7 +327,7 @@ void gpu_viterbi_pbvd_impl::set_soft_scale(float soft_scale)
             soft_scale,
             "finite values above 0");
     d_soft_scale = soft_scale;
-    change("soft_scale", [this, soft_scale] { d_decoder.set_soft_scale(soft_scale); });
+    change("soft_scale", [this, soft_scale] { d_decoder->set_soft_scale(soft_scale); });
 }
 
 void gpu_viterbi_pbvd_impl::set_max_latency_ms(double max_latency_ms)

@@ -32,8 +32,8 @@ public:
     bool start() override;
     bool stop() override;
 
-    int decode_length() const override { return d_decoder.decode_length(); }
-    int overlap() const override { return d_decoder.overlap(); }
+    int decode_length() const override { return d_decoder->decode_length(); }
+    int overlap() const override { return d_decoder->overlap(); }
 
     void set_soft_scale(float soft_scale) override;
     float soft_scale() const override { return d_soft_scale; }
@@ -47,7 +47,7 @@ public:
     std::uint64_t skipped_frame_count() const override { return d_skipped; }
 
 private:
-    decoder& engine() override { return d_decoder; }
+    decoder& engine() override { return *d_decoder; }
     const run_options& run() const override { return d_options; }
     std::size_t pull(std::byte* out, std::size_t capacity, std::uint64_t first) override;
     bool push(input& in, input& second) override;
@@ -61,7 +61,7 @@ private:
 
     incomplete_frame incomplete() const override
     {
-        return { d_have, d_have > 0 ? d_decoder.items_per_frame() : 0 };
+        return { d_have, d_have > 0 ? d_decoder->items_per_frame() : 0 };
     }
 
     bool push_frames(input& in);
@@ -92,7 +92,8 @@ private:
     std::atomic<double> d_max_latency_ms;
     std::atomic<double> d_channel_error_rate{ NAN }, d_metric{ NAN };
 
-    viterbi_decoder d_decoder; // last, so destroyed first: its threads call this block
+    const viterbi_decoder::sptr
+        d_decoder; // last, so destroyed first: its threads call this block
 };
 
 } // namespace gr::gpufec

@@ -22,7 +22,7 @@ void check_scale(float scale, const char* name = "llr_scale")
 
 } // namespace
 
-ldpc_decoder::impl::impl(const ldpc_options& options, decoder_hooks hooks)
+ldpc_decoder_impl::ldpc_decoder_impl(const ldpc_options& options, decoder_hooks hooks)
     : stream_decoder(options, std::move(hooks), 1, item_bytes_of(options)),
       d_options(options),
       d_formats(options.codes.size())
@@ -47,11 +47,12 @@ ldpc_decoder::impl::impl(const ldpc_options& options, decoder_hooks hooks)
     d_partial.resize(largest);
     d_quantised.resize(spread);
     if (options.watch) {
-        judge = std::make_unique<frame_judge>(options, d_hooks, d_setup->constellations);
+        d_judge =
+            std::make_unique<frame_judge>(options, d_hooks, d_setup->constellations);
     }
 }
 
-void ldpc_decoder::impl::select(unsigned code, unsigned constellation)
+void ldpc_decoder_impl::select(unsigned code, unsigned constellation)
 {
     const auto check = [](const char* what, auto index, auto count) {
         if (index >= count) {
@@ -67,7 +68,7 @@ void ldpc_decoder::impl::select(unsigned code, unsigned constellation)
     d_next = { code, constellation, d_next.level };
 }
 
-std::size_t ldpc_decoder::impl::item_bytes_of(const ldpc_options& o)
+std::size_t ldpc_decoder_impl::item_bytes_of(const ldpc_options& o)
 {
     switch (o.symbols) {
     case ldpc_symbols::none:
@@ -81,32 +82,43 @@ std::size_t ldpc_decoder::impl::item_bytes_of(const ldpc_options& o)
     }
 }
 
-bool ldpc_decoder::impl::whole_codewords() const
+bool ldpc_decoder_impl::whole_codewords() const
 {
     return std::all_of(d_options.codes.begin(), d_options.codes.end(), [](auto& code) {
         return code.sent_positions().empty() && code.sent() == code.n();
     });
 }
 
-void ldpc_decoder::impl::set_llr_scale(float scale)
+void ldpc_decoder_impl::set_llr_scale(float scale)
 {
     check_scale(scale);
     d_options.llr_scale = scale;
     for (auto& f : d_formats) {
         f.reset();
     }
-    if (judge) {
-        watcher()->set_llr_scale(scale);
+    if (judge()) {
+        judge()->set_llr_scale(scale);
     }
 }
 
-void ldpc_decoder::impl::set_soft_scale(float scale)
+void ldpc_decoder_impl::set_soft_scale(float scale)
 {
     check_scale(scale, "soft_scale");
     d_options.soft_scale = scale;
 }
 
-std::size_t ldpc_decoder::impl::push(const void* values, std::size_t count)
+std::size_t ldpc_decoder_impl::push(const void* values, std::size_t count)
+{
+    const auto kind = now();
+    const auto n = add_input(values, count);
+    if (judge()) {
+        judge()->select(kind.code, kind.constellation);
+        judge()->look_at(values, 0, n);
+    }
+    return n;
+}
+
+std::size_t ldpc_decoder_impl::add_input(const void* values, std::size_t count)
 {
     std::size_t taken = 0;
     advance();
@@ -146,7 +158,7 @@ std::size_t ldpc_decoder::impl::push(const void* values, std::size_t count)
     return taken;
 }
 
-std::size_t ldpc_decoder::impl::skip(std::size_t count)
+std::size_t ldpc_decoder_impl::skip(std::size_t count)
 {
     advance();
     if (!borrowing()) {
@@ -161,16 +173,16 @@ std::size_t ldpc_decoder::impl::skip(std::size_t count)
     return n;
 }
 
-void ldpc_decoder::impl::drop_incomplete()
+void ldpc_decoder_impl::drop_incomplete()
 {
     d_have = 0;
     forget_unneeded();
-    if (judge) {
-        watcher()->drop_incomplete();
+    if (judge()) {
+        judge()->drop_incomplete();
     }
 }
 
-bool ldpc_decoder::impl::stays_in_caller_format()
+bool ldpc_decoder_impl::stays_in_caller_format()
 {
     if (waiting() > 0) {
         return d_filling->next_caller_frame() > 0;
@@ -181,7 +193,7 @@ bool ldpc_decoder::impl::stays_in_caller_format()
     return symbols() || d_may_stay_in_caller_format;
 }
 
-const input_format& ldpc_decoder::impl::format()
+const input_format& ldpc_decoder_impl::format()
 {
     auto& f = d_formats[d_kind.code];
     if (!f) {
@@ -193,7 +205,7 @@ const input_format& ldpc_decoder::impl::format()
     return *f;
 }
 
-float ldpc_decoder::impl::soft_factor() const
+float ldpc_decoder_impl::soft_factor() const
 {
     return d_setup->soft == ldpc_soft_output::none
                ? 0
@@ -203,10 +215,10 @@ float ldpc_decoder::impl::soft_factor() const
                                    d_options.positive_bit);
 }
 
-std::size_t ldpc_decoder::impl::add_frames(const void* values,
-                                           std::size_t first,
-                                           std::size_t n,
-                                           std::size_t count)
+std::size_t ldpc_decoder_impl::add_frames(const void* values,
+                                          std::size_t first,
+                                          std::size_t n,
+                                          std::size_t count)
 {
     if (stays_in_caller_format()) {
         return add_caller_frames(values, first, n, count);
@@ -229,10 +241,10 @@ std::size_t ldpc_decoder::impl::add_frames(const void* values,
     return frames * n;
 }
 
-std::size_t ldpc_decoder::impl::add_caller_frames(const void* values,
-                                                  std::size_t first,
-                                                  std::size_t n,
-                                                  std::size_t count)
+std::size_t ldpc_decoder_impl::add_caller_frames(const void* values,
+                                                 std::size_t first,
+                                                 std::size_t n,
+                                                 std::size_t count)
 {
     const auto bytes = n * d_setup->caller_value_bytes();
     const auto* const from =
@@ -260,7 +272,7 @@ std::size_t ldpc_decoder::impl::add_caller_frames(const void* values,
     return frames * n;
 }
 
-void ldpc_decoder::impl::add_caller_frame(std::size_t at)
+void ldpc_decoder_impl::add_caller_frame(std::size_t at)
 {
     const auto& f = format();
     d_filling->add_caller_frame(d_kind.code,
@@ -273,7 +285,7 @@ void ldpc_decoder::impl::add_caller_frame(std::size_t at)
     d_deadline.start();
 }
 
-void ldpc_decoder::impl::send(slot& to)
+void ldpc_decoder_impl::send(slot& to)
 {
     const auto job = d_filling->make_job(to.input);
     d_batches.push_back(d_filling->take());
@@ -287,12 +299,12 @@ void ldpc_decoder::impl::send(slot& to)
     }
 }
 
-std::size_t ldpc_decoder::impl::take_borrowed(std::size_t count)
+std::size_t ldpc_decoder_impl::take_borrowed(std::size_t count)
 {
     std::size_t taken = 0;
     advance();
-    if (judge) {
-        watcher()->select(now().code, now().constellation);
+    if (judge()) {
+        judge()->select(now().code, now().constellation);
     }
     while (taken < count && d_pipeline->filling()) {
         if (d_have == 0) {
@@ -320,7 +332,7 @@ std::size_t ldpc_decoder::impl::take_borrowed(std::size_t count)
     return taken;
 }
 
-std::size_t ldpc_decoder::impl::borrowed_capacity() const
+std::size_t ldpc_decoder_impl::borrowed_capacity() const
 {
     const auto limits = d_pipeline->active().limits();
     const auto most = std::min<std::size_t>(limits.caller_item_bytes, 0xffffffffu);
@@ -328,14 +340,14 @@ std::size_t ldpc_decoder::impl::borrowed_capacity() const
     return most / d_setup->caller_value_bytes() - reached;
 }
 
-void ldpc_decoder::impl::forget_unneeded()
+void ldpc_decoder_impl::forget_unneeded()
 {
     if (borrowing() && waiting() == 0 && d_have == 0) {
         d_input.skip();
     }
 }
 
-void ldpc_decoder::impl::store_borrowed()
+void ldpc_decoder_impl::store_borrowed()
 {
     const auto* const borrowed = d_input.borrowed_position();
     if (symbols()) {
@@ -363,7 +375,7 @@ void ldpc_decoder::impl::store_borrowed()
     stream_decoder::store_borrowed();
 }
 
-void ldpc_decoder::impl::restart()
+void ldpc_decoder_impl::restart()
 {
     d_batches.clear();
     d_filling->clear();
@@ -375,80 +387,18 @@ void ldpc_decoder::impl::restart()
     d_report.reset();
 }
 
-ldpc_decoder::ldpc_decoder(const ldpc_options& options, decoder_hooks hooks)
-    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+bool ldpc_decoder_impl::take_report(report& r)
 {
-}
-
-ldpc_decoder::impl& ldpc_decoder::self() const { return static_cast<impl&>(inside()); }
-
-void ldpc_decoder::select(unsigned code, unsigned constellation)
-{
-    self().select(code, constellation);
-}
-void ldpc_decoder::set_esn0_db(double esn0_db) { self().set_esn0_db(esn0_db); }
-std::size_t ldpc_decoder::frame_items() const { return self().frame_items(); }
-unsigned ldpc_decoder::selected() const { return self().selected(); }
-std::size_t ldpc_decoder::missing() const { return self().missing(); }
-void ldpc_decoder::drop_incomplete() { self().drop_incomplete(); }
-std::size_t ldpc_decoder::skip(std::size_t count) { return self().skip(count); }
-
-std::size_t ldpc_decoder::push(const void* values, std::size_t count)
-{
-    auto& d = self();
-    const auto kind = d.now();
-    const auto n = d.push(values, count);
-    if (d.judge) {
-        d.watcher()->select(kind.code, kind.constellation);
-        d.watcher()->look_at(values, 0, n);
-    }
-    return n;
-}
-
-std::size_t ldpc_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
-{
-    return self().pull_packed(out, bytes);
-}
-
-std::size_t ldpc_decoder::pull_bits(std::uint8_t* out, std::size_t bits)
-{
-    return self().pull_bits(out, bits);
-}
-
-std::size_t ldpc_decoder::pull_llrs(std::int8_t* out, std::size_t count)
-{
-    return self().pull_llrs(out, count);
-}
-
-bool ldpc_decoder::take_report(report& r)
-{
-    auto& there = self().d_report;
-    if (!there) {
+    if (!d_report) {
         return false;
     }
-    r = *there;
-    there.reset();
+    r = *std::exchange(d_report, {});
     return true;
 }
 
-const std::vector<std::uint8_t>& ldpc_decoder::codeword() const
+ldpc_decoder::sptr ldpc_decoder::make(const ldpc_options& options, decoder_hooks hooks)
 {
-    return self().d_codeword;
-}
-
-const std::vector<std::int8_t>& ldpc_decoder::llrs() const { return self().d_llrs; }
-
-void ldpc_decoder::set_llr_scale(float scale) { self().set_llr_scale(scale); }
-void ldpc_decoder::set_soft_scale(float scale) { self().set_soft_scale(scale); }
-
-const ldpc_code& ldpc_decoder::code(unsigned index) const
-{
-    return self().d_options.codes.at(index);
-}
-
-std::size_t ldpc_decoder::output_bits(unsigned code) const
-{
-    return self().output_bits(code);
+    return make_process_bound<ldpc_decoder_impl>(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec

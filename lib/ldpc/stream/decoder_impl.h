@@ -18,23 +18,52 @@
 
 namespace gr::gpufec {
 
-class ldpc_decoder::impl : public stream_decoder<ldpc::traits>
+class ldpc_decoder_impl : public stream_decoder<ldpc_decoder, ldpc::traits>
 {
 public:
-    impl(const ldpc_options& options, decoder_hooks hooks);
+    ldpc_decoder_impl(const ldpc_options& options, decoder_hooks hooks);
 
-    ldpc::frame_judge* watcher() const
-    {
-        return static_cast<ldpc::frame_judge*>(judge.get());
-    }
-
-    void select(unsigned code, unsigned constellation);
-
-    void set_esn0_db(double esn0_db)
+    void select(unsigned code, unsigned constellation) override;
+    void set_esn0_db(double esn0_db) override
     {
         d_next.level = std::isnan(esn0_db) ? demap::estimated : demap::level_of(esn0_db);
     }
 
+    unsigned selected() const override { return now().code; }
+    std::size_t frame_items() const override { return items_of(now()); }
+    std::size_t missing() const override
+    {
+        return d_have ? items_of(d_kind) - d_have : 0;
+    }
+    const ldpc_code& code(unsigned index) const override
+    {
+        return d_options.codes.at(index);
+    }
+    std::size_t output_bits(unsigned index) const override
+    {
+        return output_bits(code(index));
+    }
+
+    std::size_t push(const void* values, std::size_t count) override;
+    std::size_t skip(std::size_t count) override;
+    void drop_incomplete() override;
+    void finish() override
+    {
+        drop_incomplete();
+        stream_decoder::finish();
+    }
+
+    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) override;
+    std::size_t pull_bits(std::uint8_t* out, std::size_t bits) override;
+    std::size_t pull_llrs(std::int8_t* out, std::size_t count) override;
+    bool take_report(report& r) override;
+    const std::vector<std::uint8_t>& codeword() const override { return d_codeword; }
+    const std::vector<std::int8_t>& llrs() const override { return d_llrs; }
+
+    void set_llr_scale(float scale) override;
+    void set_soft_scale(float scale) override;
+
+private:
     // Code of a frame and, for symbols, its constellation and Es/N0 level.
     struct frame_kind {
         unsigned code = 0;
@@ -42,56 +71,23 @@ public:
         int level = demap::estimated;
     };
     const frame_kind& now() const { return d_have ? d_kind : d_next; }
-    unsigned selected() const { return now().code; }
-    std::size_t frame_items() const { return items_of(now()); }
-    std::size_t missing() const { return d_have ? items_of(d_kind) - d_have : 0; }
-
-    std::size_t push(const void* values, std::size_t count);
 
     bool can_borrow() const override
     {
         return stream_decoder::can_borrow() && whole_codewords();
     }
 
-    std::size_t skip(std::size_t count);
-
-    void drop_incomplete();
-
-    void finish() override
-    {
-        drop_incomplete();
-        stream_decoder::finish();
-    }
-
-    std::size_t pull_packed(std::uint8_t* out, std::size_t bytes);
-
-    std::size_t pull_bits(std::uint8_t* out, std::size_t bits);
-
-    std::size_t pull_llrs(std::int8_t* out, std::size_t count);
-
     bool soft() const { return d_options.soft != ldpc_soft_output::none; }
-
-    std::size_t output_bits(unsigned code) const
-    {
-        return output_bits(d_options.codes.at(code));
-    }
     std::size_t output_bits(const ldpc_code& code) const
     {
         return d_options.codeword || soft() ? code.n() : code.k();
     }
+    ldpc::frame_judge* judge() const
+    {
+        return static_cast<ldpc::frame_judge*>(d_judge.get());
+    }
+    std::size_t add_input(const void* values, std::size_t count);
 
-    void set_llr_scale(float scale);
-
-    void set_soft_scale(float scale);
-
-    ldpc_options d_options;
-    std::optional<report> d_report;
-    // The codeword and the LLRs of the frame whose output is being pulled, if the options
-    // keep them.
-    std::vector<std::uint8_t> d_codeword;
-    std::vector<std::int8_t> d_llrs;
-
-private:
     void require_bits(bool bits) const;
 
     static std::size_t item_bytes_of(const ldpc_options& o);
@@ -203,6 +199,13 @@ private:
                                   const ldpc::frame_batch::frame& frame) const;
 
     void end_frame(std::size_t frames_in_batch);
+
+    ldpc_options d_options;
+    std::optional<report> d_report;
+    // The codeword and the LLRs of the frame whose output is being pulled, if the options
+    // keep them.
+    std::vector<std::uint8_t> d_codeword;
+    std::vector<std::int8_t> d_llrs;
 
     // The input format of each code, made when it is first needed.
     std::vector<std::optional<ldpc::input_format>> d_formats;

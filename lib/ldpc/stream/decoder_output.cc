@@ -13,7 +13,7 @@ namespace gr::gpufec {
 using namespace ldpc;
 
 output_rows
-ldpc_decoder::impl::rows_of(const std::vector<frame_batch::frame>& frames) const
+ldpc_decoder_impl::rows_of(const std::vector<frame_batch::frame>& frames) const
 {
     const auto& code = d_options.codes[frames.front().code];
     const auto bits = output_bits(code);
@@ -37,13 +37,13 @@ ldpc_decoder::impl::rows_of(const std::vector<frame_batch::frame>& frames) const
     return rows;
 }
 
-bool ldpc_decoder::impl::stays_in_slot(const ldpc_code& code) const
+bool ldpc_decoder_impl::stays_in_slot(const ldpc_code& code) const
 {
     return soft() || d_options.codeword ||
            (code.systematic_prefix() && (d_setup->message_only || code.k() % 8 == 0));
 }
 
-void ldpc_decoder::impl::require_bits(bool bits) const
+void ldpc_decoder_impl::require_bits(bool bits) const
 {
     if (soft() == bits) {
         throw std::logic_error(bits ? "the options of this decoder ask for LLRs"
@@ -52,7 +52,7 @@ void ldpc_decoder::impl::require_bits(bool bits) const
 }
 
 template <class Copy>
-std::size_t ldpc_decoder::impl::pull(std::size_t capacity, bool packed, Copy&& copy)
+std::size_t ldpc_decoder_impl::pull(std::size_t capacity, bool packed, Copy&& copy)
 {
     advance();
     const auto* const slot = d_pipeline->ready();
@@ -78,7 +78,7 @@ std::size_t ldpc_decoder::impl::pull(std::size_t capacity, bool packed, Copy&& c
     return n;
 }
 
-std::size_t ldpc_decoder::impl::pull_packed(std::uint8_t* out, std::size_t bytes)
+std::size_t ldpc_decoder_impl::pull_packed(std::uint8_t* out, std::size_t bytes)
 {
     require_bits(true);
     return pull(bytes, true, [out](const std::uint8_t* from, auto first, auto n) {
@@ -86,7 +86,7 @@ std::size_t ldpc_decoder::impl::pull_packed(std::uint8_t* out, std::size_t bytes
     });
 }
 
-std::size_t ldpc_decoder::impl::pull_bits(std::uint8_t* out, std::size_t bits)
+std::size_t ldpc_decoder_impl::pull_bits(std::uint8_t* out, std::size_t bits)
 {
     require_bits(true);
     return pull(bits, false, [out](const std::uint8_t* from, auto first, auto n) {
@@ -94,7 +94,7 @@ std::size_t ldpc_decoder::impl::pull_bits(std::uint8_t* out, std::size_t bits)
     });
 }
 
-std::size_t ldpc_decoder::impl::pull_llrs(std::int8_t* out, std::size_t count)
+std::size_t ldpc_decoder_impl::pull_llrs(std::int8_t* out, std::size_t count)
 {
     require_bits(false);
     return pull(count, false, [out](const std::uint8_t* from, auto first, auto n) {
@@ -102,13 +102,13 @@ std::size_t ldpc_decoder::impl::pull_llrs(std::int8_t* out, std::size_t count)
     });
 }
 
-void ldpc_decoder::impl::begin_frame(const slot& s, const frame_batch::frame& frame)
+void ldpc_decoder_impl::begin_frame(const slot& s, const frame_batch::frame& frame)
 {
     const auto& status =
         reinterpret_cast<const frame_status*>(s.status)[d_emitted_frames];
     d_report = report{ d_frame++, frame.code, status.iterations, status.unsatisfied };
-    if (judge) {
-        watcher()->count(status.unsatisfied == 0);
+    if (judge()) {
+        judge()->count(status.unsatisfied == 0);
     }
     const auto* const bits = decisions(s, frame);
     const auto& code = d_options.codes[frame.code];
@@ -129,8 +129,8 @@ void ldpc_decoder::impl::begin_frame(const slot& s, const frame_batch::frame& fr
     }
 }
 
-const std::uint8_t* ldpc_decoder::impl::output_of(const slot& s,
-                                                  const frame_batch::frame& frame) const
+const std::uint8_t* ldpc_decoder_impl::output_of(const slot& s,
+                                                 const frame_batch::frame& frame) const
 {
     const auto& code = d_options.codes[frame.code];
     return !stays_in_slot(code)
@@ -138,7 +138,7 @@ const std::uint8_t* ldpc_decoder::impl::output_of(const slot& s,
                : decisions(s, frame) + (soft() ? d_setup->soft_offset(code) : 0);
 }
 
-void ldpc_decoder::impl::end_frame(std::size_t frames_in_batch)
+void ldpc_decoder_impl::end_frame(std::size_t frames_in_batch)
 {
     d_emitted = 0;
     if (++d_emitted_frames == frames_in_batch) {

@@ -527,7 +527,8 @@ std::size_t frame_judge::decoded(const ldpc_code& code,
     o.codeword = true;
     o.soft = ldpc_soft_output::none;
     o.keep_codeword = o.keep_soft = false;
-    ldpc_decoder d(o);
+    const auto decoder = ldpc_decoder::make(o);
+    auto& d = *decoder;
     const auto items = frames * code.sent();
     std::vector<std::uint8_t> bits((code.n() + 7) / 8);
     std::size_t pushed = 0, valid = 0;

@@ -24,7 +24,7 @@ std::vector<ldpc_code> mixed_codes()
 std::string refusal(const ldpc_options& options)
 {
     try {
-        ldpc_decoder decoder(options);
+        const auto decoder = ldpc_decoder::make(options);
     } catch (const std::invalid_argument& error) {
         return error.what();
     }
@@ -233,18 +233,18 @@ TEST(ldpc_decoder, PartialBatch_IsSentWhenDue)
     options.batch = 64;
     options.max_latency_ms = 1e9;
     const auto frames = send(options.codes, 1, false, 6);
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     const auto bytes = as_bytes(frames[0].llr, 2);
-    EXPECT_EQ(decoder.push(bytes.data(), bytes.size()), bytes.size());
-    std::vector<std::uint8_t> out(decoder.output_bits(0) / 8);
-    decoder.set_max_latency_ms(20);
-    for (int i = 0; i < 100 && !decoder.due(); ++i) {
+    EXPECT_EQ(decoder->push(bytes.data(), bytes.size()), bytes.size());
+    std::vector<std::uint8_t> out(decoder->output_bits(0) / 8);
+    decoder->set_max_latency_ms(20);
+    for (int i = 0; i < 100 && !decoder->due(); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    EXPECT_TRUE(decoder.due());
-    decoder.push(nullptr, 0);
-    EXPECT_TRUE(decoder.wait(std::chrono::seconds(10)));
-    EXPECT_EQ(decoder.pull_packed(out.data(), out.size()), out.size());
+    EXPECT_TRUE(decoder->due());
+    decoder->push(nullptr, 0);
+    EXPECT_TRUE(decoder->wait(std::chrono::seconds(10)));
+    EXPECT_EQ(decoder->pull_packed(out.data(), out.size()), out.size());
     EXPECT_EQ(out, qa::pack(frames[0].bits, frames[0].bits.size()));
 }
 
@@ -257,7 +257,7 @@ TEST(ldpc_decoder, SingleCodewordKernel_ChoosesSmallBatch)
         o.codes = { ldpc_code::dvbs2("short", "1/2") };
         o.where = backend::cpu;
         change(o);
-        return ldpc_decoder(o).batch();
+        return ldpc_decoder::make(o)->batch();
     };
     const auto chosen = batch([](auto&) {});
     EXPECT_EQ(batch([](auto& o) { o.threads = 3; }), 3 * chosen);
@@ -304,19 +304,19 @@ TEST(ldpc_decoder, IncompleteFrame_IsDropped)
     options.where = backend::cpu;
     const auto frames = send(options.codes, 1, false, 6);
     const auto bytes = as_bytes(frames[0].llr, 2);
-    ldpc_decoder decoder(options);
-    decoder.push(bytes.data(), 1000);
-    EXPECT_EQ(decoder.missing(), 15200u);
-    decoder.drop_incomplete();
-    EXPECT_EQ(decoder.missing(), 0u);
-    decoder.push(bytes.data(), bytes.size());
-    decoder.push(bytes.data(), 77);
-    decoder.finish();
+    const auto decoder = ldpc_decoder::make(options);
+    decoder->push(bytes.data(), 1000);
+    EXPECT_EQ(decoder->missing(), 15200u);
+    decoder->drop_incomplete();
+    EXPECT_EQ(decoder->missing(), 0u);
+    decoder->push(bytes.data(), bytes.size());
+    decoder->push(bytes.data(), 77);
+    decoder->finish();
     std::vector<std::uint8_t> out(5000);
     std::size_t n = 0;
-    while (!decoder.done()) {
-        decoder.wait(std::chrono::milliseconds(100));
-        n += decoder.pull_packed(out.data() + n, out.size() - n);
+    while (!decoder->done()) {
+        decoder->wait(std::chrono::milliseconds(100));
+        n += decoder->pull_packed(out.data() + n, out.size() - n);
     }
     EXPECT_EQ(n, 1800u);
     out.resize(n);
@@ -363,14 +363,14 @@ TEST(ldpc_decoder, CodeWithoutMessageBits_GivesOnlyCodewords)
               "output is message: full rank has no message bits (K = 0), allowed is "
               "codeword");
     options.codeword = true;
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     const std::int8_t values[] = { 3, 1 };
-    EXPECT_EQ(decoder.push(values, 2), 2u);
-    decoder.finish();
+    EXPECT_EQ(decoder->push(values, 2), 2u);
+    decoder->finish();
     std::uint8_t bits[] = { 7, 7 };
-    while (!decoder.done()) {
-        decoder.wait(std::chrono::milliseconds(100));
-        decoder.pull_bits(bits, 2);
+    while (!decoder->done()) {
+        decoder->wait(std::chrono::milliseconds(100));
+        decoder->pull_bits(bits, 2);
     }
     EXPECT_EQ(bits[0] + bits[1], 0);
 }

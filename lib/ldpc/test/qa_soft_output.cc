@@ -174,29 +174,29 @@ TEST(ldpc_decoder, NewScale_HoldsFromNextFrame)
     options.batch = 8;
     options.soft = ldpc_soft_output::posterior;
     const auto frames = send(options.codes, 3, false, 36);
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     std::vector<std::int8_t> wanted;
     for (const float scale : { 2.0f, 1.0f, 0.25f }) {
         const auto& f = frames[scale == 2 ? 0 : scale == 1 ? 1 : 2];
         if (scale == 1) {
-            decoder.set_llr_scale(scale);
+            decoder->set_llr_scale(scale);
         } else if (scale < 1) {
-            decoder.set_soft_scale(scale);
+            decoder->set_soft_scale(scale);
         }
-        EXPECT_EQ(decoder.push(f.llr.data(), f.llr.size()), 504u);
+        EXPECT_EQ(decoder->push(f.llr.data(), f.llr.size()), 504u);
         options.llr_scale = scale;
         const auto llrs = llrs_by_model(options, { f }, false);
         wanted.insert(wanted.end(), llrs.begin(), llrs.end());
     }
-    decoder.finish();
+    decoder->finish();
     std::vector<std::int8_t> found(5000);
     std::size_t n = 0;
-    while (!decoder.done()) {
-        decoder.wait(std::chrono::milliseconds(100));
-        n += decoder.pull_llrs(found.data() + n, found.size() - n);
+    while (!decoder->done()) {
+        decoder->wait(std::chrono::milliseconds(100));
+        n += decoder->pull_llrs(found.data() + n, found.size() - n);
     }
     found.resize(n);
     EXPECT_EQ(found, wanted);
-    EXPECT_THROW(decoder.pull_packed(nullptr, 0), std::logic_error);
-    EXPECT_THROW(decoder.set_soft_scale(0), std::invalid_argument);
+    EXPECT_THROW(decoder->pull_packed(nullptr, 0), std::logic_error);
+    EXPECT_THROW(decoder->set_soft_scale(0), std::invalid_argument);
 }

@@ -398,16 +398,16 @@ TEST(ldpc_positions, FramesWithUnsentBits_Decode)
             ldpc_options options;
             options.codes = { code };
             options.where = backend::cpu;
-            ldpc_decoder decoder(options);
+            const auto decoder = ldpc_decoder::make(options);
             std::vector<std::uint8_t> bits(messages.size());
             std::size_t in = 0, out = 0;
-            while (!decoder.done()) {
+            while (!decoder->done()) {
                 if (in < values.size()) {
-                    in += decoder.push(&values[in], std::min(piece, values.size() - in));
+                    in += decoder->push(&values[in], std::min(piece, values.size() - in));
                 } else {
-                    decoder.finish();
+                    decoder->finish();
                 }
-                out += decoder.pull_bits(&bits[out], bits.size() - out);
+                out += decoder->pull_bits(&bits[out], bits.size() - out);
             }
             EXPECT_EQ(out, bits.size()) << code.name();
             EXPECT_EQ(bits, messages) << code.name();

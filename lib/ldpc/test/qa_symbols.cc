@@ -9,6 +9,7 @@
 #include "ldpc/cuda/input/symbols.h"
 #include "ldpc/stream/input_format.h"
 #include "qa_support.h"
+#include "pipeline/test/memory_of.h"
 #include <gnuradio/gpufec/ldpc.h>
 #include <cmath>
 #include <complex>
@@ -408,14 +409,14 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
     };
     const auto decode = [&](backend where, std::size_t piece) {
         o.where = where;
-        ldpc_decoder d(o);
+        const auto d = ldpc_decoder::make(o);
         result r;
         const auto pull = [&] {
             std::vector<std::uint8_t> some(5000);
-            while (const auto n = d.pull_packed(some.data(), some.size())) {
+            while (const auto n = d->pull_packed(some.data(), some.size())) {
                 r.bytes.insert(r.bytes.end(), some.begin(), some.begin() + n);
                 ldpc_decoder::report report;
-                if (d.take_report(report)) {
+                if (d->take_report(report)) {
                     r.iterations.push_back(report.iterations);
                     r.unsatisfied.push_back(report.unsatisfied);
                 }
@@ -423,26 +424,27 @@ TEST(Symbols, SeveralModcods_DecodeAsOnCpu)
         };
         std::size_t begin = 0, back = 0;
         for (std::size_t f = 0; f < of_frame.size(); ++f) {
-            d.select(of_frame[f], of_frame[f]);
-            d.set_esn0_db(f == 4 ? 9 : std::nan(""));
-            const auto n = d.frame_items();
+            d->select(of_frame[f], of_frame[f]);
+            d->set_esn0_db(f == 4 ? 9 : std::nan(""));
+            const auto n = d->frame_items();
             for (std::size_t first = 0; first < n;) {
                 const auto most = std::min(piece, n - first);
                 if (piece < n) {
-                    first += d.push(symbols.data() + begin + first, most);
+                    first += d->push(symbols.data() + begin + first, most);
                 } else {
-                    const auto borrowed = d.borrowed();
-                    first += d.borrow(symbols.data() + back, borrowed + n - first);
-                    back += d.release_borrowed();
+                    const auto borrowed = memory_of(*d).borrowed();
+                    first +=
+                        memory_of(*d).borrow(symbols.data() + back, borrowed + n - first);
+                    back += memory_of(*d).release_borrowed();
                 }
                 pull();
-                d.wait(std::chrono::milliseconds(1));
+                d->wait(std::chrono::milliseconds(1));
             }
             begin += n;
         }
-        d.finish();
-        while (!d.done()) {
-            d.wait(std::chrono::milliseconds(10));
+        d->finish();
+        while (!d->done()) {
+            d->wait(std::chrono::milliseconds(10));
             pull();
         }
         return r;
@@ -469,12 +471,12 @@ TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
     o.constellations = { { "qpsk", "1/2", "short" } };
     o.symbols = ldpc_symbols::float32;
     o.max_latency_ms = 1e9;
-    ldpc_decoder d(o);
+    const auto d = ldpc_decoder::make(o);
     std::mt19937 random(8);
     std::normal_distribution<double> noise(0, std::sqrt(0.05));
     std::vector<std::uint8_t> sent, found, some(5000);
     const auto pull = [&] {
-        while (const auto n = d.pull_packed(some.data(), some.size())) {
+        while (const auto n = d->pull_packed(some.data(), some.size())) {
             found.insert(found.end(), some.begin(), some.begin() + n);
         }
     };
@@ -502,13 +504,13 @@ TEST(Symbols, StrongSymbolsInFrame_AreDecoded)
                 std::polar(strong.magnitude, float(random() % 628) / 100);
         }
         for (std::size_t first = 0; first < symbols.size(); pull()) {
-            first += d.push(symbols.data() + first, symbols.size() - first);
-            d.wait(std::chrono::milliseconds(1));
+            first += d->push(symbols.data() + first, symbols.size() - first);
+            d->wait(std::chrono::milliseconds(1));
         }
     }
-    d.finish();
-    for (; !d.done(); pull()) {
-        d.wait(std::chrono::milliseconds(10));
+    d->finish();
+    for (; !d->done(); pull()) {
+        d->wait(std::chrono::milliseconds(10));
     }
     EXPECT_TRUE(found == sent);
 }

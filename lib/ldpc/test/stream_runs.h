@@ -8,6 +8,7 @@
 #define INCLUDED_GPUFEC_LDPC_TEST_STREAM_RUNS_H
 
 #include "qa_support.h"
+#include "pipeline/test/memory_of.h"
 
 namespace gr::gpufec::ldpc {
 namespace qa {
@@ -66,45 +67,45 @@ inline outcome run(const ldpc_options& options,
                    bool packed,
                    unsigned seed)
 {
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     std::mt19937 random(seed);
     outcome o;
     const auto pull = [&] {
         std::vector<std::uint8_t> capacity(1 + random() % 5000);
-        const auto n = pull_from(decoder, options, packed, capacity);
+        const auto n = pull_from(*decoder, options, packed, capacity);
         o.items.insert(o.items.end(), capacity.begin(), capacity.begin() + n);
         ldpc_decoder::report r;
-        if (decoder.take_report(r)) {
+        if (decoder->take_report(r)) {
             o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
+            o.kept.insert(o.kept.end(), decoder->llrs().begin(), decoder->llrs().end());
         }
         return n;
     };
     for (const auto& f : frames) {
-        decoder.select(f.code);
+        decoder->select(f.code);
         const auto bytes = as_bytes(f.llr, options.llr_scale);
         for (std::size_t first = 0; first < f.llr.size();) {
             const auto n = std::min<std::size_t>(
                 f.llr.size() - first, random() % 4 ? random() % 9000 : f.llr.size());
             const auto taken = options.format == llr_format::int8
-                                   ? decoder.push(bytes.data() + first, n)
-                                   : decoder.push(f.llr.data() + first, n);
+                                   ? decoder->push(bytes.data() + first, n)
+                                   : decoder->push(f.llr.data() + first, n);
             first += taken;
-            EXPECT_EQ(decoder.missing(),
+            EXPECT_EQ(decoder->missing(),
                       first == f.llr.size() ? 0
                       : first == 0          ? 0
                                             : f.llr.size() - first);
-            while (decoder.ready() && pull() > 0) {
+            while (decoder->ready() && pull() > 0) {
             }
             if (taken == 0) {
-                decoder.wait(std::chrono::milliseconds(100));
+                decoder->wait(std::chrono::milliseconds(100));
             }
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->finish();
+    while (!decoder->done()) {
         if (pull() == 0) {
-            decoder.wait(std::chrono::milliseconds(100));
+            decoder->wait(std::chrono::milliseconds(100));
         }
     }
     return o;
@@ -121,7 +122,7 @@ outcome run_borrowing(ldpc_options options,
                       std::size_t until)
 {
     constexpr Item junk = Item(77);
-    ldpc_decoder decoder(options);
+    const auto decoder = ldpc_decoder::make(options);
     std::mt19937 random(seed);
     outcome o;
     std::vector<Item> ring;
@@ -142,22 +143,22 @@ outcome run_borrowing(ldpc_options options,
         begin.push_back(ring.size());
         append(f);
     }
-    EXPECT_TRUE(decoder.can_borrow());
+    EXPECT_TRUE(memory_of(*decoder).can_borrow());
     bool borrowing = true;
     std::size_t kept = 0, taken = 0;
     const auto release_borrowed = [&] {
-        const auto n = decoder.release_borrowed();
+        const auto n = memory_of(*decoder).release_borrowed();
         std::fill_n(ring.begin() + kept, n, junk);
         kept += n;
     };
     const auto pull = [&] {
         std::vector<std::uint8_t> capacity(1 + random() % 5000);
-        const auto n = pull_from(decoder, options, packed, capacity);
+        const auto n = pull_from(*decoder, options, packed, capacity);
         o.items.insert(o.items.end(), capacity.begin(), capacity.begin() + n);
         ldpc_decoder::report r;
-        if (decoder.take_report(r)) {
+        if (decoder->take_report(r)) {
             o.reports.push_back(r);
-            o.kept.insert(o.kept.end(), decoder.llrs().begin(), decoder.llrs().end());
+            o.kept.insert(o.kept.end(), decoder->llrs().begin(), decoder->llrs().end());
         }
         return n;
     };
@@ -167,47 +168,48 @@ outcome run_borrowing(ldpc_options options,
                 end - taken, random() % 4 ? 1 + random() % 9000 : end - taken);
             std::size_t some = 0;
             if (borrowing) {
-                decoder.borrow(ring.data() + kept, taken - kept);
-                some = skip ? decoder.skip(n)
-                            : decoder.borrow(ring.data() + kept, taken + n - kept);
-                EXPECT_EQ(decoder.borrowed(), taken + some - kept);
+                memory_of(*decoder).borrow(ring.data() + kept, taken - kept);
+                some = skip ? decoder->skip(n)
+                            : memory_of(*decoder).borrow(ring.data() + kept,
+                                                         taken + n - kept);
+                EXPECT_EQ(memory_of(*decoder).borrowed(), taken + some - kept);
             } else {
-                some = skip ? decoder.skip(n) : decoder.push(ring.data() + taken, n);
+                some = skip ? decoder->skip(n) : decoder->push(ring.data() + taken, n);
             }
             taken += some;
             if (random() % 50 == 0) {
-                decoder.flush();
+                decoder->flush();
             }
-            while (decoder.ready() && pull() > 0) {
+            while (decoder->ready() && pull() > 0) {
             }
             if (borrowing) {
                 release_borrowed();
             }
             if (some == 0) {
-                decoder.wait(std::chrono::milliseconds(100));
+                decoder->wait(std::chrono::milliseconds(100));
             }
         }
     };
     for (std::size_t i = 0; i < frames.size(); ++i) {
         pass(taken + junk_before[i], true);
-        decoder.select(frames[i].code);
+        decoder->select(frames[i].code);
         pass(taken + broken[i], false);
-        decoder.drop_incomplete();
+        decoder->drop_incomplete();
         EXPECT_EQ(taken, begin[i]);
         const auto n = frames[i].llr.size();
         if (i == until) {
             pass(taken + n / 3, false); // in-place input ends within a frame
-            decoder.copy_borrowed();
+            memory_of(*decoder).copy_borrowed();
             borrowing = false;
-            EXPECT_EQ(decoder.borrowed(), 0u);
+            EXPECT_EQ(memory_of(*decoder).borrowed(), 0u);
             std::fill_n(ring.begin(), taken, junk);
         }
         pass(begin[i] + n, false);
     }
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->finish();
+    while (!decoder->done()) {
         if (pull() == 0) {
-            decoder.wait(std::chrono::milliseconds(100));
+            decoder->wait(std::chrono::milliseconds(100));
         }
     }
     if (borrowing) {

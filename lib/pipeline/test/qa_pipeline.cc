@@ -7,7 +7,7 @@
 #include "common/checked_size.h"
 #include "common/non_temporal_copy.h"
 #include "common/page_mappings.h"
-#include "pipeline/output_window.h"
+#include "pipeline/windows.h"
 #include "pipeline/pipeline.h"
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -597,14 +597,14 @@ TEST(other_pages, MappedRing_GetsNewPagesWithSameContents)
                   at);
     }
     std::memset(ring, 1, size);
-    ASSERT_TRUE(put_other_pages(ring, size));
+    ASSERT_TRUE(put_other_pages(ring, size, 2));
     EXPECT_EQ(std::count(ring, ring + 2 * size, 1), 2 * size);
     std::memset(ring + size / 2, 2, size); // crosses the end of the first mapping
     EXPECT_EQ(std::count(ring, ring + 2 * size, 2), 2 * size);
     char old[size];
     ASSERT_EQ(pread(file, old, size, 0), ssize_t(size));
     EXPECT_EQ(std::count(old, old + size, 1), size);
-    EXPECT_FALSE(put_other_pages(ring + 1, size)); // not a page's address
+    EXPECT_FALSE(put_other_pages(ring + 1, size, 2)); // not a page's address
     munmap(ring, 2 * size);
     close(file);
 }

@@ -9,7 +9,7 @@
 
 #include "common/checked_size.h"
 #include "common/host_memory.h"
-#include "pipeline/engine.h"
+#include "pipeline/guards.h"
 #include "reads.h"
 #include "sync_map/model/frame.h"
 #include <gnuradio/gpufec/sync_reads.h>
@@ -56,10 +56,10 @@ sync_options one_read(const sync_reads_options& o, std::size_t most)
 
 } // namespace
 
-class sync_reads_decoder::impl : public decoder::engine
+class sync_reads_decoder_impl : public sync_reads_decoder
 {
 public:
-    impl(const sync_reads_options& options, decoder_hooks hooks)
+    sync_reads_decoder_impl(const sync_reads_options& options, decoder_hooks hooks)
         : d_options(checked(options)),
           d_setup(make_setup(options)),
           d_rule(options.code.frame_symbols(),
@@ -67,13 +67,13 @@ public:
                  options.reads,
                  options.passes > 1),
           d_max_work(max_work()),
-          d_decoder(one_read(options, std::max(1.0, d_max_work / slots())),
-                    std::move(hooks)),
+          d_decoder(sync_decoder::make(
+              one_read(options, std::max(1.0, d_max_work / slots())), std::move(hooks))),
           d_scratch(d_setup)
     {
     }
 
-    bool push_frame(const void* items, std::size_t count, const float* priors)
+    bool push_frame(const void* items, std::size_t count, const float* priors) override
     {
         if (full()) {
             advance();
@@ -93,7 +93,7 @@ public:
         return true;
     }
 
-    bool pull(sync_decoder::frame& f)
+    bool pull(sync_decoder::frame& f) override
     {
         advance();
         if (d_decoded.empty()) {
@@ -113,7 +113,7 @@ public:
         return true;
     }
 
-    // ---- engine ----
+    // ---- the interface of all decoders ----
 
     void finish() override
     {
@@ -128,7 +128,7 @@ public:
         advance();
         return !d_decoded.empty();
     }
-    bool due() const override { return d_decoder.due(); }
+    bool due() const override { return d_decoder->due(); }
     void flush() override
     {
         d_flushed = d_whole;
@@ -143,13 +143,13 @@ public:
     bool wait(std::chrono::milliseconds limit) override
     {
         if (!ready()) {
-            d_decoder.wait(limit);
+            d_decoder->wait(limit);
         }
         return ready();
     }
     void reset() override
     {
-        d_decoder.reset();
+        d_decoder->reset();
         for (auto* const queue : { &d_waiting, &d_in_flight, &d_decoded }) {
             while (!queue->empty()) {
                 d_spare.push_back(std::move(queue->front()));
@@ -160,26 +160,18 @@ public:
         d_emitted = d_finishing = false;
         d_whole = d_ended = d_flushed = d_number = 0;
     }
-    void set_max_latency_ms(double ms) override { d_decoder.set_max_latency_ms(ms); }
-    std::size_t batch() const override { return d_decoder.batch(); }
-    std::string active_backend() const override { return d_decoder.active_backend(); }
-    std::string active_device() const override { return d_decoder.active_device(); }
+    void set_max_latency_ms(double ms) override { d_decoder->set_max_latency_ms(ms); }
+    std::size_t batch() const override { return d_decoder->batch(); }
+    std::string active_backend() const override { return d_decoder->active_backend(); }
+    std::string active_device() const override { return d_decoder->active_device(); }
 
-    std::size_t input_bytes() const override { return d_decoder.input_bytes(); }
-    bool can_borrow() const override { return false; }
-    std::size_t borrow(const void*, std::size_t) override { return 0; }
-    std::size_t borrowed() const override { return 0; }
-    std::size_t release_borrowed() override { return 0; }
-    void copy_borrowed() override {}
-    bool pin_input(void*, std::size_t) override { return false; }
-    void unpin_input(void*) override {}
+    std::string verdict() const override { return {}; }
 
     // ---- sync_reads_decoder ----
 
-    const sync_reads_options d_options;
-
-    drift_range window() const { return d_decoder.window(); }
-    std::size_t symbol_bytes() const { return d_setup.symbol_bytes(); }
+    const sync_reads_options& options() const override { return d_options; }
+    drift_range window() const override { return d_decoder->window(); }
+    std::size_t symbol_bytes() const override { return d_setup.symbol_bytes(); }
 
 private:
     static constexpr std::size_t beyond_limits = INT_MAX;
@@ -224,7 +216,7 @@ private:
     std::size_t most() const
     {
         return std::max<std::size_t>(
-            1, std::min<double>(d_max_work, slots() * d_decoder.batch()));
+            1, std::min<double>(d_max_work, slots() * d_decoder->batch()));
     }
 
     std::size_t in_work() const
@@ -276,7 +268,7 @@ private:
         for (bool moved = true; moved;) {
             moved = false;
             sync_decoder::frame f;
-            while (d_decoder.pull(f)) {
+            while (d_decoder->pull(f)) {
                 take(f);
                 moved = true;
             }
@@ -290,14 +282,14 @@ private:
         // flushed.
         const bool last = d_finishing || full() || d_ended < d_flushed;
         if (last && d_waiting.empty() && !d_in_flight.empty()) {
-            d_decoder.flush();
+            d_decoder->flush();
         }
     }
 
     // Pushes the frame's next read; returns false if every slot is in flight.
     bool decode(const work& w)
     {
-        if (d_decoder.full()) {
+        if (d_decoder->full()) {
             return false;
         }
         const auto r = w.step % d_options.reads;
@@ -307,7 +299,7 @@ private:
         } else if (!w.priors.empty()) {
             priors = w.priors.data();
         }
-        return d_decoder.push_frame(w.items.data() + w.begins[r], w.lengths[r], priors);
+        return d_decoder->push_frame(w.items.data() + w.begins[r], w.lengths[r], priors);
     }
 
     void take(const sync_decoder::frame& f)
@@ -359,10 +351,11 @@ private:
         }
     }
 
+    const sync_reads_options d_options;
     const setup d_setup;
     read_rule d_rule;
     const double d_max_work;
-    sync_decoder d_decoder;
+    const sync_decoder::sptr d_decoder;
     frame_scratch d_scratch;
     std::unique_ptr<work> d_open; // the frame whose reads are being pushed
     works d_waiting, d_in_flight, d_decoded, d_spare;
@@ -382,28 +375,10 @@ void check_reads(const sync_reads_options& o)
     }
 }
 
-sync_reads_decoder::sync_reads_decoder(const sync_reads_options& options,
-                                       decoder_hooks hooks)
-    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+sync_reads_decoder::sptr sync_reads_decoder::make(const sync_reads_options& options,
+                                                  decoder_hooks hooks)
 {
+    return make_process_bound<sync_reads_decoder_impl>(options, std::move(hooks));
 }
-
-sync_reads_decoder::impl& sync_reads_decoder::self() const
-{
-    return static_cast<impl&>(inside());
-}
-
-bool sync_reads_decoder::push_frame(const void* items,
-                                    std::size_t count,
-                                    const float* priors)
-{
-    return self().push_frame(items, count, priors);
-}
-
-bool sync_reads_decoder::pull(sync_decoder::frame& f) { return self().pull(f); }
-
-const sync_reads_options& sync_reads_decoder::options() const { return self().d_options; }
-drift_range sync_reads_decoder::window() const { return self().window(); }
-std::size_t sync_reads_decoder::symbol_bytes() const { return self().symbol_bytes(); }
 
 } // namespace gr::gpufec

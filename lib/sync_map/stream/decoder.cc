@@ -11,7 +11,7 @@
 
 namespace gr::gpufec {
 
-std::size_t sync_decoder::impl::push(const void* items, std::size_t count)
+std::size_t sync_decoder_impl::push(const void* items, std::size_t count)
 {
     if (!d_cutter) {
         return push_part(static_cast<const std::byte*>(items), count);
@@ -25,7 +25,7 @@ std::size_t sync_decoder::impl::push(const void* items, std::size_t count)
     return n;
 }
 
-bool sync_decoder::impl::can_borrow() const
+bool sync_decoder_impl::can_borrow() const
 {
     const bool begun =
         d_cutter ? d_cutter->received() > 0 : d_have + d_count + d_number > 0;
@@ -33,7 +33,7 @@ bool sync_decoder::impl::can_borrow() const
            d_pipeline->empty() && stream_decoder::can_borrow();
 }
 
-std::size_t sync_decoder::impl::borrow(const void* items, std::size_t count)
+std::size_t sync_decoder_impl::borrow(const void* items, std::size_t count)
 {
     if (!d_cutter) {
         return stream_decoder::borrow(items, count);
@@ -48,12 +48,12 @@ std::size_t sync_decoder::impl::borrow(const void* items, std::size_t count)
     return n;
 }
 
-std::size_t sync_decoder::impl::borrowed() const
+std::size_t sync_decoder_impl::borrowed() const
 {
     return d_cutter ? d_cutter->store().borrowed() : stream_decoder::borrowed();
 }
 
-std::size_t sync_decoder::impl::release_borrowed()
+std::size_t sync_decoder_impl::release_borrowed()
 {
     if (!d_cutter) {
         return stream_decoder::release_borrowed();
@@ -61,7 +61,7 @@ std::size_t sync_decoder::impl::release_borrowed()
     if (!d_cutter->store().borrowing()) {
         return 0;
     }
-    if (done()) {
+    if (all_pulled()) {
         d_cutter->forget(d_cutter->received());
     } else if (d_search) {
         forget_unneeded();
@@ -69,7 +69,7 @@ std::size_t sync_decoder::impl::release_borrowed()
     return d_cutter->store().release_borrowed();
 }
 
-void sync_decoder::impl::copy_borrowed()
+void sync_decoder_impl::copy_borrowed()
 {
     if (!d_cutter) {
         stream_decoder::copy_borrowed();
@@ -79,18 +79,18 @@ void sync_decoder::impl::copy_borrowed()
     }
 }
 
-std::size_t sync_decoder::impl::input_bytes() const
+std::size_t sync_decoder_impl::input_bytes() const
 {
     const auto slots = d_pipeline->slots();
     return stream_decoder::input_bytes() / slots * (slots + (d_search ? 1 : 0));
 }
 
-bool sync_decoder::impl::full() const
+bool sync_decoder_impl::full() const
 {
     return stream_decoder::full() || (d_next && !d_cutter && !d_pipeline->empty());
 }
 
-void sync_decoder::impl::finish()
+void sync_decoder_impl::finish()
 {
     if (d_cutter) {
         d_cutter->finish();
@@ -98,7 +98,7 @@ void sync_decoder::impl::finish()
     stream_decoder::finish();
 }
 
-bool sync_decoder::impl::pull(frame& f)
+bool sync_decoder_impl::pull(frame& f)
 {
     release_emitted();
     if (!d_search) {
@@ -151,7 +151,7 @@ bool sync_decoder::impl::pull(frame& f)
     return true;
 }
 
-bool sync_decoder::impl::ready()
+bool sync_decoder_impl::ready()
 {
     release_emitted();
     if (d_search) {
@@ -161,18 +161,18 @@ bool sync_decoder::impl::ready()
     return stream_decoder::ready();
 }
 
-bool sync_decoder::impl::done()
+bool sync_decoder_impl::all_pulled()
 {
     release_emitted();
     if (d_search) {
         take_results();
-        return stream_decoder::done() && no_more_frames() &&
+        return stream_decoder::all_pulled() && no_more_frames() &&
                d_search->results.size() == 0;
     }
-    return stream_decoder::done() && (!d_cutter || d_cutter->done());
+    return stream_decoder::all_pulled() && (!d_cutter || d_cutter->done());
 }
 
-bool sync_decoder::impl::wait(std::chrono::milliseconds limit)
+bool sync_decoder_impl::wait(std::chrono::milliseconds limit)
 {
     release_emitted();
     const bool there =
@@ -183,7 +183,7 @@ bool sync_decoder::impl::wait(std::chrono::milliseconds limit)
     return there;
 }
 
-void sync_decoder::impl::set_channel(const bsid_model& channel)
+void sync_decoder_impl::set_channel(const bsid_model& channel)
 {
     auto options = d_options;
     options.channel = channel;
@@ -194,7 +194,7 @@ void sync_decoder::impl::set_channel(const bsid_model& channel)
     take_next();
 }
 
-std::size_t sync_decoder::impl::capacity() const
+std::size_t sync_decoder_impl::capacity() const
 {
     const auto limit = 2 * (std::size_t(d_setup->max_items) + d_options.acquire) +
                        d_setup->window + (d_search ? d_search->max_ahead() : 0);
@@ -202,7 +202,7 @@ std::size_t sync_decoder::impl::capacity() const
     return limit - std::min(limit, held);
 }
 
-void sync_decoder::impl::build()
+void sync_decoder_impl::build()
 {
     const auto setup = make_setup(d_options);
     d_window = decoder_window(d_options);
@@ -220,7 +220,7 @@ void sync_decoder::impl::build()
     }
 }
 
-void sync_decoder::impl::restart()
+void sync_decoder_impl::restart()
 {
     d_count = d_emitted = d_items = 0;
     d_have = 0;
@@ -235,7 +235,7 @@ void sync_decoder::impl::restart()
     }
 }
 
-void sync_decoder::impl::take_next()
+void sync_decoder_impl::take_next()
 {
     if (!d_next || d_count > 0 || !d_pipeline->empty() ||
         (d_search && (d_search->results.size() > 0 || !d_search->again.empty()))) {
@@ -271,19 +271,19 @@ void sync_decoder::impl::take_next()
     }
 }
 
-bool sync_decoder::impl::capacity_for_frame()
+bool sync_decoder_impl::capacity_for_frame()
 {
     release_emitted();
     take_next();
     return !d_next && d_pipeline->filling() != nullptr;
 }
 
-std::byte* sync_decoder::impl::next_input()
+std::byte* sync_decoder_impl::next_input()
 {
     return d_pipeline->filling()->input + d_count * d_setup->input_bytes();
 }
 
-void sync_decoder::impl::added(stream_cutter::place place)
+void sync_decoder_impl::added(stream_cutter::place place)
 {
     d_places.push_back(place);
     ++d_count;
@@ -293,12 +293,12 @@ void sync_decoder::impl::added(stream_cutter::place place)
     }
 }
 
-std::size_t sync_decoder::impl::waiting() const
+std::size_t sync_decoder_impl::waiting() const
 {
     return d_count + (d_search ? d_search->again.size() : 0);
 }
 
-void sync_decoder::impl::advance()
+void sync_decoder_impl::advance()
 {
     if (d_search) {
         return advance_search();
@@ -311,7 +311,7 @@ void sync_decoder::impl::advance()
     }
 }
 
-void sync_decoder::impl::send()
+void sync_decoder_impl::send()
 {
     job j{ d_count };
     j.placed = d_setup->placed;
@@ -324,7 +324,7 @@ void sync_decoder::impl::send()
     j.borrowed ? submit(j, d_input.end() - kept_of_open(), rows) : submit(j, rows);
 }
 
-void sync_decoder::impl::release_emitted()
+void sync_decoder_impl::release_emitted()
 {
     if (d_emitted == 0) {
         return;
@@ -345,7 +345,7 @@ void sync_decoder::impl::release_emitted()
     }
 }
 
-void sync_decoder::impl::point_to(const std::byte* out, frame& f) const
+void sync_decoder_impl::point_to(const std::byte* out, frame& f) const
 {
     f.output = out;
     f.output_bytes = d_setup->outputs * d_setup->symbol_bytes();
@@ -356,47 +356,14 @@ void sync_decoder::impl::point_to(const std::byte* out, frame& f) const
     }
 }
 
-bool sync_decoder::impl::follows(const sync_status& status, std::int64_t items) const
+bool sync_decoder_impl::follows(const sync_status& status, std::int64_t items) const
 {
     return status.log_probability / items > d_lock_limit;
 }
 
-sync_decoder::sync_decoder(const sync_options& options, decoder_hooks hooks)
-    : decoder(std::make_unique<impl>(options, std::move(hooks)))
+sync_decoder::sptr sync_decoder::make(const sync_options& options, decoder_hooks hooks)
 {
+    return make_process_bound<sync_decoder_impl>(options, std::move(hooks));
 }
-
-sync_decoder::impl& sync_decoder::self() const { return static_cast<impl&>(inside()); }
-
-bool sync_decoder::push_frame(const void* items, std::size_t count, const float* priors)
-{
-    return self().push_frame(items, count, priors);
-}
-
-std::size_t sync_decoder::push(const void* items, std::size_t count)
-{
-    return self().push(items, count);
-}
-
-bool sync_decoder::end_frame(const float* priors) { return self().end_frame(priors); }
-
-std::size_t sync_decoder::skip(std::size_t count) { return self().skip(count); }
-
-bool sync_decoder::pull(frame& f) { return self().pull(f); }
-
-void sync_decoder::set_channel(const bsid_model& channel) { self().set_channel(channel); }
-
-const sync_options& sync_decoder::options() const { return self().d_options; }
-drift_range sync_decoder::window() const { return self().d_window; }
-
-unsigned sync_decoder::lookahead() const
-{
-    return self().d_setup->symbols - self().d_setup->outputs;
-}
-
-std::uint64_t sync_decoder::links_failed() const { return self().d_links_failed; }
-std::uint64_t sync_decoder::frames_again() const { return self().d_frames_again; }
-
-std::size_t sync_decoder::symbol_bytes() const { return self().d_setup->symbol_bytes(); }
 
 } // namespace gr::gpufec

@@ -27,16 +27,17 @@ namespace gr::gpufec {
 
 using namespace sync_map;
 
-class sync_decoder::impl : public stream_decoder<traits>
+class sync_decoder_impl : public stream_decoder<sync_decoder, traits>
 {
 public:
-    impl(const sync_options& options, decoder_hooks hooks)
-        : impl(options, std::move(hooks), std::make_shared<std::atomic<bool>>(true))
+    sync_decoder_impl(const sync_options& options, decoder_hooks hooks)
+        : sync_decoder_impl(
+              options, std::move(hooks), std::make_shared<std::atomic<bool>>(true))
     {
     }
-    impl(const sync_options& options,
-         decoder_hooks hooks,
-         std::shared_ptr<std::atomic<bool>> notified)
+    sync_decoder_impl(const sync_options& options,
+                      decoder_hooks hooks,
+                      std::shared_ptr<std::atomic<bool>> notified)
         : stream_decoder(options,
                          notifying(std::move(hooks), notified),
                          options.item_bytes(),
@@ -47,12 +48,19 @@ public:
         build();
     }
 
-    bool push_frame(const void* items, std::size_t count, const float* priors);
-    std::size_t push(const void* items, std::size_t count);
-    bool end_frame(const float* priors);
-    std::size_t skip(std::size_t count);
-    bool pull(frame& f);
-    void set_channel(const bsid_model& channel);
+    bool push_frame(const void* items, std::size_t count, const float* priors) override;
+    std::size_t push(const void* items, std::size_t count) override;
+    bool end_frame(const float* priors) override;
+    std::size_t skip(std::size_t count) override;
+    bool pull(frame& f) override;
+    void set_channel(const bsid_model& channel) override;
+
+    const sync_options& options() const override { return d_options; }
+    drift_range window() const override { return d_window; }
+    unsigned lookahead() const override { return d_setup->symbols - d_setup->outputs; }
+    std::size_t symbol_bytes() const override { return d_setup->symbol_bytes(); }
+    std::uint64_t links_failed() const override { return d_links_failed; }
+    std::uint64_t frames_again() const override { return d_frames_again; }
 
     bool can_borrow() const override;
     std::size_t borrow(const void* items, std::size_t count) override;
@@ -68,13 +76,7 @@ public:
     bool full() const override;
     void finish() override;
     bool ready() override;
-    bool done() override;
     bool wait(std::chrono::milliseconds limit) override;
-
-    using stream_decoder::d_setup;
-    sync_options d_options;
-    drift_range d_window;
-    std::uint64_t d_links_failed = 0, d_frames_again = 0;
 
 private:
     static constexpr std::size_t beyond_limits = INT32_MAX;
@@ -142,6 +144,7 @@ private:
     // ---- all modes ----
 
     void build();
+    bool all_pulled() override;
     void restart() override;
     void advance() override;
     std::size_t waiting() const override;
@@ -247,6 +250,9 @@ private:
         return hooks;
     }
 
+    sync_options d_options;
+    drift_range d_window;
+    std::uint64_t d_links_failed = 0, d_frames_again = 0;
     // Set while a new channel waits for frames in flight.
     std::optional<sync_options> d_next;
     std::optional<stream_cutter> d_cutter; // used for streams only

@@ -9,9 +9,9 @@
 
 namespace gr::gpufec {
 
-bool sync_decoder::impl::push_frame(const void* items,
-                                    std::size_t count,
-                                    const float* priors)
+bool sync_decoder_impl::push_frame(const void* items,
+                                   std::size_t count,
+                                   const float* priors)
 {
     if (!capacity_for_frame()) {
         return false;
@@ -39,7 +39,7 @@ bool sync_decoder::impl::push_frame(const void* items,
     return true;
 }
 
-bool sync_decoder::impl::end_frame(const float* priors)
+bool sync_decoder_impl::end_frame(const float* priors)
 {
     if (!borrowing()) {
         const bool whole = d_part.size() == d_have * d_setup->item_bytes();
@@ -61,12 +61,12 @@ bool sync_decoder::impl::end_frame(const float* priors)
     return true;
 }
 
-std::size_t sync_decoder::impl::skip(std::size_t count)
+std::size_t sync_decoder_impl::skip(std::size_t count)
 {
     return borrowing() ? take_borrowed(count, false) : count;
 }
 
-std::size_t sync_decoder::impl::push_part(const std::byte* items, std::size_t count)
+std::size_t sync_decoder_impl::push_part(const std::byte* items, std::size_t count)
 {
     const std::size_t most = d_setup->max_items;
     const auto size = d_setup->item_bytes();
@@ -76,7 +76,7 @@ std::size_t sync_decoder::impl::push_part(const std::byte* items, std::size_t co
     return count;
 }
 
-void sync_decoder::impl::add_placed(const placed_frame& place, std::size_t count)
+void sync_decoder_impl::add_placed(const placed_frame& place, std::size_t count)
 {
     auto* const table = reinterpret_cast<placed_frame*>(d_pipeline->filling()->input);
     table[d_count] = place;
@@ -86,13 +86,13 @@ void sync_decoder::impl::add_placed(const placed_frame& place, std::size_t count
     added({ 0, std::int64_t(count) });
 }
 
-std::size_t sync_decoder::impl::borrowed_capacity() const
+std::size_t sync_decoder_impl::borrowed_capacity() const
 {
     const auto reached = std::size_t(d_input.end() - d_input.first());
     return d_layout.item_capacity + 1 - std::min(d_layout.item_capacity + 1, reached);
 }
 
-std::size_t sync_decoder::impl::take_borrowed(std::size_t count, bool of_frame)
+std::size_t sync_decoder_impl::take_borrowed(std::size_t count, bool of_frame)
 {
     std::size_t taken = 0;
     advance();
@@ -114,7 +114,7 @@ std::size_t sync_decoder::impl::take_borrowed(std::size_t count, bool of_frame)
     return taken;
 }
 
-void sync_decoder::impl::store_borrowed()
+void sync_decoder_impl::store_borrowed()
 {
     const auto size = d_setup->item_bytes();
     const auto* const borrowed = d_input.borrowed_position();

@@ -10,7 +10,7 @@
 
 namespace gr::gpufec {
 
-void sync_decoder::impl::begin_search()
+void sync_decoder_impl::begin_search()
 {
     const auto failed = d_links_failed;
     d_search.reset();
@@ -33,7 +33,7 @@ void sync_decoder::impl::begin_search()
     d_search->searching = d_number + (s.max_warmup + N - 1) / N;
 }
 
-void sync_decoder::impl::advance_search()
+void sync_decoder_impl::advance_search()
 {
     while (cut_next()) {
     }
@@ -42,7 +42,7 @@ void sync_decoder::impl::advance_search()
     }
 }
 
-bool sync_decoder::impl::cut_next()
+bool sync_decoder_impl::cut_next()
 {
     release_emitted();
     take_next();
@@ -60,7 +60,7 @@ bool sync_decoder::impl::cut_next()
     return s.carried || s.next < s.searching ? cut_carried() : cut_searching();
 }
 
-bool sync_decoder::impl::cut_again()
+bool sync_decoder_impl::cut_again()
 {
     auto& s = *d_search;
     if (s.open.whole == s.layout.max_whole) {
@@ -75,7 +75,7 @@ bool sync_decoder::impl::cut_again()
     return true;
 }
 
-bool sync_decoder::impl::cut_carried()
+bool sync_decoder_impl::cut_carried()
 {
     auto& s = *d_search;
     if (!d_cutter->ready()) {
@@ -93,7 +93,7 @@ bool sync_decoder::impl::cut_carried()
     return true;
 }
 
-bool sync_decoder::impl::cut_searching()
+bool sync_decoder_impl::cut_searching()
 {
     auto& s = *d_search;
     const auto before = s.predictor.items_before(), behind = s.predictor.items_behind();
@@ -139,7 +139,7 @@ bool sync_decoder::impl::cut_searching()
     return true;
 }
 
-std::size_t sync_decoder::impl::ahead_of_search() const
+std::size_t sync_decoder_impl::ahead_of_search() const
 {
     const auto& s = *d_search;
     const auto next = s.carried || s.next < s.searching ? d_cutter->origin()
@@ -147,12 +147,12 @@ std::size_t sync_decoder::impl::ahead_of_search() const
     return std::max<std::int64_t>(0, d_cutter->received() - next);
 }
 
-stream_piece* sync_decoder::impl::open_pieces()
+stream_piece* sync_decoder_impl::open_pieces()
 {
     return reinterpret_cast<stream_piece*>(d_pipeline->filling()->input);
 }
 
-std::byte* sync_decoder::impl::next_whole()
+std::byte* sync_decoder_impl::next_whole()
 {
     auto& s = *d_search;
     open_pieces()[d_count] = { std::int32_t(s.open.whole), 0 };
@@ -160,7 +160,7 @@ std::byte* sync_decoder::impl::next_whole()
            s.open.whole++ * d_setup->input_bytes();
 }
 
-void sync_decoder::impl::add(const in_flight& f)
+void sync_decoder_impl::add(const in_flight& f)
 {
     auto& open = d_search->open;
     open.frames.push_back(f);
@@ -172,7 +172,7 @@ void sync_decoder::impl::add(const in_flight& f)
     }
 }
 
-void sync_decoder::impl::copy_items(std::int64_t last)
+void sync_decoder_impl::copy_items(std::int64_t last)
 {
     auto& open = d_search->open;
     auto* const to = d_pipeline->filling()->input + d_search->layout.items_at;
@@ -181,7 +181,7 @@ void sync_decoder::impl::copy_items(std::int64_t last)
     open.copied = last;
 }
 
-void sync_decoder::impl::send_search()
+void sync_decoder_impl::send_search()
 {
     auto& s = *d_search;
     auto& open = s.open;
@@ -208,7 +208,7 @@ void sync_decoder::impl::send_search()
     forget_unneeded();
 }
 
-void sync_decoder::impl::forget_unneeded()
+void sync_decoder_impl::forget_unneeded()
 {
     auto& s = *d_search;
     auto oldest = s.carried || s.next < s.searching ? d_cutter->origin()
@@ -223,7 +223,7 @@ void sync_decoder::impl::forget_unneeded()
     d_cutter->forget(oldest - s.predictor.items_before() - d_setup->search.most);
 }
 
-const pipeline<job>::slot* sync_decoder::impl::finished_slot()
+const pipeline<job>::slot* sync_decoder_impl::finished_slot()
 {
     using clock = std::chrono::steady_clock;
     const auto now = clock::now();
@@ -238,7 +238,7 @@ const pipeline<job>::slot* sync_decoder::impl::finished_slot()
     return slot;
 }
 
-void sync_decoder::impl::take_results()
+void sync_decoder_impl::take_results()
 {
     auto& s = *d_search;
     while (!s.in_place) {
@@ -267,9 +267,9 @@ void sync_decoder::impl::take_results()
     }
 }
 
-stream_frame sync_decoder::impl::result_of(const slot& from,
-                                           const batch_in_flight& batch,
-                                           std::size_t k) const
+stream_frame sync_decoder_impl::result_of(const slot& from,
+                                          const batch_in_flight& batch,
+                                          std::size_t k) const
 {
     const auto& f = batch.frames[k];
     stream_frame r;
@@ -291,7 +291,7 @@ stream_frame sync_decoder::impl::result_of(const slot& from,
     return r;
 }
 
-void sync_decoder::impl::judge_boundary_matches()
+void sync_decoder_impl::judge_boundary_matches()
 {
     auto& s = *d_search;
     d_links_failed = s.failed_before + s.results.failed();
@@ -314,7 +314,7 @@ void sync_decoder::impl::judge_boundary_matches()
     }
 }
 
-void sync_decoder::impl::carry_frames_forward()
+void sync_decoder_impl::carry_frames_forward()
 {
     auto& s = *d_search;
     if (const auto* const ends = s.results.abandon()) {
@@ -335,7 +335,7 @@ void sync_decoder::impl::carry_frames_forward()
     }
 }
 
-bool sync_decoder::impl::no_more_frames() const
+bool sync_decoder_impl::no_more_frames() const
 {
     const auto& s = *d_search;
     return s.carried || s.next < s.searching ? d_cutter->done() : s.no_more;

@@ -87,11 +87,11 @@ inline std::vector<double> decode_all(const test_frames& data,
                                       const sync_options& options,
                                       std::uint64_t* again = nullptr)
 {
-    sync_decoder decoder(options);
+    const auto decoder = sync_decoder::make(options);
     std::vector<double> values;
     const auto take = [&] {
         sync_decoder::frame f;
-        while (decoder.pull(f)) {
+        while (decoder->pull(f)) {
             append_values<double>(static_cast<const std::byte*>(f.output),
                                   f.output_bytes / sizeof(double),
                                   values);
@@ -106,18 +106,18 @@ inline std::vector<double> decode_all(const test_frames& data,
         for (std::size_t at = 0; at < count;) {
             const auto* const next = items + at * options.item_bytes();
             at += options.mode == sync_mode::stream
-                      ? decoder.push(next, count - at)
-                      : (decoder.push_frame(next, count - at) ? count - at : 0);
+                      ? decoder->push(next, count - at)
+                      : (decoder->push_frame(next, count - at) ? count - at : 0);
             take();
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->finish();
+    while (!decoder->done()) {
         take();
-        decoder.wait(std::chrono::milliseconds(10));
+        decoder->wait(std::chrono::milliseconds(10));
     }
     if (again) {
-        *again = decoder.frames_again();
+        *again = decoder->frames_again();
     }
     return values;
 }

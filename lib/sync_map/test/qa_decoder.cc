@@ -110,18 +110,18 @@ TEST(sync_decoder_stream, Stream_ErrsAsSeldomAsFrames)
         auto o = data.options;
         o.output = sync_output::symbols;
         o.where = backend::cpu;
-        sync_decoder framed(o);
+        const auto framed = sync_decoder::make(o);
         decoded_stream known;
         for (const auto& frame : data.received) {
-            while (!framed.push_frame(frame.data(), frame.size())) {
-                framed.wait(milliseconds(10));
-                take_all<std::uint8_t>(framed, known);
+            while (!framed->push_frame(frame.data(), frame.size())) {
+                framed->wait(milliseconds(10));
+                take_all<std::uint8_t>(*framed, known);
             }
         }
-        framed.finish();
-        while (!framed.done()) {
-            take_all<std::uint8_t>(framed, known);
-            framed.wait(milliseconds(10));
+        framed->finish();
+        while (!framed->done()) {
+            take_all<std::uint8_t>(*framed, known);
+            framed->wait(milliseconds(10));
         }
         ASSERT_EQ(known.values.size(), streamed.values.size());
         unsigned errors = 0, framed_errors = 0;
@@ -242,18 +242,18 @@ TEST(sync_decoder_frames, Frames_LeaveInOrderWithTheirResults)
     o.batch = 7;
     o.threads = 2;
     data.received[20].resize(3); // this frame cannot be decoded
-    sync_decoder decoder(o);
+    const auto decoder = sync_decoder::make(o);
     decoded_stream out;
     for (const auto& frame : data.received) {
-        while (!decoder.push_frame(frame.data(), frame.size())) {
-            take_all<double>(decoder, out);
-            decoder.wait(milliseconds(10));
+        while (!decoder->push_frame(frame.data(), frame.size())) {
+            take_all<double>(*decoder, out);
+            decoder->wait(milliseconds(10));
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all<double>(decoder, out);
-        decoder.wait(milliseconds(10));
+    decoder->finish();
+    while (!decoder->done()) {
+        take_all<double>(*decoder, out);
+        decoder->wait(milliseconds(10));
     }
     ASSERT_EQ(out.valid.size(), data.received.size());
     for (std::size_t f = 0; f < data.received.size(); ++f) {
@@ -275,11 +275,11 @@ TEST(sync_decoder_frames, PartialBatch_IsSentWhenDue)
     data.options.where = backend::cpu;
     data.options.batch = 100;
     data.options.max_latency_ms = 1;
-    sync_decoder decoder(data.options);
-    decoder.push_frame(data.received[0].data(), data.received[0].size());
+    const auto decoder = sync_decoder::make(data.options);
+    decoder->push_frame(data.received[0].data(), data.received[0].size());
     sync_decoder::frame f;
-    for (int k = 0; k < 1000 && !decoder.pull(f); ++k) {
-        decoder.wait(milliseconds(5));
+    for (int k = 0; k < 1000 && !decoder->pull(f); ++k) {
+        decoder->wait(milliseconds(5));
         std::this_thread::sleep_for(milliseconds(1));
     }
     EXPECT_EQ(f.status.valid, 1u);
@@ -290,30 +290,31 @@ TEST(sync_decoder_frames, ChannelChange_AppliesToLaterFrames)
     auto data = random_frames(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0 }, 2);
     auto& o = data.options;
     o.where = backend::cpu;
-    sync_decoder decoder(o);
+    const auto decoder = sync_decoder::make(o);
     const auto decode = [&](std::size_t f) {
         decoded_stream out;
-        EXPECT_TRUE(decoder.push_frame(data.received[f].data(), data.received[f].size()));
-        decoder.flush();
-        decoder.wait(milliseconds(10000));
-        take_all<double>(decoder, out);
+        EXPECT_TRUE(
+            decoder->push_frame(data.received[f].data(), data.received[f].size()));
+        decoder->flush();
+        decoder->wait(milliseconds(10000));
+        take_all<double>(*decoder, out);
         return out.values;
     };
     EXPECT_LE(largest_difference(decode(0), reference_of(data, o, 0).posteriors), 1e-10);
-    decoder.reset();
+    decoder->reset();
     o.channel = bsid_model(0.05, 0.01, 0.1);
-    decoder.set_channel(o.channel);
+    decoder->set_channel(o.channel);
     EXPECT_LE(largest_difference(decode(1), reference_of(data, o, 1).posteriors), 1e-10);
-    EXPECT_THROW(decoder.set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
+    EXPECT_THROW(decoder->set_channel({ 0.1, 0.1, 0, 3 }), std::invalid_argument);
 }
 
 TEST(sync_decoder_frames, UndecodableChannel_IsRefusedAtOnce)
 {
     auto data = random_frames(codebook_random(8, 16, 1000, 4), { 1e-3, 1e-3, 0 }, 1);
     data.options.where = backend::cpu;
-    sync_decoder decoder(data.options);
-    EXPECT_THROW(decoder.set_channel({ 0.99, 0.001 }), std::invalid_argument);
-    EXPECT_TRUE(decoder.push_frame(data.received[0].data(), data.received[0].size()));
+    const auto decoder = sync_decoder::make(data.options);
+    EXPECT_THROW(decoder->set_channel({ 0.99, 0.001 }), std::invalid_argument);
+    EXPECT_TRUE(decoder->push_frame(data.received[0].data(), data.received[0].size()));
 }
 
 TEST(sync_simulation, Deviation_IsThatOfFrames)
@@ -345,12 +346,12 @@ std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
     o.output = sync_output::symbols;
     o.precision = sync_precision::float32;
     o.drifts = false;
-    sync_decoder decoder(o);
+    const auto decoder = sync_decoder::make(o);
     unsigned wrong = 0;
     bool locked = true;
     const auto pull = [&] {
         sync_decoder::frame f;
-        while (decoder.pull(f)) {
+        while (decoder->pull(f)) {
             const auto* const symbols = static_cast<const std::uint8_t*>(f.output);
             const auto& sent = data.messages[f.number];
             for (std::size_t i = 0; i < sent.size(); ++i) {
@@ -361,23 +362,23 @@ std::pair<unsigned, bool> count_wrong(sync_options o, const test_frames& data)
     };
     for (const auto& items : data.received) {
         if (o.mode == sync_mode::framed) {
-            while (!decoder.push_frame(items.data(), items.size())) {
+            while (!decoder->push_frame(items.data(), items.size())) {
                 pull();
-                decoder.wait(milliseconds(10));
+                decoder->wait(milliseconds(10));
             }
         } else {
             for (std::size_t at = 0; at < items.size();) {
-                at += decoder.push(items.data() + at, items.size() - at);
+                at += decoder->push(items.data() + at, items.size() - at);
                 pull();
             }
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->finish();
+    while (!decoder->done()) {
         pull();
-        decoder.wait(milliseconds(10));
+        decoder->wait(milliseconds(10));
     }
-    EXPECT_LE(decoder.links_failed(), 2u);
+    EXPECT_LE(decoder->links_failed(), 2u);
     return { wrong, locked };
 }
 

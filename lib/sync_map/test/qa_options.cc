@@ -20,7 +20,7 @@ TEST(sync_decoder_options, BadOption_IsRefusedByName)
         o.where = backend::cpu;
         change(o);
         try {
-            const sync_decoder decoder(o);
+            const auto decoder = sync_decoder::make(o);
         } catch (const std::invalid_argument& error) {
             return std::string(error.what());
         }
@@ -145,7 +145,7 @@ TEST(sync_decoder_options, PairsOfMaxima_AreAcceptedOrRefusedByName)
                 maxima[a](options);
                 maxima[b](options);
                 try {
-                    const sync_decoder decoder(options);
+                    const auto decoder = sync_decoder::make(options);
                     ++made;
                 } catch (const std::invalid_argument& error) {
                     EXPECT_NE(std::string(error.what()), "");
@@ -171,7 +171,7 @@ TEST(sync_decoder_frames, ExcessiveMemory_IsRefusedByName)
     o.batch = 1 << 20;
     o.slots = 16;
     try {
-        sync_decoder decoder(o);
+        const auto decoder = sync_decoder::make(o);
         ADD_FAILURE() << "taken";
     } catch (const std::invalid_argument& error) {
         EXPECT_EQ(std::string(error.what())

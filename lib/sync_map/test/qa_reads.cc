@@ -115,8 +115,8 @@ decoded_reads decode_with(Decoder& decoder, const test_reads& data)
 template <class Value>
 decoded_reads decode(const test_reads& data)
 {
-    sync_reads_decoder decoder(data.options);
-    return decode_with<Value>(decoder, data);
+    const auto decoder = sync_reads_decoder::make(data.options);
+    return decode_with<Value>(*decoder, data);
 }
 
 // Returns the reads of a frame as problems of the reference.
@@ -205,8 +205,8 @@ TEST_P(sync_reads, OneRead_EqualsOrdinaryDecoder)
         for (const auto output : { sync_output::posteriors, sync_output::llr }) {
             data.options.output = output;
             data.options.passes = 2;
-            sync_decoder ordinary(data.options);
-            const auto expected = decode_with<std::uint8_t>(ordinary, data);
+            const auto ordinary = sync_decoder::make(data.options);
+            const auto expected = decode_with<std::uint8_t>(*ordinary, data);
             const auto decoded = decode<std::uint8_t>(data);
             EXPECT_EQ(decoded.values, expected.values);
             for (unsigned f = 0; f < data.frames; ++f) {
@@ -396,21 +396,21 @@ TEST_P(sync_reads, FlushedReads_Leave)
     auto data = make(codebook_random(8, 16, 12, 4), { 0.02, 0.02, 0.01 }, 2, 4);
     data.options.batch = 100;
     data.options.max_latency_ms = 1e6;
-    sync_reads_decoder decoder(data.options);
+    const auto decoder = sync_reads_decoder::make(data.options);
     for (unsigned r = 0; r < 6; ++r) {
         const auto& y = data.received[r];
-        ASSERT_TRUE(decoder.push_frame(y.data(), y.size()));
+        ASSERT_TRUE(decoder->push_frame(y.data(), y.size()));
     }
-    EXPECT_FALSE(decoder.ready());
-    decoder.flush();
-    for (int k = 0; k < 1000 && !decoder.wait(milliseconds(10)); ++k) {
+    EXPECT_FALSE(decoder->ready());
+    decoder->flush();
+    for (int k = 0; k < 1000 && !decoder->wait(milliseconds(10)); ++k) {
     }
     sync_decoder::frame f;
-    EXPECT_TRUE(decoder.pull(f));
+    EXPECT_TRUE(decoder->pull(f));
     EXPECT_TRUE(f.status.valid);
-    EXPECT_FALSE(decoder.pull(f)); // the second frame lacks its last two reads
-    decoder.reset();
-    EXPECT_EQ(decode_with<double>(decoder, data).values, decode<double>(data).values);
+    EXPECT_FALSE(decoder->pull(f)); // the second frame lacks its last two reads
+    decoder->reset();
+    EXPECT_EQ(decode_with<double>(*decoder, data).values, decode<double>(data).values);
 }
 
 TEST_P(sync_reads, MoreReads_ErrLess)
@@ -498,7 +498,7 @@ TEST(sync_reads_options, BadOption_IsRefusedByName)
         auto o = good;
         change(o);
         try {
-            sync_reads_decoder decoder(o);
+            const auto decoder = sync_reads_decoder::make(o);
         } catch (const std::invalid_argument& e) {
             return e.what();
         }

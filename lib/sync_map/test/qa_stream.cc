@@ -85,18 +85,18 @@ decoded_stream decode(const sync_options& options,
     decoded_stream out;
     decoder_hooks hooks;
     hooks.log = [&](log_level, const std::string& text) { out.said.push_back(text); };
-    sync_decoder decoder(options, hooks);
+    const auto decoder = sync_decoder::make(options, hooks);
     for (std::size_t at = 0; at < items.size();) {
-        at += decoder.push(items.data() + at, std::min(piece, items.size() - at));
-        take_all(decoder, out);
+        at += decoder->push(items.data() + at, std::min(piece, items.size() - at));
+        take_all(*decoder, out);
     }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all(decoder, out);
-        decoder.wait(milliseconds(10));
+    decoder->finish();
+    while (!decoder->done()) {
+        take_all(*decoder, out);
+        decoder->wait(milliseconds(10));
     }
-    out.links_failed = decoder.links_failed();
-    out.frames_again = decoder.frames_again();
+    out.links_failed = decoder->links_failed();
+    out.frames_again = decoder->frames_again();
     return out;
 }
 
@@ -351,14 +351,14 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
     const stream_case c{ codebook_davey_mackay(10, 32, 210, 1), { 1e-2, 1e-2, 0 }, 0 };
     auto o = options_of(c, sync_precision::float32);
     o.output = sync_output::symbols;
-    sync_decoder decoder(o);
+    const auto decoder = sync_decoder::make(o);
     std::mt19937 random(1);
     std::vector<std::uint8_t> items(1 << 16);
     constexpr std::uint64_t bits = 100'000'000;
     std::uint64_t frames = 0, locked = 0;
     std::size_t early = 0;
     const auto take = [&] {
-        for (sync_decoder::frame f; decoder.pull(f); ++frames) {
+        for (sync_decoder::frame f; decoder->pull(f); ++frames) {
             locked += f.locked && frames > 2;
         }
     };
@@ -367,7 +367,7 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
             item = random() >> 31;
         }
         for (std::size_t at = 0; at < items.size();) {
-            at += decoder.push(items.data() + at, items.size() - at);
+            at += decoder->push(items.data() + at, items.size() - at);
             take();
         }
         pushed += items.size();
@@ -376,10 +376,10 @@ TEST_P(sync_stream_search, DISABLED_LongNoise_LosesLockInConstantMemory)
         }
     }
     const auto late = resident();
-    decoder.finish();
-    while (!decoder.done()) {
+    decoder->finish();
+    while (!decoder->done()) {
         take();
-        decoder.wait(milliseconds(10));
+        decoder->wait(milliseconds(10));
     }
     EXPECT_GT(frames, bits / 2100 - 10);
     EXPECT_EQ(locked, 0u);
@@ -630,21 +630,21 @@ TEST_P(sync_stream_search, ChannelChange_KeepsLock)
     auto o = options_of(c, sync_precision::float32);
     o.output = sync_output::symbols;
     decoded_stream out;
-    sync_decoder decoder(o);
+    const auto decoder = sync_decoder::make(o);
     for (std::size_t at = 0, next = 0; at < items.size();) {
-        at += decoder.push(items.data() + at,
-                           std::min<std::size_t>(1000, items.size() - at));
-        take_all(decoder, out);
+        at += decoder->push(items.data() + at,
+                            std::min<std::size_t>(1000, items.size() - at));
+        take_all(*decoder, out);
         if (at > next) {
-            decoder.set_channel(next % 2 ? bsid_model(5e-3, 5e-3)
-                                         : bsid_model(6e-3, 4e-3, 1e-3));
+            decoder->set_channel(next % 2 ? bsid_model(5e-3, 5e-3)
+                                          : bsid_model(6e-3, 4e-3, 1e-3));
             next += 5001;
         }
     }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all(decoder, out);
-        decoder.wait(milliseconds(10));
+    decoder->finish();
+    while (!decoder->done()) {
+        take_all(*decoder, out);
+        decoder->wait(milliseconds(10));
     }
     EXPECT_EQ(out.begins.size(), c.frames);
     unsigned locked = 0, wrong = 0;

@@ -42,17 +42,17 @@ decoded_stream decode_stream(const sync_options& options,
                              const std::vector<std::uint8_t>& items,
                              std::size_t piece)
 {
-    sync_decoder decoder(options);
+    const auto decoder = sync_decoder::make(options);
     decoded_stream out;
     const auto size = options.item_bytes(), count = items.size() / size;
     for (std::size_t at = 0; at < count;) {
-        at += decoder.push(items.data() + at * size, std::min(piece, count - at));
-        take_all<Value>(decoder, out);
+        at += decoder->push(items.data() + at * size, std::min(piece, count - at));
+        take_all<Value>(*decoder, out);
     }
-    decoder.finish();
-    while (!decoder.done()) {
-        take_all<Value>(decoder, out);
-        decoder.wait(milliseconds(10));
+    decoder->finish();
+    while (!decoder->done()) {
+        take_all<Value>(*decoder, out);
+        decoder->wait(milliseconds(10));
     }
     return out;
 }

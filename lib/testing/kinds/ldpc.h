@@ -54,7 +54,7 @@ struct ldpc_frames_of {
         o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
                                           : ldpc_soft_output::none;
         o.bits_in_place = Form == ldpc_gives::bits;
-        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto d = ldpc_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
         auto items = std::make_shared<std::vector<std::int8_t>>(120 * portions);
@@ -102,7 +102,7 @@ struct ldpc_borrowed {
         o.soft = Form == ldpc_gives::llrs ? ldpc_soft_output::extrinsic
                                           : ldpc_soft_output::none;
         o.bits_in_place = Form == ldpc_gives::bits;
-        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto d = ldpc_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
         std::vector<Item> items(120 * portions);
@@ -150,7 +150,7 @@ struct ldpc_symbol_frames {
         o.positive_bit = positive_bit; // has no effect on symbols
         o.symbols = ldpc_symbols::float32;
         o.constellations = { { "qpsk", "1/2" } };
-        auto d = std::make_unique<ldpc_decoder>(o, std::move(hooks));
+        auto d = ldpc_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(3);
         std::normal_distribution<float> part;

@@ -49,7 +49,7 @@ struct sync_frames {
     make(const run_options& run, decoder_hooks hooks, unsigned positive_bit = 0)
     {
         auto o = sync_kind(run, Mode, positive_bit);
-        auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
+        auto d = sync_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         const sync_map::frame_source source(o, 3);
         auto frames = std::make_shared<std::vector<bytes>>();
@@ -89,7 +89,7 @@ struct sync_borrowed {
     {
         auto o = sync_kind(run, Mode, positive_bit);
         o.soft_input = sizeof(Item) > 1;
-        auto d = std::make_unique<sync_decoder>(o, std::move(hooks));
+        auto d = sync_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         const sync_map::frame_source source(o, 3);
         std::vector<std::size_t> counts;

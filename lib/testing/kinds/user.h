@@ -8,7 +8,8 @@
 #define INCLUDED_GPUFEC_TESTING_KINDS_USER_H
 
 #include "common/page_mappings.h"
-#include <gnuradio/gpufec/decoder.h>
+#include "pipeline/test/memory_of.h"
+#include <gnuradio/gpufec/pinned_memory.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <type_traits>
@@ -16,10 +17,14 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,7 +45,7 @@ struct user {
     // Destroys the decoder first, because it may still use the ring buffers.
     ~user() { engine.reset(); }
 
-    std::unique_ptr<decoder> engine;
+    std::shared_ptr<decoder> engine;
     //! Pushes portion number \p f, beginning with its item \p first. Returns the number
     //! of items taken.
     std::function<std::size_t(unsigned f, std::size_t first)> push;
@@ -85,7 +90,8 @@ public:
 
     std::size_t borrow(decoder& d, std::size_t count)
     {
-        const auto n = d.borrow(d_ring.data() + d_kept, d_taken - d_kept + count);
+        const auto n =
+            memory_of(d).borrow(d_ring.data() + d_kept, d_taken - d_kept + count);
         d_taken += n;
         release_borrowed(d);
         return n;
@@ -100,7 +106,7 @@ public:
     }
     void release_borrowed(decoder& d)
     {
-        const auto n = d.release_borrowed();
+        const auto n = memory_of(d).release_borrowed();
         std::fill_n(d_ring.begin() + d_kept, n, Item(55));
         d_kept += n;
     }
@@ -120,7 +126,8 @@ public:
     static constexpr std::size_t min_capacity = 600; // more bytes than any frame has
 
     //! Pins the ring for \p d. The first output is written to byte \p first of the ring.
-    //! Unless \p replaceable is true, the decoder's requests to replace the pages fail.
+    //! Unless \p replaceable is true, the pinned memory is not whole pages, so that its
+    //! pages cannot be replaced.
     output_ring(decoder& d, std::size_t first, bool replaceable)
         : d_decoder(d),
           d_replaceable(replaceable),
@@ -131,9 +138,10 @@ public:
         auto* const both =
             mmap(nullptr, 2 * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         d_base = static_cast<char*>(both);
-        if (both == MAP_FAILED || !put_other_pages(d_base, size)) {
+        if (both == MAP_FAILED || !put_other_pages(d_base, size, 2)) {
             throw std::bad_alloc();
         }
+        d_file = file();
         begin();
     }
     output_ring(const output_ring&) = delete;
@@ -146,19 +154,12 @@ public:
 
     void begin()
     {
-        d_borrowed = d_decoder.pin_output(d_base, 2 * size, [this] {
-            ++replaced;
-            return d_replaceable && put_other_pages(d_base, size);
-        });
+        constexpr bool mapped_twice = true;
+        d_memory.emplace(
+            d_decoder, d_base, 2 * size - (d_replaceable ? 0 : 2), mapped_twice);
     }
 
-    void end()
-    {
-        if (std::exchange(d_borrowed, false)) {
-            d_decoder.release_output();
-            d_decoder.unpin_output(d_base);
-        }
-    }
+    void end() { d_memory.reset(); }
 
     //! Pulls output to the ring and to \p some. Returns the number of bytes pulled.
     std::size_t pull(user& u, bytes& some)
@@ -169,8 +170,8 @@ public:
                           d_written + min_capacity -
                               std::min(d_written + min_capacity, size - 1));
         const auto free = size - 1 - (d_written - d_read);
-        if (d_borrowed) {
-            d_decoder.borrow_output(at(d_written), free);
+        if (d_memory) {
+            d_memory->borrow(at(d_written), free);
         }
         std::fill(some.begin(), some.end(), 0xee);
         const auto n = u.pull(some.data(), d_random() % 2 ? free : min_capacity);
@@ -194,10 +195,29 @@ public:
         return std::equal(d_unread.begin(), d_unread.end(), at(d_read));
     }
 
-    unsigned replaced = 0;    //!< number of requests to replace the pages
+    //! Returns whether the pages have been replaced.
+    bool replaced() const { return file() != d_file; }
+
     std::size_t in_place = 0; //!< number of bytes that devices wrote in place
 
 private:
+    // Returns the number (inode) of the file whose pages are mapped at the ring.
+    std::string file() const
+    {
+        std::ostringstream address;
+        address << std::hex << reinterpret_cast<std::uintptr_t>(d_base) << '-';
+        std::ifstream maps("/proc/self/maps");
+        for (std::string line; std::getline(maps, line);) {
+            if (line.compare(0, address.str().size(), address.str()) == 0) {
+                std::istringstream fields(line);
+                std::string addresses, access, offset, device, number;
+                fields >> addresses >> access >> offset >> device >> number;
+                return number;
+            }
+        }
+        return {};
+    }
+
     std::uint8_t* at(std::size_t place) const
     {
         return reinterpret_cast<std::uint8_t*>(d_base) + place % size;
@@ -209,7 +229,8 @@ private:
     std::size_t d_written, d_read; // bytes written and read since the beginning
     std::mt19937 d_random;
     std::deque<std::uint8_t> d_unread;
-    bool d_borrowed;
+    std::string d_file; // number of the file of the first pages
+    std::optional<pinned_output> d_memory;
 };
 
 } // namespace qa

@@ -27,7 +27,7 @@ struct viterbi_streams_of {
         o.overlap = 48;
         o.positive_bit = positive_bit;
         o.bits_in_place = Bits;
-        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto d = viterbi_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(1);
         auto items = std::make_shared<std::vector<std::int8_t>>(2 * D * portions);
@@ -67,7 +67,7 @@ struct viterbi_borrowed {
         o.soft_scale = 3;
         o.decode_length = D;
         o.overlap = 48;
-        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto d = viterbi_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         std::mt19937 random(1);
         std::vector<Item> items(2 * D * portions);
@@ -105,7 +105,7 @@ struct viterbi_frames {
         o.ends = termination::terminated;
         o.frame_bits = 100;
         o.positive_bit = positive_bit;
-        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto d = viterbi_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         const auto n = decoder->items_per_frame();
         std::mt19937 random(2);
@@ -145,7 +145,7 @@ struct viterbi_cut_frames {
         o.ends = termination::terminated;
         o.frame_bits = 96;
         o.positive_bit = positive_bit;
-        auto d = std::make_unique<viterbi_decoder>(o, std::move(hooks));
+        auto d = viterbi_decoder::make(o, std::move(hooks));
         auto* const decoder = d.get();
         const auto portion = gap + decoder->items_per_frame();
         std::mt19937 random(2);

@@ -38,12 +38,11 @@ void lock_input::clear()
 
 // ---- the segment ----
 
-void lock_input::use(viterbi_decoder* decoder, watched_decoder* watched)
+void lock_input::use(viterbi_decoder_base* decoder)
 {
     if (decoder != d_decoder) {
         pin_ring(false);
         d_decoder = decoder;
-        d_watched = watched;
     }
 }
 
@@ -56,7 +55,7 @@ void lock_input::begin(const hypothesis& reading,
     d_fed = skipped;
     d_cut = 0;
     if (d_passes) {
-        d_watched->set_rotation(can_pass() ? reading.as_rotation() : phase_rotation());
+        d_decoder->set_rotation(can_pass() ? reading.as_rotation() : phase_rotation());
     }
     pin_ring(can_pass());
 }
@@ -80,7 +79,7 @@ bool lock_input::feed(std::uint64_t limit, bool finishing)
             h.read(d_buffer.span().values, begin, all, d_fed, n, d_fresh.data());
             values = d_fresh.data();
         }
-        const auto taken = d_watched->push_quantised(values, n);
+        const auto taken = d_decoder->push_quantised(values, n);
         d_fed += taken;
         some |= taken > 0;
         if (taken < n) {
@@ -105,14 +104,14 @@ void lock_input::rebuffer()
     }
     const auto from = d_buffer.end() - d_start;
     d_buffer.append_quantised(d_fed - from, [&](std::int8_t* to) {
-        d_watched->read_values(from, d_fed - from, to);
+        d_decoder->read_values(from, d_fed - from, to);
     });
     d_buffer.drop_before(d_needed);
     if (d_borrows) {
         d_borrowed = borrowed();
         d_past = 0;
         d_borrows = false;
-        d_decoder->copy_borrowed();
+        d_decoder->in_place()->copy_borrowed();
     }
 }
 
@@ -151,7 +150,7 @@ void lock_input::receive(std::uint64_t first, std::size_t count, std::int8_t* to
         std::memcpy(to, d_buffer.span().values + (value - d_buffer.first()), n);
     }
     if (n < count) {
-        d_watched->read_values(first + n, count - n, to + n);
+        d_decoder->read_values(first + n, count - n, to + n);
     }
 }
 
@@ -165,10 +164,10 @@ void lock_input::release_batch(std::uint64_t batch_end)
         const auto end = std::max(d_start + batch_end, d_buffer.end());
         const auto from = d_buffer.end() - d_start;
         d_buffer.append_quantised(end - d_buffer.end(), [&](std::int8_t* to) {
-            d_watched->read_values(from, end - d_start - from, to);
+            d_decoder->read_values(from, end - d_start - from, to);
         });
     }
-    d_watched->release_oldest();
+    d_decoder->release_oldest();
 }
 
 // ---- the caller's items ----
@@ -195,7 +194,7 @@ bool lock_input::begin_borrowing()
     // Submits the whole parallel blocks of the open batch, so that their items need not
     // be borrowed.
     d_decoder->flush();
-    const auto open = d_watched->open_items();
+    const auto open = d_decoder->open_items();
     if (open <= d_borrowed) {
         d_past = d_borrowed - open;
         d_borrows = true;
@@ -209,7 +208,8 @@ std::size_t lock_input::borrow(const std::byte* items,
                                std::size_t capacity)
 {
     if (begin_borrowing()) {
-        const auto n = d_decoder->borrow(items + d_past * item_size(), count - d_past);
+        const auto n =
+            d_decoder->in_place()->borrow(items + d_past * item_size(), count - d_past);
         d_fed += n;
         return n;
     }
@@ -222,12 +222,12 @@ std::size_t lock_input::borrow(const std::byte* items,
 std::size_t lock_input::release_borrowed()
 {
     if (d_borrows) {
-        return std::exchange(d_past, 0) + d_decoder->release_borrowed();
+        return std::exchange(d_past, 0) + d_decoder->in_place()->release_borrowed();
     }
     // Items of the inner decoder's open batch are not released, because the decoder
     // begins to borrow with these items.
     const auto keep =
-        may_borrow() ? std::min(d_borrowed, d_watched->open_items()) : std::size_t(0);
+        may_borrow() ? std::min(d_borrowed, d_decoder->open_items()) : std::size_t(0);
     return std::exchange(d_borrowed, keep) - keep;
 }
 
@@ -264,9 +264,9 @@ void lock_input::pin_ring(bool pinned)
         return;
     }
     if (pinned) {
-        d_ring_pinned = d_decoder->pin_input(d_ring, d_ring_bytes);
+        d_ring_pinned = d_decoder->in_place()->pin_input(d_ring, d_ring_bytes);
     } else {
-        d_decoder->unpin_input(d_ring);
+        d_decoder->in_place()->unpin_input(d_ring);
         d_ring_pinned = false;
     }
 }

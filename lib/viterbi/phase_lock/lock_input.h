@@ -9,9 +9,9 @@
 #define INCLUDED_GPUFEC_VITERBI_PHASE_LOCK_LOCK_INPUT_H
 
 #include "hypothesis.h"
+#include "pipeline/memory_in_place.h"
+#include "viterbi/stream/decoder_impl.h"
 #include "viterbi/stream/search_buffer.h"
-#include "viterbi/stream/watched_decoder.h"
-#include <gnuradio/gpufec/viterbi.h>
 #include <vector>
 
 namespace gr::gpufec::viterbi {
@@ -47,8 +47,8 @@ public:
     // Functions for the inner decoder and the current segment.
 
     //! Sets the inner decoder. The previous one must still exist, because it unpins the
-    //! caller's ring. \p watched: another interface of the same decoder.
-    void use(viterbi_decoder* decoder, watched_decoder* watched);
+    //! caller's ring.
+    void use(viterbi_decoder_base* decoder);
     //! Begins a segment at stream value \p start. The first \p skipped code values are
     //! not decoded.
     void begin(const hypothesis& reading, std::uint64_t start, std::uint64_t skipped);
@@ -78,7 +78,7 @@ public:
     //! needed.
     void release_batch(std::uint64_t end);
 
-    // Functions for the caller's items. pipeline/engine.h describes most of these
+    // Functions for the caller's items. memory_in_place.h describes most of these
     // functions.
 
     std::size_t push(const std::byte* items, std::size_t count, float scale);
@@ -88,7 +88,7 @@ public:
     borrow(const std::byte* items, std::size_t count, float scale, std::size_t capacity);
     std::size_t borrowed() const
     {
-        return d_borrows ? d_past + d_decoder->borrowed() : d_borrowed;
+        return d_borrows ? d_past + d_decoder->in_place()->borrowed() : d_borrowed;
     }
     std::size_t release_borrowed();
     void copy_borrowed();
@@ -113,8 +113,7 @@ private:
     std::vector<std::int8_t> d_fresh;
     mutable std::vector<std::int8_t> d_pairs;
 
-    viterbi_decoder* d_decoder = nullptr;
-    watched_decoder* d_watched = nullptr;
+    viterbi_decoder_base* d_decoder = nullptr;
     const hypothesis* d_reading = nullptr;
     std::uint64_t d_start = 0, d_fed = 0, d_cut = 0;
     std::uint64_t d_needed = 0; // index of the oldest stream value that is still needed

@@ -6,7 +6,6 @@
 
 #include "locking.h"
 #include "pipeline/stream_decoder.h"
-#include "viterbi/stream/signal_judge.h"
 
 namespace gr::gpufec {
 
@@ -20,7 +19,8 @@ constexpr std::size_t max_ahead = 1u << 18;
 
 } // namespace
 
-viterbi_decoder::locking::locking(const viterbi_options& options, decoder_hooks hooks)
+locking_viterbi_decoder::locking_viterbi_decoder(const viterbi_options& options,
+                                                 decoder_hooks hooks)
     : d_options(options),
       d_hooks(without_exceptions(std::move(hooks))),
       d_plan(options),
@@ -45,19 +45,19 @@ viterbi_decoder::locking::locking(const viterbi_options& options, decoder_hooks 
                 "finds its phase among " + std::to_string(d_search.hypotheses().size()) +
                     " hypotheses");
     if (options.watch) {
-        judge = std::make_unique<signal_judge>(
+        d_judge = std::make_unique<signal_judge>(
             options, d_hooks, [this] { return d_now.locks > 0; });
     }
 }
 
-void viterbi_decoder::locking::flush()
+void locking_viterbi_decoder::flush()
 {
     if (d_state == state::locked) {
         d_decoder->flush();
     }
 }
 
-void viterbi_decoder::locking::reset()
+void locking_viterbi_decoder::reset()
 {
     open(d_which);
     d_search.forget();
@@ -73,34 +73,52 @@ void viterbi_decoder::locking::reset()
     d_until = never;
     d_changes.clear();
     d_now = viterbi_lock();
-    statistics.reset();
-    stream_statistics.clear();
+    d_statistics.reset();
+    d_stream_statistics.clear();
+    if (d_judge) {
+        d_judge->reset();
+    }
 }
 
-std::size_t viterbi_decoder::locking::borrow(const void* items, std::size_t count)
+double locking_viterbi_decoder::chance_error_rate() const
+{
+    return d_now.locked ? d_now.chance_error_rate
+           : d_judge    ? d_judge->chance_error_rate()
+                        : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::size_t locking_viterbi_decoder::borrow(const void* items, std::size_t count)
 {
     const auto borrowed = d_input.borrowed();
-    return take_items(count - borrowed, [&](std::size_t, std::size_t n) {
+    const auto taken = take_items(count - borrowed, [&](std::size_t, std::size_t n) {
         return d_input.borrow(
             static_cast<const std::byte*>(items), count, d_options.soft_scale, n);
     });
+    if (d_judge) {
+        d_judge->look_at(items, borrowed, taken);
+    }
+    return taken;
 }
 
-std::size_t viterbi_decoder::locking::push(const void* items, std::size_t count)
+std::size_t locking_viterbi_decoder::push(const void* items, std::size_t count)
 {
     const auto* const from = static_cast<const std::byte*>(items);
     const auto size = d_options.format == soft_format::float32 ? sizeof(float) : 1;
-    return take_items(count, [&](std::size_t taken, std::size_t n) {
+    const auto all = take_items(count, [&](std::size_t taken, std::size_t n) {
         return d_input.push(from + taken * size, n, d_options.soft_scale);
     });
+    if (d_judge) {
+        d_judge->look_at(items, 0, all);
+    }
+    return all;
 }
 
-std::size_t viterbi_decoder::locking::pull_packed(std::uint8_t* out, std::size_t bytes)
+std::size_t locking_viterbi_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
 {
     return pull([&] { return d_output.pull_packed(out, bytes); });
 }
 
-bool viterbi_decoder::locking::take_lock(viterbi_lock& change)
+bool locking_viterbi_decoder::take_lock(viterbi_lock& change)
 {
     if (d_changes.empty()) {
         return false;
@@ -110,14 +128,14 @@ bool viterbi_decoder::locking::take_lock(viterbi_lock& change)
     return true;
 }
 
-viterbi_lock viterbi_decoder::locking::lock() const
+viterbi_lock locking_viterbi_decoder::lock() const
 {
     auto now = d_now;
     now.error_rate = now.locked ? d_monitor.error_rate() : 0;
     return now;
 }
 
-std::uint64_t viterbi_decoder::locking::placed_items() const
+std::uint64_t locking_viterbi_decoder::placed_items() const
 {
     if (d_ended) {
         return never / d_input.values_per_item();
@@ -127,7 +145,7 @@ std::uint64_t viterbi_decoder::locking::placed_items() const
     return value / d_input.values_per_item();
 }
 
-std::size_t viterbi_decoder::locking::items_per_frame() const
+std::size_t locking_viterbi_decoder::items_per_frame() const
 {
     return layout().stream()
                ? 1
@@ -136,7 +154,7 @@ std::size_t viterbi_decoder::locking::items_per_frame() const
 
 // Creates the inner decoder for code `which`, or resets it if it already decodes that
 // code.
-void viterbi_decoder::locking::open(unsigned which)
+void locking_viterbi_decoder::open(unsigned which)
 {
     if (d_decoder && which == d_which) {
         d_decoder->reset();
@@ -154,15 +172,15 @@ void viterbi_decoder::locking::open(unsigned which)
         if (o.where != backend::cpu && o.slots >= 1 && o.slots < max_slots) {
             ++o.slots;
         }
-        d_input.use(nullptr, nullptr);
+        d_input.use(nullptr);
         d_decoder.reset();
-        d_decoder = std::make_unique<viterbi_decoder>(o, d_hooks);
-        d_inner = &d_decoder->self();
-        d_input.use(d_decoder.get(), d_inner);
+        d_decoder = std::static_pointer_cast<viterbi_decoder_base>(
+            viterbi_decoder::make(o, d_hooks));
+        d_input.use(d_decoder.get());
         d_which = which;
     }
     if (layout().stream()) {
-        d_inner->watch();
+        d_decoder->watch();
     }
     const auto D = layout().stream() ? d_decoder->decode_length() : layout().stages();
     d_stretch = young_stretch(D);
@@ -172,14 +190,14 @@ void viterbi_decoder::locking::open(unsigned which)
 }
 
 // Returns the number of values that were taken but not yet searched or decoded.
-std::size_t viterbi_decoder::locking::ahead() const
+std::size_t locking_viterbi_decoder::ahead() const
 {
     const auto seen =
         d_state == state::locked ? segment().start + d_input.fed() : d_next_window;
     return d_input.end() - std::min(seen, d_input.end());
 }
 
-void viterbi_decoder::locking::advance()
+void locking_viterbi_decoder::advance()
 {
     for (;;) {
         const bool some = d_state == state::locked ? decode() : search();
@@ -189,10 +207,10 @@ void viterbi_decoder::locking::advance()
     }
 }
 
-std::unique_ptr<decoder::engine>
-viterbi_decoder::make_locking(const viterbi_options& options, decoder_hooks hooks)
+viterbi_decoder::sptr make_locking_decoder(const viterbi_options& options,
+                                           decoder_hooks hooks)
 {
-    return std::make_unique<locking>(options, std::move(hooks));
+    return make_process_bound<locking_viterbi_decoder>(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec

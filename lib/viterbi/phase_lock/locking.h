@@ -11,9 +11,11 @@
 #include "lock_output.h"
 #include "lock_plan.h"
 #include "phase_search.h"
-#include "pipeline/engine.h"
+#include "pipeline/guards.h"
+#include "pipeline/memory_in_place.h"
 #include "viterbi/stream/decoder_impl.h"
 #include "viterbi/stream/frame_finder.h"
+#include "viterbi/stream/signal_judge.h"
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -45,10 +47,10 @@ namespace gr::gpufec {
  *    stage are re-encoded for it.
  *  - Stretch: the number of stages from one check to the next.
  */
-class viterbi_decoder::locking : public decoder::engine, public viterbi_decoder::impl
+class locking_viterbi_decoder : public viterbi_decoder_base, public memory_in_place
 {
 public:
-    locking(const viterbi_options& options, decoder_hooks hooks);
+    locking_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks);
 
     // ---- the interface common to all decoders ----
 
@@ -71,13 +73,21 @@ public:
     bool done() override
     {
         advance();
-        return d_finishing && d_ended && !d_output.available();
+        const bool is = d_finishing && d_ended && !d_output.available();
+        if (is && d_judge) {
+            d_judge->conclude();
+        }
+        return is;
     }
     bool wait(std::chrono::milliseconds limit) override
     {
         return ready() || (d_state == state::locked && d_decoder->wait(limit));
     }
     void reset() override;
+    std::string verdict() const override
+    {
+        return d_judge ? d_judge->verdict() : std::string();
+    }
     void set_max_latency_ms(double ms) override
     {
         d_decoder->set_max_latency_ms(ms);
@@ -87,7 +97,13 @@ public:
     std::string active_backend() const override { return d_decoder->active_backend(); }
     std::string active_device() const override { return d_decoder->active_device(); }
 
-    std::size_t input_bytes() const override { return d_decoder->input_bytes(); }
+    // ---- input in the caller's memory ----
+
+    memory_in_place* in_place() override { return this; }
+    std::size_t input_bytes() const override
+    {
+        return d_decoder->in_place()->input_bytes();
+    }
     bool can_borrow() const override { return d_input.can_borrow(); }
     std::size_t borrow(const void* items, std::size_t count) override;
     std::size_t borrowed() const override { return d_input.borrowed(); }
@@ -112,7 +128,11 @@ public:
     {
         d_decoder->set_soft_scale(scale);
         d_options.soft_scale = scale;
+        if (d_judge) {
+            d_judge->set_soft_scale(scale);
+        }
     }
+    double chance_error_rate() const override;
 
     bool take_lock(viterbi_lock& change) override;
 
@@ -228,7 +248,7 @@ private:
     bool collect();
     bool collect_batches();
     bool collect_frames();
-    void take_statistics();
+    void collect_statistics();
     void release_batch();
     std::uint64_t needed() const { return d_until == never ? d_monitor.clear() : never; }
     batch_statistics moved(batch_statistics made) const;
@@ -251,8 +271,8 @@ private:
     const viterbi::lock_monitor::reader d_values;
     viterbi::lock_monitor d_monitor;
     std::optional<viterbi::frame_finder> d_finder;
-    std::unique_ptr<viterbi_decoder> d_decoder; // the inner decoder, of code d_which
-    impl* d_inner = nullptr;                    // the implementation of d_decoder
+    std::shared_ptr<viterbi_decoder_base> d_decoder; // the inner decoder, of code d_which
+    std::unique_ptr<viterbi::signal_judge> d_judge;  // checks the input; may be nullptr
     unsigned d_which = 0;
 
     state d_state = state::searching;

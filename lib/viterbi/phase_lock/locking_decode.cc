@@ -22,7 +22,7 @@ constexpr std::size_t max_statistics = 1u << 16;
 
 } // namespace
 
-bool viterbi_decoder::locking::decode()
+bool locking_viterbi_decoder::decode()
 {
     const bool fed = feed();
     const bool collected = collect();
@@ -45,7 +45,7 @@ bool viterbi_decoder::locking::decode()
 
 // Pushes buffered values to the inner decoder. If no more input follows, finishes the
 // inner decoder after the last value. Returns whether there was progress.
-bool viterbi_decoder::locking::feed()
+bool locking_viterbi_decoder::feed()
 {
     bool some = d_input.feed(d_until == never ? never : values_until_end(), d_finishing);
     if (d_until == never) {
@@ -59,22 +59,22 @@ bool viterbi_decoder::locking::feed()
     return some;
 }
 
-bool viterbi_decoder::locking::collect()
+bool locking_viterbi_decoder::collect()
 {
     return layout().stream() ? collect_batches() : collect_frames();
 }
 
 // Collects decoded batches of a stream and checks them. A batch stays in its slot until
 // its confirmed bits are pulled. The few bits after them are then copied.
-bool viterbi_decoder::locking::collect_batches()
+bool locking_viterbi_decoder::collect_batches()
 {
     for (bool some = false;; some = true) {
         if (!d_output.has_batch()) {
             if (d_output.full()) {
                 return some;
             }
-            const auto batch = d_inner->oldest();
-            take_statistics();
+            const auto batch = d_decoder->oldest();
+            collect_statistics();
             if (!batch) {
                 return some;
             }
@@ -97,7 +97,7 @@ bool viterbi_decoder::locking::collect_batches()
     }
 }
 
-void viterbi_decoder::locking::release_batch()
+void locking_viterbi_decoder::release_batch()
 {
     if (d_output.has_batch()) {
         const auto end = segment().batch->value;
@@ -106,13 +106,13 @@ void viterbi_decoder::locking::release_batch()
     }
 }
 
-bool viterbi_decoder::locking::collect_frames()
+bool locking_viterbi_decoder::collect_frames()
 {
     bool some = false;
     d_part.resize(chunk);
     while (!d_output.full()) {
-        const auto n = d_inner->pull_packed(d_part.data(), d_part.size());
-        take_statistics();
+        const auto n = d_decoder->pull_packed(d_part.data(), d_part.size());
+        collect_statistics();
         if (n == 0) {
             break;
         }
@@ -130,22 +130,22 @@ bool viterbi_decoder::locking::collect_frames()
     return some;
 }
 
-void viterbi_decoder::locking::take_statistics()
+void locking_viterbi_decoder::collect_statistics()
 {
-    if (d_inner->statistics) {
-        statistics = moved(*d_inner->statistics);
-        d_inner->statistics.reset();
+    batch_statistics made;
+    if (d_decoder->take_statistics(made)) {
+        d_statistics = moved(made);
     }
-    for (auto& there = d_inner->stream_statistics; !there.empty(); there.pop_front()) {
-        stream_statistics.push_back(moved(there.front()));
-        if (stream_statistics.size() > max_statistics) {
-            stream_statistics.pop_front(); // the caller does not read the statistics
+    while (d_decoder->take_stream_statistics(made)) {
+        d_stream_statistics.push_back(moved(made));
+        if (d_stream_statistics.size() > max_statistics) {
+            d_stream_statistics.pop_front(); // the caller does not read the statistics
         }
     }
 }
 
 viterbi_decoder::batch_statistics
-viterbi_decoder::locking::moved(batch_statistics made) const
+locking_viterbi_decoder::moved(batch_statistics made) const
 {
     made.first_bit += segment().first_bit;
     made.first_byte += segment().first_byte;
@@ -155,7 +155,7 @@ viterbi_decoder::locking::moved(batch_statistics made) const
 // Runs the checks whose stages are decoded, up to the first one that fails. At the end of
 // the stream, also checks the lock at the last decoded stage. Returns whether there was a
 // check.
-bool viterbi_decoder::locking::check()
+bool locking_viterbi_decoder::check()
 {
     bool some = false;
     for (;;) {
@@ -194,7 +194,7 @@ bool viterbi_decoder::locking::check()
 // Returns the number of checks from stage `target` to the end of the batch, for which the
 // device has counted sign errors. Returns 1 if the current stretch differs from that of
 // the device's counts.
-std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
+std::uint64_t locking_viterbi_decoder::checks_from(std::uint64_t target) const
 {
     const auto& s = segment();
     const bool regular = s.batch->every == d_long_stretch && !checks_finely();
@@ -204,7 +204,7 @@ std::uint64_t viterbi_decoder::locking::checks_from(std::uint64_t target) const
 
 // Drops the values before stage `clear`, to which the lock is confirmed. The last `kept`
 // of them stay, because another lock may begin there.
-void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
+void locking_viterbi_decoder::drop_checked(std::uint64_t clear)
 {
     const auto value = segment().value_of(clear);
     d_input.drop_before(value - std::min(value, kept));
@@ -214,7 +214,7 @@ void viterbi_decoder::locking::drop_checked(std::uint64_t clear)
 // segment, and in batches that were cut short for low latency. All other checks are at
 // multiples of the long stretch, counted from the first frame; in a stream, from the
 // beginning of the segment. The device counts sign errors at the same stages of a stream.
-std::uint64_t viterbi_decoder::locking::next_check() const
+std::uint64_t locking_viterbi_decoder::next_check() const
 {
     const auto lead = segment().lead;
     return checks_finely()
@@ -222,13 +222,13 @@ std::uint64_t viterbi_decoder::locking::next_check() const
                : lead + ((d_checked - lead) / d_long_stretch + 1) * d_long_stretch;
 }
 
-bool viterbi_decoder::locking::checks_finely() const
+bool locking_viterbi_decoder::checks_finely() const
 {
     return d_checked < segment().lead + young || d_checked < d_finely_until;
 }
 
 // Restarts the search after the check at stage `target` has failed.
-void viterbi_decoder::locking::doubt(std::uint64_t target)
+void locking_viterbi_decoder::doubt(std::uint64_t target)
 {
     const auto& s = segment();
     d_lost_stage = std::max(s.stages, d_monitor.lost_stage());
@@ -244,7 +244,7 @@ void viterbi_decoder::locking::doubt(std::uint64_t target)
 
 // Returns the number of code values that are needed to decode the segment to its end,
 // stage d_until.
-std::uint64_t viterbi_decoder::locking::values_until_end() const
+std::uint64_t locking_viterbi_decoder::values_until_end() const
 {
     const auto D = d_decoder->decode_length();
     return layout().stream() ? code().values((d_until + D - 1) / D * D + overlap())
@@ -254,7 +254,7 @@ std::uint64_t viterbi_decoder::locking::values_until_end() const
 // Makes the bits before the segment's end available as output, and begins the next
 // segment there. If the stream ends first, the segment ends with the last decoded stage.
 // Returns false if more stages of the segment remain to be decoded.
-bool viterbi_decoder::locking::reach_end()
+bool locking_viterbi_decoder::reach_end()
 {
     auto& s = segment();
     const bool last = all_collected();

@@ -25,7 +25,7 @@ constexpr std::size_t max_changes = 1u << 16;
 
 // Searches the next windows or, once a hypothesis for frames is found, the frames'
 // boundaries. Returns false if that needs more input, or if the stream has ended.
-bool viterbi_decoder::locking::search()
+bool locking_viterbi_decoder::search()
 {
     if (d_ended) {
         return false;
@@ -72,7 +72,7 @@ bool viterbi_decoder::locking::search()
 
 // Searches for frame boundaries, with one more frame after each failure. Returns false if
 // more input is needed first.
-bool viterbi_decoder::locking::find_frames()
+bool locking_viterbi_decoder::find_frames()
 {
     const auto& found = *d_unframed;
     const auto& readings = d_search.alike(found.index);
@@ -104,7 +104,7 @@ bool viterbi_decoder::locking::find_frames()
     return true;
 }
 
-void viterbi_decoder::locking::missed(std::size_t windows)
+void locking_viterbi_decoder::missed(std::size_t windows)
 {
     d_windows += windows;
     d_next_window += windows * d_search.stride();
@@ -117,13 +117,13 @@ void viterbi_decoder::locking::missed(std::size_t windows)
 
 // Drops the values that are more than lock_memory values before stream value `window`,
 // the beginning of a search window.
-void viterbi_decoder::locking::forget_before(std::uint64_t window)
+void locking_viterbi_decoder::forget_before(std::uint64_t window)
 {
     const auto keep = window - std::min<std::uint64_t>(window, d_options.lock_memory);
     drop_unlocked(std::min(keep, d_input.end()));
 }
 
-void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
+void locking_viterbi_decoder::drop_unlocked(std::uint64_t value)
 {
     if (value > d_input.first()) {
         d_now.dropped += value - d_input.first();
@@ -132,7 +132,7 @@ void viterbi_decoder::locking::drop_unlocked(std::uint64_t value)
 }
 
 // Ends a lock that failed a check and was not found again.
-void viterbi_decoder::locking::abandon()
+void locking_viterbi_decoder::abandon()
 {
     const auto looked_at = d_next_window + d_search.window() - d_search.stride();
     // All bits before the failed check are output, in whole frames, because the signal
@@ -146,8 +146,8 @@ void viterbi_decoder::locking::abandon()
 // Locks to a hypothesis that the search found. Decides from which stream value on the
 // hypothesis is used, and whether buffered values before it are decoded with the previous
 // lock.
-void viterbi_decoder::locking::take(const phase_search::found& found,
-                                    const std::optional<frame_finder::place>& frames)
+void locking_viterbi_decoder::take(const phase_search::found& found,
+                                   const std::optional<frame_finder::place>& frames)
 {
     const auto known = std::min(d_input.end(), std::max(d_judged, found.looked_at)) - 1;
     d_search.forget();
@@ -193,15 +193,15 @@ void viterbi_decoder::locking::take(const phase_search::found& found,
 }
 
 // Returns the number of stages of segment `s` before stream value `value`.
-std::uint64_t viterbi_decoder::locking::stages_before(const lock_segment& s,
-                                                      std::uint64_t value)
+std::uint64_t locking_viterbi_decoder::stages_before(const lock_segment& s,
+                                                     std::uint64_t value)
 {
     return s.code().stages(std::max(value, s.start) - s.start);
 }
 
 // Rounds a number of stages of segment `s` down to the end of a frame.
-std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
-                                              std::uint64_t stages) const
+std::uint64_t locking_viterbi_decoder::whole(const lock_segment& s,
+                                             std::uint64_t stages) const
 {
     const auto T = layout().stages();
     return s.lead + (std::max(stages, s.lead) - s.lead) / T * T;
@@ -209,8 +209,8 @@ std::uint64_t viterbi_decoder::locking::whole(const lock_segment& s,
 
 // Returns the number of stages from stream value `start` to the next beginning of a
 // frame; `frames` is the known beginning of one frame.
-std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frames,
-                                                std::uint64_t start) const
+std::uint64_t locking_viterbi_decoder::lead_of(const frame_finder::place& frames,
+                                               std::uint64_t start) const
 {
     const auto& code = frames.reading->code();
     const auto T = layout().stages();
@@ -220,15 +220,15 @@ std::uint64_t viterbi_decoder::locking::lead_of(const frame_finder::place& frame
            T;
 }
 
-bool viterbi_decoder::locking::same_frames(const lock_segment& s,
-                                           const frame_finder::place& frames) const
+bool locking_viterbi_decoder::same_frames(const lock_segment& s,
+                                          const frame_finder::place& frames) const
 {
     return s.reading == frames.reading && s.lead == lead_of(frames, s.start);
 }
 
 // Begins a segment: drops the values before it, prepares its decoder and output, and
 // reports the lock.
-void viterbi_decoder::locking::begin(const start& from)
+void locking_viterbi_decoder::begin(const start& from)
 {
     const auto& h = from.frames ? *from.frames->reading : reading(from.found.index);
     const auto first = h.start(from.value);
@@ -270,12 +270,12 @@ void viterbi_decoder::locking::begin(const start& from)
     note_change();
 }
 
-void viterbi_decoder::locking::end_segment(std::uint64_t stages, std::uint64_t known)
+void locking_viterbi_decoder::end_segment(std::uint64_t stages, std::uint64_t known)
 {
     d_output.close(stages);
-    while (!stream_statistics.empty() &&
-           stream_statistics.back().first_bit >= d_output.total_bits()) {
-        stream_statistics.pop_back();
+    while (!d_stream_statistics.empty() &&
+           d_stream_statistics.back().first_bit >= d_output.total_bits()) {
+        d_stream_statistics.pop_back();
     }
     d_now.locked = false;
     d_now.first_value = segment().value_of(segment().stages);
@@ -283,7 +283,7 @@ void viterbi_decoder::locking::end_segment(std::uint64_t stages, std::uint64_t k
     note_change();
 }
 
-void viterbi_decoder::locking::note_change()
+void locking_viterbi_decoder::note_change()
 {
     d_now.first_bit = d_output.total_bits();
     d_now.first_byte = d_output.total_bytes();

@@ -106,7 +106,7 @@ struct phase_search::mother {
                 log(level, text);
             }
         };
-        decoder = std::make_unique<viterbi_decoder>(o, quiet);
+        decoder = viterbi_decoder::make(o, quiet);
     }
 
     // Returns the memory of frame i. May move the memory of all frames.
@@ -151,7 +151,7 @@ struct phase_search::mother {
     const conv_code code;
     const reencoder encoder;
     const std::size_t stages; // stages per frame
-    std::unique_ptr<viterbi_decoder> decoder;
+    viterbi_decoder::sptr decoder;
     std::vector<std::int8_t> input;
     std::vector<std::uint8_t> bits;
     std::size_t used = 0; // number of frames in use

@@ -1,9 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Implements the stream decoder and the public class viterbi_decoder. The stream decoder
- * divides soft values into frames or overlapping parallel blocks, and joins the decoded
- * bits. viterbi_decoder forwards its calls to a stream decoder or to a decoder with phase
+/* The stream decoder, which divides soft values into frames or overlapping parallel
+ * blocks and joins the decoded bits, and the choice between it and a decoder with phase
  * search. */
 
 #include "common/packed_bits.h"
@@ -34,11 +33,10 @@ void check_scale(float scale)
 
 } // namespace viterbi
 
-class viterbi_decoder::streaming : public stream_decoder<traits>,
-                                   public viterbi_decoder::impl
+class streaming_viterbi_decoder : public stream_decoder<viterbi_decoder_base, traits>
 {
 public:
-    streaming(const viterbi_options& options, decoder_hooks hooks)
+    streaming_viterbi_decoder(const viterbi_options& options, decoder_hooks hooks)
         : stream_decoder(options,
                          std::move(hooks),
                          1,
@@ -53,16 +51,21 @@ public:
         open(make_setup(options));
         restart();
         if (options.watch) {
-            judge = std::make_unique<signal_judge>(options, d_hooks);
+            d_judge = std::make_unique<signal_judge>(options, d_hooks);
         }
     }
 
     std::size_t push(const void* items, std::size_t count) override
     {
         const auto* const from = static_cast<const std::byte*>(items);
-        return take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
-            put(from + first * d_setup->caller_factor(), n, d_options.soft_scale, to);
-        });
+        const auto taken =
+            take(count, [&](std::size_t first, std::size_t n, std::byte* to) {
+                put(from + first * d_setup->caller_factor(), n, d_options.soft_scale, to);
+            });
+        if (d_judge) {
+            d_judge->look_at(items, 0, taken);
+        }
+        return taken;
     }
 
     void drop_incomplete() override
@@ -253,6 +256,9 @@ public:
     {
         check_scale(scale);
         d_options.soft_scale = scale;
+        if (d_judge) {
+            static_cast<signal_judge&>(*d_judge).set_soft_scale(scale);
+        }
         // Borrowed floats are scaled when their batch is decoded.
         if (!borrowing()) {
             d_scale = { 0, { scale, scale } };
@@ -261,6 +267,11 @@ public:
         } else { // a job has space for two scales only
             d_scale.values[1] = scale;
         }
+    }
+    double chance_error_rate() const override
+    {
+        return d_judge ? d_judge->chance_error_rate()
+                       : std::numeric_limits<double>::quiet_NaN();
     }
     const conv_code& code() const override { return d_options.code; }
     unsigned decode_length() const override { return plan().decode_length; }
@@ -410,11 +421,11 @@ private:
         if (!batch.statistics) {
             estimate(s, batch);
         }
-        statistics = batch.statistics;
-        stream_statistics.insert(
-            stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
-        while (stream_statistics.size() > max_statistics) {
-            stream_statistics.pop_front(); // the caller does not read the statistics
+        d_statistics = batch.statistics;
+        d_stream_statistics.insert(
+            d_stream_statistics.end(), batch.fixed.begin(), batch.fixed.end());
+        while (d_stream_statistics.size() > max_statistics) {
+            d_stream_statistics.pop_front(); // the caller does not read the statistics
         }
     }
 
@@ -447,8 +458,8 @@ private:
         d_emitted = 0;
         d_next_work_item = 0;
         d_skipped = 0;
-        statistics.reset();
-        stream_statistics.clear();
+        d_statistics.reset();
+        d_stream_statistics.clear();
         d_scale = { 0, { d_options.soft_scale, d_options.soft_scale } };
     }
 
@@ -549,101 +560,36 @@ private:
     } d_scale{};
 };
 
-std::unique_ptr<decoder::engine> viterbi_decoder::make(const viterbi_options& options,
-                                                       decoder_hooks hooks)
+bool viterbi_decoder_base::take_statistics(batch_statistics& statistics)
+{
+    if (!d_statistics) {
+        return false;
+    }
+    statistics = *std::exchange(d_statistics, {});
+    return true;
+}
+
+bool viterbi_decoder_base::take_stream_statistics(batch_statistics& statistics)
+{
+    if (d_stream_statistics.empty()) {
+        return false;
+    }
+    statistics = d_stream_statistics.front();
+    d_stream_statistics.pop_front();
+    return true;
+}
+
+viterbi_decoder::sptr viterbi_decoder::make(const viterbi_options& options,
+                                            decoder_hooks hooks)
 {
     require(options.lock == "off" || options.lock == "auto",
             "lock",
             '"' + options.lock + '"',
             "off and auto");
     if (options.lock == "auto") {
-        return make_locking(options, std::move(hooks));
+        return make_locking_decoder(options, std::move(hooks));
     }
-    return std::make_unique<streaming>(options, std::move(hooks));
-}
-
-viterbi_decoder::viterbi_decoder(const viterbi_options& options, decoder_hooks hooks)
-    : decoder(make(options, std::move(hooks)))
-{
-}
-
-viterbi_decoder::impl& viterbi_decoder::self() const
-{
-    return dynamic_cast<impl&>(inside());
-}
-
-std::size_t viterbi_decoder::push(const void* items, std::size_t count)
-{
-    const auto n = self().push(items, count);
-    if (inside().judge) {
-        inside().judge->look_at(items, 0, n);
-    }
-    return n;
-}
-
-void viterbi_decoder::drop_incomplete() { self().drop_incomplete(); }
-std::size_t viterbi_decoder::skip(std::size_t count) { return self().skip(count); }
-
-std::size_t viterbi_decoder::pull_packed(std::uint8_t* out, std::size_t bytes)
-{
-    return self().pull_packed(out, bytes);
-}
-
-std::size_t viterbi_decoder::pull_bits(std::uint8_t* out, std::size_t bits)
-{
-    return self().pull_bits(out, bits);
-}
-
-bool viterbi_decoder::take_statistics(batch_statistics& statistics)
-{
-    auto& there = self().statistics;
-    if (!there) {
-        return false;
-    }
-    statistics = *there;
-    there.reset();
-    return true;
-}
-
-bool viterbi_decoder::take_stream_statistics(batch_statistics& statistics)
-{
-    auto& there = self().stream_statistics;
-    if (there.empty()) {
-        return false;
-    }
-    statistics = there.front();
-    there.pop_front();
-    return true;
-}
-
-void viterbi_decoder::set_soft_scale(float scale)
-{
-    self().set_soft_scale(scale);
-    if (auto* const judge = static_cast<signal_judge*>(inside().judge.get())) {
-        judge->set_soft_scale(scale);
-    }
-}
-
-double viterbi_decoder::chance_error_rate() const
-{
-    if (const auto now = lock(); now.locked) {
-        return now.chance_error_rate;
-    }
-    return inside().judge ? inside().judge->chance_error_rate()
-                          : std::numeric_limits<double>::quiet_NaN();
-}
-
-bool viterbi_decoder::take_lock(viterbi_lock& change) { return self().take_lock(change); }
-viterbi_lock viterbi_decoder::lock() const { return self().lock(); }
-std::uint64_t viterbi_decoder::placed_items() const { return self().placed_items(); }
-const conv_code& viterbi_decoder::code() const { return self().code(); }
-unsigned viterbi_decoder::decode_length() const { return self().decode_length(); }
-unsigned viterbi_decoder::overlap() const { return self().overlap(); }
-std::size_t viterbi_decoder::items_per_frame() const { return self().items_per_frame(); }
-
-std::uint64_t viterbi_decoder::output_of_item(std::uint64_t item, bool packed) const
-{
-    return self().output_of_item(item, packed);
+    return make_process_bound<streaming_viterbi_decoder>(options, std::move(hooks));
 }
 
 } // namespace gr::gpufec

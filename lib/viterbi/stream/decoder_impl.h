@@ -1,8 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The functions that viterbi_decoder forwards to its implementations, except those that
- * all kinds of decoders have. */
+/* The base class of the implementations of viterbi_decoder. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
@@ -10,35 +9,34 @@
 #include "watched_decoder.h"
 #include <gnuradio/gpufec/viterbi.h>
 #include <deque>
-#include <memory>
 #include <optional>
 
 namespace gr::gpufec {
 
-class viterbi_decoder::impl : public viterbi::watched_decoder
+class viterbi_decoder_base : public viterbi_decoder, public viterbi::watched_decoder
 {
 public:
-    virtual std::size_t push(const void* items, std::size_t count) = 0;
-    virtual void drop_incomplete() {}
-    virtual std::size_t skip(std::size_t count) { return count; }
-    virtual std::size_t pull_packed(std::uint8_t* out, std::size_t bytes) = 0;
-    virtual std::size_t pull_bits(std::uint8_t* out, std::size_t bits) = 0;
-    virtual void set_soft_scale(float scale) = 0;
-    virtual bool take_lock(viterbi_lock&) { return false; }
-    virtual viterbi_lock lock() const { return {}; }
-    virtual std::uint64_t placed_items() const { return ~std::uint64_t(0); }
-    virtual const conv_code& code() const = 0;
-    virtual unsigned decode_length() const = 0;
-    virtual unsigned overlap() const = 0;
-    virtual std::size_t items_per_frame() const = 0;
-    virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
+    memory_in_place* in_place() override = 0;
 
+    void drop_incomplete() override {}
+    std::size_t skip(std::size_t count) override { return count; }
+    bool take_statistics(batch_statistics& statistics) override;
+    bool take_stream_statistics(batch_statistics& statistics) override;
+    bool take_lock(viterbi_lock&) override { return false; }
+    viterbi_lock lock() const override { return {}; }
+    std::uint64_t placed_items() const override { return ~std::uint64_t(0); }
+
+protected:
     // Statistics of the batch from which output was last pulled. They are set with the
     // batch's first output, and reset when the caller takes them.
-    std::optional<batch_statistics> statistics;
+    std::optional<batch_statistics> d_statistics;
     // Statistics at fixed positions of the stream, not yet taken by the caller.
-    std::deque<batch_statistics> stream_statistics;
+    std::deque<batch_statistics> d_stream_statistics;
 };
+
+//! Makes a decoder with phase search.
+viterbi_decoder::sptr make_locking_decoder(const viterbi_options& options,
+                                           decoder_hooks hooks);
 
 namespace viterbi {
 

@@ -39,7 +39,7 @@ frame_finder::frame_finder(const viterbi_options& run,
         o.positive_bit = 0;
         // A latency limit is not needed, because decode() finishes each stream.
         o.max_latency_ms = 1e9;
-        d_decoders.push_back(std::make_unique<viterbi_decoder>(o, quiet));
+        d_decoders.push_back(viterbi_decoder::make(o, quiet));
     }
 }
 

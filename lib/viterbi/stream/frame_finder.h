@@ -62,7 +62,7 @@ private:
     unsigned unsettled(const hypothesis& h) const;
 
     const unsigned d_frame_bits;
-    std::vector<std::unique_ptr<viterbi_decoder>> d_decoders; // decoder of each code
+    std::vector<viterbi_decoder::sptr> d_decoders; // decoder of each code
     std::vector<std::int8_t> d_values;
     std::vector<std::uint8_t> d_bits;
 };

@@ -460,7 +460,7 @@ signal_judge::evidence signal_judge::search(const std::vector<std::int8_t>& valu
 signal_judge::evidence signal_judge::count(const std::vector<std::int8_t>& values)
 {
     if (!d_decoder) {
-        d_decoder = std::make_unique<viterbi_decoder>(d_decoding);
+        d_decoder = viterbi_decoder::make(d_decoding);
     }
     auto& d = *d_decoder;
     d.reset();

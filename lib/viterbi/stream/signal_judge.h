@@ -121,7 +121,7 @@ private:
     // Length and distance of windows in items. A window has whole puncturing periods or
     // whole frames.
     std::size_t d_window = 0, d_stride = 0;
-    std::unique_ptr<viterbi_decoder> d_decoder;
+    viterbi_decoder::sptr d_decoder;
     std::unique_ptr<phase_search> d_search;
 
     std::vector<std::byte> d_sample; // the items of the current window so far

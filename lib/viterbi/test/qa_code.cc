@@ -183,7 +183,7 @@ TEST(viterbi_options, OfAPreset_HaveItsTermination)
         EXPECT_EQ(o.code.opposite().default_termination(), p.ends);
         o.where = backend::cpu;
         o.batch = 1;
-        const auto error = error_of([&] { viterbi_decoder d(o); });
+        const auto error = error_of([&] { viterbi_decoder::make(o); });
         if (p.ends == termination::streaming) {
             EXPECT_EQ(error, "");
             continue;
@@ -196,7 +196,7 @@ TEST(viterbi_options, OfAPreset_HaveItsTermination)
         EXPECT_EQ(error, expected);
         EXPECT_EQ(error_of([&] { viterbi_array_decoder d(o, true); }), expected);
         o.frame_bits = 40;
-        EXPECT_EQ(error_of([&] { viterbi_decoder d(o); }), "");
+        EXPECT_EQ(error_of([&] { viterbi_decoder::make(o); }), "");
     }
     const viterbi_options plain{ conv_code(7, { 0171, 0133 }) };
     EXPECT_EQ(plain.ends, termination::streaming);

@@ -28,7 +28,7 @@ TEST(viterbi_decoder, StreamOfAnyLength_HasExactCounts)
         o.decode_length = 64;
         o.overlap = 24;
         o.batch = 3;
-        viterbi_decoder decoder(o);
+        const auto decoder = viterbi_decoder::make(o);
         const auto plan = make_block_layout(code, o.ends, 0, 64, 24);
         const auto sent = qa::transmit(code, o.ends, 0, 3 * 3 * 64 + 60, 25, 2);
         for (std::size_t n = 0; n < sent.values.size(); n += n < 300 ? 1 : 7) {
@@ -36,15 +36,15 @@ TEST(viterbi_decoder, StreamOfAnyLength_HasExactCounts)
                                                   sent.values.begin() + n);
             const auto bits = code.stages(n);
             const auto expected = reference::parallel_blocks(code, plan, values, bits);
-            decoder.reset();
-            const auto packed = run(decoder, values, true, 97, n);
+            decoder->reset();
+            const auto packed = run(*decoder, values, true, 97, n);
             ASSERT_EQ(packed.size(), (bits + 7) / 8) << n;
             ASSERT_EQ(qa::unpack(packed, bits), expected) << n;
             if (bits % 8 != 0) {
                 EXPECT_EQ(packed.back() & (0xff >> bits % 8), 0);
             }
-            decoder.reset();
-            ASSERT_EQ(run(decoder, values, false, 97, n), expected) << n;
+            decoder->reset();
+            ASSERT_EQ(run(*decoder, values, false, 97, n), expected) << n;
         }
     }
 }
@@ -62,9 +62,9 @@ TEST(viterbi_decoder, BatchesAndChunks_DoNotChangeOutput)
                 o.slots = slots;
                 o.threads = 2;
                 o.max_latency_ms = latency;
-                viterbi_decoder decoder(o);
+                const auto decoder = viterbi_decoder::make(o);
                 const auto out =
-                    run(decoder, sent.values, true, 1 + 3000 * (batch % 3), slots);
+                    run(*decoder, sent.values, true, 1 + 3000 * (batch % 3), slots);
                 if (first.empty()) {
                     first = out;
                 }
@@ -82,14 +82,14 @@ TEST(viterbi_decoder, FramesOfEveryTermination_EqualReference)
         for (const unsigned frame : { 6u, 13u, 64u, 1201u }) {
             auto o = options(code, ends, frame);
             o.batch = 4;
-            viterbi_decoder decoder(o);
+            const auto decoder = viterbi_decoder::make(o);
             const auto plan = make_block_layout(code, ends, frame, 0, 0);
             const auto sent = qa::transmit(code, ends, frame, 11 * frame, 22, 4);
             const auto expected =
                 reference::parallel_blocks(code, plan, sent.values, 11 * frame);
-            EXPECT_EQ(run(decoder, sent.values, false, 1000), expected);
-            decoder.reset();
-            const auto packed = run(decoder, sent.values, true, 1000);
+            EXPECT_EQ(run(*decoder, sent.values, false, 1000), expected);
+            decoder->reset();
+            const auto packed = run(*decoder, sent.values, true, 1000);
             const auto pitch = (frame + 7) / 8;
             ASSERT_EQ(packed.size(), 11 * pitch);
             for (unsigned f = 0; f < 11; ++f) {
@@ -100,10 +100,10 @@ TEST(viterbi_decoder, FramesOfEveryTermination_EqualReference)
                                                     expected.begin() + (f + 1) * frame));
             }
             // An incomplete frame at the end is not decoded.
-            decoder.reset();
+            decoder->reset();
             auto partial = sent.values;
             partial.pop_back();
-            EXPECT_EQ(run(decoder, partial, false, 1000).size(), 10 * frame);
+            EXPECT_EQ(run(*decoder, partial, false, 1000).size(), 10 * frame);
         }
     }
 }
@@ -112,23 +112,23 @@ TEST(viterbi_decoder, SlowStream_IsNotStarved)
 {
     const conv_code code(7, { 0171, 0133 });
     std::atomic<int> wakes{ 0 };
-    viterbi_decoder::hooks h;
+    decoder_hooks h;
     h.wake = [&] { ++wakes; };
     auto o = options(code);
     o.max_latency_ms = 20;
     o.decode_length = 512;
-    viterbi_decoder decoder(o, h);
+    const auto decoder = viterbi_decoder::make(o, h);
     const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
-    ASSERT_EQ(decoder.push(sent.values.data(), sent.values.size()), sent.values.size());
-    EXPECT_FALSE(decoder.due());
+    ASSERT_EQ(decoder->push(sent.values.data(), sent.values.size()), sent.values.size());
+    EXPECT_FALSE(decoder->due());
     std::this_thread::sleep_for(40ms);
     EXPECT_GE(wakes, 1);
-    EXPECT_TRUE(decoder.due());
-    decoder.push(nullptr, 0);
-    ASSERT_TRUE(decoder.wait(5000ms));
+    EXPECT_TRUE(decoder->due());
+    decoder->push(nullptr, 0);
+    ASSERT_TRUE(decoder->wait(5000ms));
     std::vector<std::uint8_t> bits(1000);
     // Only one parallel block is complete.
-    ASSERT_EQ(decoder.pull_bits(bits.data(), bits.size()), 512u);
+    ASSERT_EQ(decoder->pull_bits(bits.data(), bits.size()), 512u);
     bits.resize(512);
     EXPECT_TRUE(std::equal(bits.begin(), bits.end(), sent.bits.begin()));
 }
@@ -139,32 +139,32 @@ TEST(viterbi_decoder, NewLatency_HoldsForWaitingBatch)
     auto o = options(code);
     o.max_latency_ms = 1e6;
     o.decode_length = 512;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     const auto sent = qa::transmit(code, o.ends, 0, 600, 0, 7);
-    decoder.push(sent.values.data(), sent.values.size());
-    EXPECT_FALSE(decoder.due());
-    decoder.set_max_latency_ms(0);
-    EXPECT_TRUE(decoder.due());
-    decoder.set_max_latency_ms(1e6);
-    EXPECT_FALSE(decoder.due());
+    decoder->push(sent.values.data(), sent.values.size());
+    EXPECT_FALSE(decoder->due());
+    decoder->set_max_latency_ms(0);
+    EXPECT_TRUE(decoder->due());
+    decoder->set_max_latency_ms(1e6);
+    EXPECT_FALSE(decoder->due());
 }
 
 TEST(viterbi_decoder, Item_MapsToItsInformationBit)
 {
     const conv_code code(7, { 0171, 0133 }, "101,110");
-    viterbi_decoder stream(options(code));
+    const auto stream = viterbi_decoder::make(options(code));
     for (std::uint64_t v = 0; v < 100; ++v) {
-        EXPECT_EQ(stream.output_of_item(v, false), code.stage_of(v));
-        EXPECT_EQ(stream.output_of_item(v, true), code.stage_of(v) / 8);
+        EXPECT_EQ(stream->output_of_item(v, false), code.stage_of(v));
+        EXPECT_EQ(stream->output_of_item(v, true), code.stage_of(v) / 8);
     }
-    viterbi_decoder frames(options(code, termination::terminated, 11));
-    const auto n = frames.items_per_frame();
+    const auto frames = viterbi_decoder::make(options(code, termination::terminated, 11));
+    const auto n = frames->items_per_frame();
     EXPECT_EQ(n, code.values(17));
     // The tail stages produce no output bits.
-    EXPECT_EQ(frames.output_of_item(n - 1, false), 10u);
-    EXPECT_EQ(frames.output_of_item(n, false), 11u);
-    EXPECT_EQ(frames.output_of_item(n, true), 2u);
-    EXPECT_EQ(frames.output_of_item(n - 1, true), 1u);
+    EXPECT_EQ(frames->output_of_item(n - 1, false), 10u);
+    EXPECT_EQ(frames->output_of_item(n, false), 11u);
+    EXPECT_EQ(frames->output_of_item(n, true), 2u);
+    EXPECT_EQ(frames->output_of_item(n - 1, true), 1u);
 }
 
 TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
@@ -182,19 +182,19 @@ TEST(viterbi_decoder, NoisyStream_EstimatesErrorRate)
     auto o = options(code);
     o.batch = 16;
     o.decode_length = 512;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     double sum = 0;
     int batches = 0;
     std::uint64_t next_bit = 0;
     std::size_t pushed = 0;
     std::vector<std::uint8_t> out(1 << 16);
     while (pushed < sent.values.size()) {
-        pushed += decoder.push(sent.values.data() + pushed, sent.values.size() - pushed);
-        decoder.wait(1000ms);
+        pushed += decoder->push(sent.values.data() + pushed, sent.values.size() - pushed);
+        decoder->wait(1000ms);
         viterbi_decoder::batch_statistics s;
-        while (decoder.pull_packed(out.data(), out.size()) > 0) {
-            ASSERT_TRUE(decoder.take_statistics(s));
-            EXPECT_FALSE(decoder.take_statistics(s));
+        while (decoder->pull_packed(out.data(), out.size()) > 0) {
+            ASSERT_TRUE(decoder->take_statistics(s));
+            EXPECT_FALSE(decoder->take_statistics(s));
             EXPECT_EQ(s.first_bit, next_bit);
             next_bit += 16 * 512;
             sum += s.channel_error_rate;
@@ -213,7 +213,7 @@ TEST(viterbi_decoder, BadOptions_AreRefused)
         auto o = options(code);
         change(o);
         try {
-            viterbi_decoder d(o);
+            const auto d = viterbi_decoder::make(o);
         } catch (const std::invalid_argument& e) {
             return e.what();
         }
@@ -235,24 +235,22 @@ TEST(viterbi_decoder, BadOptions_AreRefused)
     EXPECT_EQ(error([](o& x) { x.positive_bit = 2; }),
               "positive_bit is 2: allowed are 0 and 1");
     EXPECT_NE(error([](o& x) { x.frame_bits = 5; }), "");
-    viterbi_decoder good(options(code));
-    EXPECT_THROW(good.set_soft_scale(-1), std::invalid_argument);
-    EXPECT_THROW(good.set_max_latency_ms(INFINITY), std::invalid_argument);
+    const auto good = viterbi_decoder::make(options(code));
+    EXPECT_THROW(good->set_soft_scale(-1), std::invalid_argument);
+    EXPECT_THROW(good->set_max_latency_ms(INFINITY), std::invalid_argument);
 }
 
 TEST(viterbi_decoder, AutomaticBackend_IsLogged)
 {
     std::vector<std::string> lines;
-    viterbi_decoder::hooks h;
-    h.log = [&](viterbi_decoder::level, const std::string& line) {
-        lines.push_back(line);
-    };
+    decoder_hooks h;
+    h.log = [&](log_level, const std::string& line) { lines.push_back(line); };
     auto o = options(conv_code(7, { 0171, 0133 }));
     o.where = backend::automatic;
-    const viterbi_decoder decoder(o, h);
+    const auto decoder = viterbi_decoder::make(o, h);
     ASSERT_EQ(lines.size(), 1u);
     const bool gpu = !find_cuda_devices().devices.empty();
-    EXPECT_EQ(decoder.active_backend(), gpu ? "cuda" : "cpu");
+    EXPECT_EQ(decoder->active_backend(), gpu ? "cuda" : "cpu");
     EXPECT_NE(lines[0].find(gpu ? "on cuda" : "no CUDA: "), std::string::npos)
         << lines[0];
 }
@@ -262,9 +260,9 @@ TEST(viterbi_decoder, CudaWithoutDevice_IsAnError)
     auto o = options(conv_code(7, { 0171, 0133 }));
     o.where = backend::cuda;
     o.devices = { 4711 };
-    EXPECT_THROW(viterbi_decoder{ o }, std::runtime_error);
+    EXPECT_THROW(viterbi_decoder::make(o), std::runtime_error);
     o.where = backend::automatic; // the decoder falls back to the CPU
-    EXPECT_EQ(viterbi_decoder(o).active_backend(), "cpu");
+    EXPECT_EQ(viterbi_decoder::make(o)->active_backend(), "cpu");
 }
 
 class on_gpu : public testing::Test
@@ -291,8 +289,8 @@ TEST_F(viterbi_decoder_cuda, LongStream_EqualsCpu)
                 auto o = options(code);
                 o.where = where;
                 o.batch = batch;
-                viterbi_decoder decoder(o);
-                const auto out = run(decoder, sent.values, true, 30000);
+                const auto decoder = viterbi_decoder::make(o);
+                const auto out = run(*decoder, sent.values, true, 30000);
                 if (first.empty()) {
                     first = out;
                 }
@@ -305,9 +303,9 @@ TEST_F(viterbi_decoder_cuda, LongStream_EqualsCpu)
 TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
 {
     std::vector<std::string> warnings;
-    viterbi_decoder::hooks h;
-    h.log = [&](viterbi_decoder::level l, const std::string& line) {
-        if (l == viterbi_decoder::level::warning) {
+    decoder_hooks h;
+    h.log = [&](log_level l, const std::string& line) {
+        if (l == log_level::warning) {
             warnings.push_back(line);
         }
     };
@@ -318,9 +316,9 @@ TEST_F(viterbi_decoder_cuda, BatchBeyondMemory_IsReduced)
     // A parallel block needs at least 23 kB of device memory per slot, so this batch does
     // not fit.
     o.batch = unsigned(std::min<std::size_t>(free / 8 / 20000, 1u << 24));
-    viterbi_decoder decoder(o, h);
-    EXPECT_LT(decoder.batch(), o.batch);
-    EXPECT_GT(decoder.batch(), o.batch / 8);
+    const auto decoder = viterbi_decoder::make(o, h);
+    EXPECT_LT(decoder->batch(), o.batch);
+    EXPECT_GT(decoder->batch(), o.batch / 8);
     EXPECT_EQ(warnings.size(), 1u);
 }
 
@@ -332,8 +330,8 @@ TEST_F(viterbi_decoder_cuda, SeveralDecoders_EqualCpu)
         auto o = options(conv_code(7, { 0171, 0133 }));
         o.where = where;
         o.batch = batch;
-        viterbi_decoder decoder(o);
-        return run(decoder, sent.values, true, 10000);
+        const auto decoder = viterbi_decoder::make(o);
+        return run(*decoder, sent.values, true, 10000);
     };
     const auto expected = decode(backend::cpu, 0);
     std::vector<std::vector<std::uint8_t>> results(4);

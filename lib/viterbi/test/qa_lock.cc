@@ -7,6 +7,7 @@
 #include "cuda/devices.h"
 #include "qa_support.h"
 #include "viterbi/phase_lock/phase_search.h"
+#include <gnuradio/gpufec/pinned_memory.h>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -72,24 +73,24 @@ decoded decode(viterbi_options o,
     o.lock = "auto";
     o.where = o.where == backend::automatic ? backend::cpu : o.where;
     o.positive_bit = 0;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     decoded d;
     bool finished = false;
-    for (std::size_t pushed = 0; !decoder.done();) {
+    for (std::size_t pushed = 0; !decoder->done();) {
         const auto n = std::min(at_once, values.size() - pushed);
-        pushed += decoder.push(values.data() + pushed, n);
+        pushed += decoder->push(values.data() + pushed, n);
         if (pushed == values.size() && !finished) {
-            decoder.finish();
+            decoder->finish();
             finished = true;
         }
-        if (pull(decoder, capacity, packed, d) == 0 && !decoder.done()) {
-            decoder.wait(10ms);
+        if (pull(*decoder, capacity, packed, d) == 0 && !decoder->done()) {
+            decoder->wait(10ms);
         }
-        for (viterbi_lock c; decoder.take_lock(c);) {
+        for (viterbi_lock c; decoder->take_lock(c);) {
             d.changes.push_back(c);
         }
     }
-    d.last = decoder.lock();
+    d.last = decoder->lock();
     return d;
 }
 
@@ -108,57 +109,54 @@ decoded decode_borrowed(viterbi_options o,
     o.where = o.where == backend::automatic ? backend::cpu : o.where;
     o.positive_bit = 0;
     o.format = sizeof(Item) == 1 ? soft_format::int8 : soft_format::float32;
-    viterbi_decoder decoder(o);
-    EXPECT_TRUE(decoder.can_borrow());
+    const auto decoder = viterbi_decoder::make(o);
+    EXPECT_GT(pinned_input::bytes_needed(*decoder), 0u);
     decoded d;
     std::vector<Item> items(values.begin(), values.end());
     const bool locks = o.where == backend::cuda;
-    EXPECT_EQ(decoder.pin_input(items.data(), items.size() * sizeof(Item)), locks);
+    std::optional<pinned_input> input;
+    input.emplace(*decoder, items.data(), items.size() * sizeof(Item));
+    EXPECT_EQ(input->pinned(), locks);
     std::size_t back = 0, taken = 0, there = 0;
-    bool borrows = true, finished = false;
-    while (!decoder.done()) {
+    bool finished = false;
+    while (!decoder->done()) {
         const auto release_borrowed = [&] {
-            for (auto n = decoder.release_borrowed(); n > 0; --n) {
+            for (auto n = input->release(); n > 0; --n) {
                 items[back++] = Item(77);
             }
         };
-        if (borrows && push_later && taken > values.size() / 2) {
-            decoder.copy_borrowed();
-            EXPECT_EQ(decoder.borrowed(), 0u);
-            decoder.unpin_input(items.data());
+        if (input && push_later && taken > values.size() / 2) {
+            input->end();
+            EXPECT_EQ(input->borrowed(), 0u);
+            input.reset();
             // Overwrites released items, which the decoder must not read again.
             std::fill_n(items.begin(), taken, Item(77));
-            borrows = false;
         }
-        if (borrows) {
+        if (input) {
             there = std::min({ there + at_once, back + capacity, values.size() });
-            taken += decoder.borrow(items.data() + back, there - back);
-            EXPECT_EQ(decoder.borrowed(), taken - back);
+            taken += input->borrow(items.data() + back, there - back);
+            EXPECT_EQ(input->borrowed(), taken - back);
             release_borrowed();
         } else {
             const auto n = std::min(at_once, values.size() - taken);
-            taken += decoder.push(items.data() + taken, n);
+            taken += decoder->push(items.data() + taken, n);
         }
         if (taken == values.size() && !finished) {
-            decoder.finish();
+            decoder->finish();
             finished = true;
         }
-        const auto got = pull(decoder, 1u << 14, packed, d);
-        if (borrows) {
+        const auto got = pull(*decoder, 1u << 14, packed, d);
+        if (input) {
             release_borrowed();
         }
-        if (got == 0 && !decoder.done()) {
-            decoder.wait(10ms);
+        if (got == 0 && !decoder->done()) {
+            decoder->wait(10ms);
         }
-        for (viterbi_lock c; decoder.take_lock(c);) {
+        for (viterbi_lock c; decoder->take_lock(c);) {
             d.changes.push_back(c);
         }
     }
-    d.last = decoder.lock();
-    if (borrows) {
-        decoder.copy_borrowed();
-        decoder.unpin_input(items.data());
-    }
+    d.last = decoder->lock();
     return d;
 }
 
@@ -170,19 +168,19 @@ std::vector<std::uint8_t> decode_without_search(viterbi_options o,
     o.lock = "off";
     o.where = backend::cpu;
     o.positive_bit = 0;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     std::vector<std::uint8_t> bits, out(1 << 14);
     std::size_t pushed = first;
-    for (bool finished = false; !decoder.done();) {
-        pushed += decoder.push(values.data() + pushed, values.size() - pushed);
+    for (bool finished = false; !decoder->done();) {
+        pushed += decoder->push(values.data() + pushed, values.size() - pushed);
         if (pushed == values.size() && !finished) {
-            decoder.finish();
+            decoder->finish();
             finished = true;
         }
-        const auto n = decoder.pull_bits(out.data(), out.size());
+        const auto n = decoder->pull_bits(out.data(), out.size());
         bits.insert(bits.end(), out.begin(), out.begin() + n);
         if (n == 0) {
-            decoder.wait(10ms);
+            decoder->wait(10ms);
         }
     }
     return bits;

@@ -4,6 +4,7 @@
 /* Tests of the stream decoder's input: formats, scales and signs, borrowed input. */
 
 #include "qa_stream.h"
+#include "pipeline/test/memory_of.h"
 #include "viterbi/model/reference.h"
 #include "viterbi/model/soft_input.h"
 #include <gtest/gtest.h>
@@ -33,21 +34,21 @@ std::vector<std::uint8_t> run_borrowing(viterbi_decoder& decoder,
     borrow_until = std::min(borrow_until, items.size());
     std::size_t there = 0, kept = 0, pushed = 0;
     bool finished = false;
-    EXPECT_TRUE(decoder.can_borrow());
+    EXPECT_TRUE(memory_of(decoder).can_borrow());
     const auto release_borrowed = [&] {
-        const auto n = decoder.release_borrowed();
+        const auto n = memory_of(decoder).release_borrowed();
         std::fill_n(ring.begin() + kept, n, Item(0x5a));
         kept += n;
     };
     while (!decoder.done()) {
         if (pushed < borrow_until) {
             there = std::min(there + 1 + random() % most, borrow_until);
-            pushed += decoder.borrow(ring.data() + kept, there - kept);
-            EXPECT_EQ(decoder.borrowed(), pushed - kept);
+            pushed += memory_of(decoder).borrow(ring.data() + kept, there - kept);
+            EXPECT_EQ(memory_of(decoder).borrowed(), pushed - kept);
             release_borrowed();
             if (pushed == borrow_until && pushed < items.size()) {
-                decoder.copy_borrowed();
-                EXPECT_EQ(decoder.borrowed(), 0u);
+                memory_of(decoder).copy_borrowed();
+                EXPECT_EQ(memory_of(decoder).borrowed(), 0u);
                 std::fill_n(ring.begin(), pushed, Item(0x5a));
             }
         } else if (pushed < items.size()) {
@@ -83,14 +84,14 @@ void expect_borrowed_as_pushed(viterbi_options o, const std::vector<Item>& items
                 o.batch = batch;
                 o.slots = slots;
                 o.max_latency_ms = latency;
-                viterbi_decoder decoder(o);
-                const auto expected = run(decoder, items, true, 700);
+                const auto decoder = viterbi_decoder::make(o);
+                const auto expected = run(*decoder, items, true, 700);
                 for (const std::size_t most : { 50u, 5000u }) {
-                    decoder.reset();
-                    ASSERT_EQ(run_borrowing(decoder, items, most, batch), expected);
+                    decoder->reset();
+                    ASSERT_EQ(run_borrowing(*decoder, items, most, batch), expected);
                     for (const std::size_t until : { 1u, 1000u, 4321u }) {
-                        decoder.reset();
-                        ASSERT_EQ(run_borrowing(decoder, items, most, slots, until),
+                        decoder->reset();
+                        ASSERT_EQ(run_borrowing(*decoder, items, most, slots, until),
                                   expected)
                             << o.code.to_string() << " " << batch << " " << slots << " "
                             << latency << " " << most << " " << until;
@@ -152,9 +153,9 @@ TEST(viterbi_decoder, BorrowedInput_DecodesAsPushed)
             expect_borrowed_as_pushed(o, sent.values);
         }
     }
-    viterbi_decoder begun(options(half));
-    begun.push(settings, 1);
-    EXPECT_FALSE(begun.can_borrow());
+    const auto begun = viterbi_decoder::make(options(half));
+    begun->push(settings, 1);
+    EXPECT_FALSE(memory_of(*begun).can_borrow());
 }
 
 // Each item is scaled by the soft_scale at the time when the item was pushed or borrowed.
@@ -168,36 +169,36 @@ TEST(viterbi_decoder, NewScale_HoldsForLaterItems)
     const auto floats =
         as_floats(qa::transmit(o.code, o.ends, 0, 3000, 24, 10).values, 20);
     const auto decode = [&](bool borrow, std::size_t until) {
-        viterbi_decoder decoder(o);
-        decoder.set_soft_scale(20);
+        const auto decoder = viterbi_decoder::make(o);
+        decoder->set_soft_scale(20);
         std::vector<std::uint8_t> out(1000);
         std::size_t kept = 0, taken = 0, pulled = 0;
         std::vector<double> metrics;
         for (const auto end : { std::size_t(1000), std::size_t(2500), floats.size() }) {
             while (taken < end) {
-                taken += borrow ? decoder.borrow(&floats[kept], end - kept)
-                                : decoder.push(&floats[taken], end - taken);
-                pulled += decoder.pull_packed(&out[pulled], out.size() - pulled);
-                kept += decoder.release_borrowed();
+                taken += borrow ? memory_of(*decoder).borrow(&floats[kept], end - kept)
+                                : decoder->push(&floats[taken], end - taken);
+                pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
+                kept += memory_of(*decoder).release_borrowed();
                 viterbi_decoder::batch_statistics s;
-                if (decoder.take_statistics(s)) {
+                if (decoder->take_statistics(s)) {
                     metrics.push_back(s.metric);
                 }
             }
             if (borrow && taken >= until) {
-                decoder.copy_borrowed();
+                memory_of(*decoder).copy_borrowed();
                 borrow = false;
             }
-            decoder.set_soft_scale(end == 1000 ? 1.5f : 40.0f);
+            decoder->set_soft_scale(end == 1000 ? 1.5f : 40.0f);
         }
-        decoder.finish();
-        while (!decoder.done()) {
-            pulled += decoder.pull_packed(&out[pulled], out.size() - pulled);
+        decoder->finish();
+        while (!decoder->done()) {
+            pulled += decoder->pull_packed(&out[pulled], out.size() - pulled);
             viterbi_decoder::batch_statistics s;
-            if (decoder.take_statistics(s)) {
+            if (decoder->take_statistics(s)) {
                 metrics.push_back(s.metric);
             }
-            decoder.wait(100ms);
+            decoder->wait(100ms);
         }
         out.resize(pulled);
         return std::pair(out, metrics);
@@ -230,9 +231,9 @@ TEST(viterbi_decoder, FloatInput_IsScaledRoundedAndClamped)
     auto o = options(code);
     o.format = soft_format::float32;
     o.soft_scale = 64.0f;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     const auto plan = make_block_layout(code, o.ends, 0, 0, 0);
-    EXPECT_EQ(run(decoder, soft, false, 777),
+    EXPECT_EQ(run(*decoder, soft, false, 777),
               reference::parallel_blocks(code, plan, values, 5000));
 }
 
@@ -243,11 +244,11 @@ TEST(viterbi_decoder, Packed4Input_EqualsReference)
     auto o = options(code);
     o.format = soft_format::packed4;
     o.batch = 2;
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     const auto plan = make_block_layout(code, o.ends, 0, 0, 0);
     const auto expected =
         reference::parallel_blocks(code, plan, qa::quantise4(sent.values), 6000);
-    EXPECT_EQ(run(decoder, qa::pack4(sent.values, 0), false, 501), expected);
+    EXPECT_EQ(run(*decoder, qa::pack4(sent.values, 0), false, 501), expected);
 }
 
 std::vector<std::uint8_t> offset_binary(const std::vector<std::int8_t>& values)
@@ -270,11 +271,11 @@ TEST(viterbi_decoder, OffsetBinary_DecodesAsInt8)
             o.batch = 2;
             const auto sent = qa::transmit(code, ends, frame, 6000, 40, 12);
             ASSERT_TRUE(std::count(sent.values.begin(), sent.values.end(), -128));
-            viterbi_decoder signed_values(o);
-            const auto expected = run(signed_values, sent.values, true, 501);
+            const auto signed_values = viterbi_decoder::make(o);
+            const auto expected = run(*signed_values, sent.values, true, 501);
             o.format = soft_format::uint8;
-            viterbi_decoder decoder(o);
-            EXPECT_EQ(run(decoder, offset_binary(sent.values), true, 501), expected);
+            const auto decoder = viterbi_decoder::make(o);
+            EXPECT_EQ(run(*decoder, offset_binary(sent.values), true, 501), expected);
             expect_borrowed_as_pushed(o, offset_binary(sent.values));
         }
     }
@@ -312,13 +313,13 @@ TEST(viterbi_decoder, Packed4Minimum_CountsAsMinus7)
             o.ends = termination::terminated;
             o.frame_bits = frame;
         }
-        viterbi_decoder decoder(o);
+        const auto decoder = viterbi_decoder::make(o);
         const auto plan = make_block_layout(code, o.ends, frame, 0, 0);
         const auto count = frame > 0 ? 202 * 29 : 6000;
         const auto bits = frame > 0 ? frame * 29 : 3000;
         const std::vector<std::int8_t> in(packed.begin(), packed.begin() + count / 2),
             values(nibbles.begin(), nibbles.begin() + count);
-        EXPECT_EQ(run(decoder, in, false, 501),
+        EXPECT_EQ(run(*decoder, in, false, 501),
                   reference::parallel_blocks(code, plan, values, bits));
     }
 }
@@ -327,23 +328,23 @@ template <class Item>
 std::pair<std::vector<std::uint8_t>, std::vector<double>>
 bits_and_statistics(const viterbi_options& o, const std::vector<Item>& items)
 {
-    viterbi_decoder decoder(o);
+    const auto decoder = viterbi_decoder::make(o);
     std::vector<std::uint8_t> bits, part(1000);
     std::vector<double> statistics;
-    for (std::size_t pushed = 0; !decoder.done();) {
-        pushed += decoder.push(items.data() + pushed, items.size() - pushed);
+    for (std::size_t pushed = 0; !decoder->done();) {
+        pushed += decoder->push(items.data() + pushed, items.size() - pushed);
         if (pushed == items.size()) {
-            decoder.finish();
+            decoder->finish();
         }
-        const auto n = decoder.pull_bits(part.data(), part.size());
+        const auto n = decoder->pull_bits(part.data(), part.size());
         bits.insert(bits.end(), part.begin(), part.begin() + n);
         viterbi_decoder::batch_statistics s;
-        if (decoder.take_statistics(s)) {
+        if (decoder->take_statistics(s)) {
             statistics.insert(statistics.end(),
                               { double(s.first_bit), s.channel_error_rate, s.metric });
         }
         if (n == 0) {
-            decoder.wait(1000ms);
+            decoder->wait(1000ms);
         }
     }
     return { bits, statistics };
