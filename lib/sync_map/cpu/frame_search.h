@@ -97,8 +97,8 @@ private:
     const drift_range d_window;
     const forward_recursion_kernel d_kernel;
     const item_weigher d_weigh;
-    // Natural logarithm of the factor per symbol that the recursion leaves out: the unit
-    // of lattice weights and the prior 1/q.
+    // Natural logarithm of the factor per symbol that the recursion leaves out: the scale
+    // of lattice weights, setup::unit()^n, and the prior 1/q.
     const double d_log_symbol;
     std::vector<std::uint8_t> d_words;
     host_memory d_transmission, d_alpha, d_scratch;

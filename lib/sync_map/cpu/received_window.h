@@ -65,7 +65,7 @@ public:
     item_span span(std::int64_t from, std::int64_t to) const;
 
 private:
-    static constexpr std::size_t chunk_bytes = 1 << 21; // the size of a large page
+    static constexpr std::size_t chunk_bytes = 1 << 21; // size of a huge page on x86
 
     struct deleter {
         void operator()(std::byte* p) const { std::free(p); }

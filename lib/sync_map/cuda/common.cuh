@@ -23,7 +23,7 @@ namespace gr::gpufec::sync_map {
 //! The values of a setup that kernels use, and the number of frames of a batch.
 struct sync_geometry {
     std::uint32_t n, q, frame_symbols, symbols, outputs, window, alphabet, max_items;
-    std::int32_t change_first, change_last; //!< drift changes per index, corridor form
+    std::int32_t change_first, change_last; //!< range of drift changes (corridor form)
     std::uint32_t frames;
     bool soft_input, priors, drifts, boundary_matches;
     sync_output output;

@@ -121,9 +121,8 @@ start_search make_search(const sync_options& o)
     }
     start_search s;
     s.frame_first = decoder_window(o).first;
-    const double again =
-        // Number of items in a period of the codebook.
-        double(o.code.n()) * period(o.code);
+    // Number of items in a period of the codebook.
+    const double again = double(o.code.n()) * period(o.code);
     const int nearer = int(0.48 * again);
     // If the recursion forgets its start slowly, the number of symbols that it needs
     // varies between streams. The warm-up then begins with half that number, and a stream

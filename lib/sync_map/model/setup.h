@@ -41,7 +41,7 @@ struct start_search {
     unsigned max_warmup = 0; //!< largest warm-up of a job
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
-    int first = 0;           //!< first drift of that window, relative to the place
+    int first = 0; //!< first drift of an attempt's window, relative to its place
     //! An attempt finds a frame that begins at most this number of items from its place.
     int reach = 0;
     //! Largest expected error of a guess, in items. If no attempt is accepted, the best
@@ -88,7 +88,7 @@ struct boundary_match_header {
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search
     //! Whether the frame was compared with the previous frame of the batch.
     std::uint32_t compared = 0;
-    boundary_match to_previous{}; //!< result of that comparison
+    boundary_match to_previous{}; //!< result of comparing with the previous frame
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(boundary_match_header) % 16 == 0, "window metrics lie behind it");
@@ -208,8 +208,9 @@ struct setup {
     batch_limits limits(std::size_t frames) const;
 
     /*! Input layout of a batch of a stream whose frames search: a stream_piece per frame,
-     * then the complete inputs of up to max_whole whole frames (see job::whole), then up
-     * to item_capacity items of the frames that search. Offsets and size are in bytes. */
+     * then the complete inputs of up to max_whole whole frames (see job::whole in job.h),
+     * then up to item_capacity items of the frames that search. Offsets and size are in
+     * bytes. */
     struct stream_batch {
         std::size_t max_whole, item_capacity, whole_at, items_at, bytes;
     };
@@ -225,13 +226,13 @@ struct setup {
     static std::size_t round_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 };
 
-//! A frame in a batch of a stream whose frames search.
+//! Table entry of a frame in a batch of a stream whose frames search.
 struct stream_piece {
-    std::int32_t whole; //!< index among the whole frames; negative: the frame searches
+    std::int32_t whole; //!< index among the whole inputs; negative: the frame searches
     std::int32_t guess; //!< item of the batch around which boundary 0 is searched
 };
 
-//! A frame in a batch whose frames differ only in their items.
+//! Table entry of a frame in a batch whose frames differ only in their items.
 struct placed_frame {
     //! Number of received items; negative: the frame cannot be decoded.
     std::int32_t length;

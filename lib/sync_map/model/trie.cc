@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Builds the tries of a code's words. */
+/* Builds the tries of a code's words, and counts the lattice rows that kernels need. */
 
 #include "sync_map/cpu/kernels.h"
 #include <algorithm>

@@ -81,7 +81,7 @@ private:
 
     struct in_flight {
         std::uint64_t number;
-        std::int64_t origin; // origin that was found, or a guess if the frame searches
+        std::int64_t origin; // item at boundary 0 and drift 0; a guess if it is searched
         bool whole, again;   // has a complete input; is decoded again
     };
     struct batch_in_flight {
@@ -124,7 +124,7 @@ private:
         std::uint64_t searching; // number of the first frame that searches
         bool carried = false;    // frames no longer search; see carry_frames_forward()
         bool in_place = false;   // results point into the memory of the oldest slot
-        bool no_more = false;    // the stream ended and its last frame is cut
+        bool no_more = false;    // the stream ended and no further frame can be cut
         // Values of results.boundary_matches() and results.unproven() when
         // judge_boundary_matches() last began a new period, and the number of failed
         // matches with earlier channels.
@@ -163,8 +163,8 @@ private:
     // have been pulled.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). The
-    // frame has \p items items before the end of the stream.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). For
+    // \p items, see stream_cutter::place::items.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -229,7 +229,7 @@ private:
     // Judges the boundary matches of the current period if there are at least 16. If
     // more than half failed, frames stop searching. If more than 1 % failed, with at
     // least 8 failures or 1000 matches, the warm-up is set to its maximum. A change of
-    // the warm-up or 10000 matches begin a new period.
+    // the warm-up begins a new period, and so do more than 10000 matches.
     void judge_boundary_matches();
     // Stops searching. Starting with the first unproven frame, each frame then begins
     // with the end metrics of the previous one.
@@ -247,7 +247,7 @@ private:
         return hooks;
     }
 
-    // Set while a new channel waits for frames in flight.
+    // Options with a new channel; set while frames with the old channel are in flight.
     std::optional<sync_options> d_next;
     std::optional<stream_cutter> d_cutter; // used for streams only
     std::unique_ptr<search> d_search;      // used for streams whose frames search

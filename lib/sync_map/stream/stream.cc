@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Finds the beginnings of frames sequentially: the first by a search over offsets, the
- * others by the forward recursion. */
+/* Cuts a stream into frames and writes their inputs. The first frame's beginning is found
+ * by a search over offsets, and the others by the forward recursion. */
 
 #include "stream.h"
 #include <algorithm>

@@ -100,7 +100,7 @@ private:
     void acquire();
     struct boundary {
         int offset;
-        double log_probability; // per item, minus that of random items
+        double log_probability; // log-likelihood ratio to random items, nats per item
     };
     boundary most_likely_boundary(unsigned first, unsigned last);
     void fill(const setup& setup,

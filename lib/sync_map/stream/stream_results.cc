@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Compares frames at their boundaries and decides which frames are decoded again. */
+/* Holds decoded frames, compares them at their boundaries, and decides which frames are
+ * decoded again. */
 
 #include "stream_results.h"
 #include <algorithm>

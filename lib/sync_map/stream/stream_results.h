@@ -21,10 +21,10 @@ struct stream_frame {
     sync_status status{};
     std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
     bool locked = false;
-    double bound = 0; //!< see sync_decoder::frame
+    double bound = 0; //!< bound on errors of posteriors; see sync_decoder::frame::bound
     //! Whether the batch decoder compared the frame with the previous frame.
     bool compared = false;
-    boundary_match to_previous{}; //!< result of that comparison
+    boundary_match to_previous{}; //!< result of comparing with the previous frame
 };
 
 /*!
@@ -32,12 +32,12 @@ struct stream_frame {
  * proven.
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
- * of the next. If the match fails, the next frame is decoded again from the end metrics
- * of the frame before, provided that this frame is locked and that its own match has not
- * failed. In a run of failed matches only the first causes another decoding, because the
- * later frames may be correct. If the first result is locked, and the new one is not
- * locked or is much less likely, items were lost or inserted before the frame, and the
- * first result is kept.
+ * of the next. If the match fails, the later frame is decoded again from the end metrics
+ * of the earlier frame, provided that the earlier frame is locked and that its own match
+ * has not failed. In a run of failed matches only the first causes another decoding,
+ * because the later frames may be correct. If a frame's first result is locked, and the
+ * new result is not locked or is much less likely, items were probably lost or inserted
+ * before the frame. The first result is then retained.
  */
 class stream_results
 {
@@ -84,7 +84,7 @@ public:
 private:
     struct entry {
         stream_frame frame;
-        std::vector<std::byte> memory; // copy of the output, if kept
+        std::vector<std::byte> memory; // copy of the output, if `kept` is set
         bool kept = false;
         unsigned version = 0; // number of times that the frame's result was replaced
         // Version of the previous frame whose end metrics this frame began with; −1: the

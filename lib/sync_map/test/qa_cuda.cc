@@ -205,7 +205,7 @@ TEST_F(sync_cuda, WindowAbove1024Drifts_EqualsReference)
 }
 
 // Decoders of different codes launch the same kernels with different sizes of shared
-// memory.
+// memory. A decoder must not lower the size that an earlier decoder requested.
 TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
 {
     auto narrow =
@@ -230,7 +230,8 @@ TEST_F(sync_cuda, DecodersOfDifferentWindows_DoNotDisturbEachOther)
     }
 }
 
-// After wait_idle() the memory that a device writes may be freed or moved to other pages.
+// After wait_idle() the caller may free the memory that a device writes. Therefore
+// wait_idle() must also decode batches that still await admission.
 TEST_F(sync_cuda, BatchesAwaitingAdmission_DecodeBeforeDeviceIsIdle)
 {
     const auto data = random_frames(codebook_random(10, 16, 8, 4), { 0.01, 0.01, 0 }, 1);

@@ -287,7 +287,8 @@ TEST_P(sync_reads, LaterReads_HaveConditionalProbability)
     const auto twice = decode<double>(data);
     data.options.passes = 1;
     const auto once = decode<double>(data);
-    // Decodes the first and second reads separately.
+    // Decodes the first reads, then the second reads with the first ones' posteriors as
+    // priors.
     test_reads first = data, second = data;
     first.options.reads = second.options.reads = 1;
     first.received.clear();
@@ -478,7 +479,8 @@ TEST_P(sync_reads, SeparateReads_ApproachJointDecoding)
     EXPECT_LE(other, 2u);
 }
 
-// The rule is exact if the symbols of a frame are independent given a read.
+// Decoding read by read is exact if the symbols of a frame are independent given a read:
+// on channels without drift, or in frames of one symbol.
 TEST_P(sync_reads, IndependentSymbols_DecodeExactly)
 {
     auto data = make(codebook_random(5, 6, 3, 4), { 0, 0, 0.15 }, 20, 4);

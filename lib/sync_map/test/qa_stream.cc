@@ -100,7 +100,7 @@ decoded_stream decode(const sync_options& options,
     return out;
 }
 
-// Decodes with the sequential rule.
+// Decodes with the sequential rule (see the top of this file).
 decoded_stream decode_sequentially(const sync_options& options,
                                    const std::vector<std::uint8_t>& items)
 {

@@ -515,8 +515,8 @@ inline void check_impossible_frames(const decoder_maker& make)
             check(decoded[3], true);
         }
     }
-    // All bits are inverted, although the channel never inserts, deletes or
-    // substitutes.
+    // All bits of the first frame are inverted, although the channel never inserts,
+    // deletes or substitutes.
     auto dead = random_frames(codebook_random(6, 8, 10, 4), { 0, 0, 0 }, 2);
     for (auto& bit : dead.received[0]) {
         bit ^= 1;

@@ -62,9 +62,9 @@ struct trie_frames {
     }
 
     // Packs the items of the warp's frames as bits, from the item at boundary \p symbol
-    // and the window's first drift on. Positions outside the received
-    // sequence are marked unknown, which is harmless: each path through them begins or
-    // ends at a drift of metric 0.
+    // and the window's first drift on. Positions outside the received sequence are marked
+    // unknown, which is harmless: each path through such positions begins or ends at a
+    // drift of metric 0.
     __device__ void
     pack_items(const std::byte* input, unsigned group, unsigned symbol = 0) const
     {

@@ -25,7 +25,9 @@ struct trie_warp {
     const sync_geometry& g;
     const trie_layout& l;
     const trie_weights<Row, C>& w;
-    const unsigned lane, slot, place; // slot: frame of the warp; place: lane of the frame
+    // Index of this lane in the warp, of its frame in the warp, and of the lane in the
+    // frame.
+    const unsigned lane, slot, place;
     // 1 if the frame has a lane before (below) or after (above) this one, else 0.
     const Row below, above;
     // Weight of C insertions if the frame has two such lanes, else 0.
