@@ -21,7 +21,7 @@ struct carried_frame {
     //! Number of symbols to process; may exceed frame_symbols, because indices repeat.
     unsigned symbols;
     unsigned window;            //!< number of drifts considered
-    double insertion, deletion; //!< setup::insertion() and setup::deletion()
+    double insertion, deletion; //!< weights of an insertion and a deletion (see setup)
     //! Transmission weights: (n·symbols + window) × alphabet reals. The first weights
     //! belong to the item at boundary 0 and the window's first drift.
     const void* transmission;

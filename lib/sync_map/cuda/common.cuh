@@ -32,9 +32,9 @@ struct sync_geometry {
     //! Sizes of a frame's input and output, and offsets of arrays in them.
     std::size_t input_bytes, start_at, end_at, priors_at, items_at;
     std::size_t output_bytes, drifts_at, metrics_at;
-    //! setup::insertion() and setup::deletion(); the transmission weights of a matching,
-    //! a different and an erased item, in units of setup::largest_weight();
-    //! setup::log_scale().
+    //! Weights of an insertion and a deletion (see setup); transmission weights of a
+    //! matching, a different and an erased item, in units of setup::largest_weight(); and
+    //! the term setup::log_scale() of the log-probability.
     double insertion, deletion, match, mismatch, erased, log_scale;
 };
 

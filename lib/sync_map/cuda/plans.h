@@ -79,7 +79,7 @@ class linear_fallback : public launch_plan
 {
 public:
     //! Decodes the frames on a list; decodes none if the list is too long (see
-    //! frame_list).
+    //! frame_list in common.cuh).
     virtual void launch_listed(const sync_geometry& g,
                                const frame_list& frames,
                                std::byte* work,

@@ -106,8 +106,8 @@ unsigned period(const sync_code& code)
 }
 
 // Returns the parameters of the search for the beginnings of frames. The search is empty
-// (warmup 0) in framed mode, in the corridor form, and if the warm-up would be too long
-// or the beginning of a frame ambiguous.
+// (warmup 0) in framed mode and in the corridor form. The search is also empty if the
+// warm-up would be too long or the beginning of a frame ambiguous.
 start_search make_search(const sync_options& o)
 {
     constexpr double max_symbols = 4096;

@@ -131,7 +131,7 @@ struct setup {
     double state_threshold, lattice_threshold;
     //! Factor on the weight of every received item: the alphabet size by default. A
     //! random item then has weight 1, so paths that explain different numbers of items
-    //! are comparable, and metrics differ less between drifts, which keeps floats in
+    //! are comparable. Metrics also differ less between drifts, which keeps floats in
     //! range. If the options give a prior of the drift at either end of a frame, the
     //! factor is 1, because the prior already weighs such paths.
     double item_weight;
@@ -150,9 +150,10 @@ struct setup {
     ten_bit_kernels kernels = ten_bit_kernels::by_batch;
 
     // The input of a frame consists of a header, start and end metrics (`window` doubles
-    // each), priors if any (outputs × q floats) and items. The output consists of
-    // symbols, then, if `drifts` is set, drift posteriors at boundary 0 and at boundary
-    // `outputs` (`window` floats each), and then the data for boundary matches, if any.
+    // each), priors if any (outputs × q floats) and items. The output begins with the
+    // symbols. If `drifts` is set, drift posteriors at boundary 0 and at boundary
+    // `outputs` follow (`window` floats each). The data for boundary matches, if any,
+    // come last.
     std::size_t start_at() const { return sizeof(frame_header); }
     std::size_t end_at() const { return start_at() + window * sizeof(double); }
     std::size_t priors_at() const { return end_at() + window * sizeof(double); }

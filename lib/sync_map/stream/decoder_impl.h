@@ -151,7 +151,7 @@ private:
     // items that wait to be cut into frames is limited, so that a caller with much input
     // does not fill the memory.
     std::size_t capacity() const;
-    // Switches to the next channel once all frames of the current one have been pulled.
+    // Switches to the next channel once all frames of the current channel are pulled.
     void take_next();
     // Releases pulled frames, switches to a waiting channel if possible, and returns
     // whether a frame can be written to the open slot.
@@ -163,8 +163,8 @@ private:
     // have been pulled.
     void release_emitted();
     void point_to(const std::byte* out, frame& f) const;
-    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit(). For
-    // \p items, see stream_cutter::place::items.
+    // Returns whether a frame's log-likelihood ratio per item exceeds lock_limit() (see
+    // stream.h). For \p items, see stream_cutter::place::items.
     bool follows(const sync_status& status, std::int64_t items) const;
 
     // ---- frames that are pushed ----
@@ -182,8 +182,8 @@ private:
     {
         return take_borrowed(count, true);
     }
-    // Takes borrowed items. If \p of_frame is true, these items belong to the open frame;
-    // otherwise they are skipped.
+    // Marks borrowed items as received. If \p of_frame is true, the items belong to the
+    // open frame; otherwise they are skipped.
     std::size_t take_borrowed(std::size_t count, bool of_frame);
     void store_borrowed() override;
 
@@ -221,8 +221,8 @@ private:
     // would dominate the cost. The device is therefore polled only after a completion,
     // and once per millisecond in case a failed device does not report completions.
     const pipeline<job>::slot* finished_slot();
-    // Takes the results of all finished batches. Stops early if the frames of a batch can
-    // be pulled from its slot without a copy.
+    // Processes the results of all finished batches. Stops early if the frames of a batch
+    // can be pulled from its slot without a copy.
     void take_results();
     stream_frame
     result_of(const slot& from, const batch_in_flight& batch, std::size_t k) const;

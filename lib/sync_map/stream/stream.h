@@ -38,7 +38,7 @@ public:
     //! channel.
     void resume(stream_cutter&& other);
 
-    //! Takes all \p count items.
+    //! Appends \p count received items.
     void push(const void* items, std::size_t count);
     void finish() { d_finished = true; }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Holds decoded frames of a stream until it is proven that each frame began where the
- * previous frame ended. */
+/* Holds decoded frames of a stream until each frame is proven to begin where the previous
+ * frame ended. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
 #define INCLUDED_GPUFEC_SYNC_MAP_STREAM_STREAM_RESULTS_H
@@ -33,11 +33,11 @@ struct stream_frame {
  *
  * A boundary match compares the metrics at the end of a frame with those at the beginning
  * of the next. If the match fails, the later frame is decoded again from the end metrics
- * of the earlier frame, provided that the earlier frame is locked and that its own match
- * has not failed. In a run of failed matches only the first causes another decoding,
- * because the later frames may be correct. If a frame's first result is locked, and the
- * new result is not locked or is much less likely, items were probably lost or inserted
- * before the frame. The first result is then retained.
+ * of the earlier frame. The condition is that the earlier frame is locked and that its
+ * own match has not failed. In a run of failed matches only the first causes another
+ * decoding, because the later frames may be correct. If a frame's first result is locked,
+ * and the new result is not locked or is much less likely, items were probably lost or
+ * inserted before the frame. The first result is then retained.
  */
 class stream_results
 {
@@ -55,7 +55,7 @@ public:
     //! Adds the next frame of the stream without copying its output. \param known whether
     //! the frame began with the end metrics of the previous frame
     void add(const stream_frame& f, bool known);
-    //! Takes the result of a frame that was decoded again.
+    //! Stores the result of a frame that was decoded again, unless the first is retained.
     void replace(const stream_frame& f);
     //! Compares all boundaries that can be compared, and requests frames to be decoded
     //! again.

@@ -122,8 +122,8 @@ TEST_F(sync_cuda, SymbolLikelihoods_EqualReference)
     }
 }
 
-// The metrics of the wide window exceed the shared memory of a block on any card, those
-// of the narrower window only on cards with little shared memory.
+// The metrics of 9000 drifts exceed the shared memory of a block on any card. Metrics of
+// 2200 drifts do so on cards with little shared memory.
 TEST_F(sync_cuda, WindowTooWideForSharedMemory_EqualsReference)
 {
     for (const std::size_t drifts : { 2200u, 9000u }) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* The trie lattice in a band of C drifts that follows a frame's path. A lane decodes a
- * frame, so no data crosses lanes. Frames that may lose more than max_lost of their
- * weight (band.h), or that no path in the band explains, are put on a list, to be decoded
- * again with all drifts. */
+ * frame, so no data crosses lanes. A frame may lose more than max_lost of its weight (see
+ * band.h), or no path in the band may explain the frame. Such frames are put on a list,
+ * to be decoded again with all drifts. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_TRIE_LATTICE_BANDED_LATTICE_CUH
@@ -253,8 +253,8 @@ struct band_frames : trie_frames<float, C, 0, 1> {
         return out;
     }
 
-    // Moves the band by one drift towards the side that holds more than half of α, if
-    // there is such a side and the window does not end there.
+    // If one side of the band holds more than half of α, moves the band by one drift to
+    // that side, within the window.
     __device__ void follow(row& r)
     {
         float low = 0, middle = 0, high = 0;
