@@ -43,7 +43,8 @@ constexpr unsigned full_warp = 0xffffffffu;
 //! All frames of a batch, or those on a list that a kernel wrote. A list of more than
 //! \p most frames counts as empty.
 struct frame_list {
-    const std::uint32_t *frames = nullptr, *count = nullptr; //!< nullptr: all frames
+    //! Frame numbers and their count; nullptr: all frames.
+    const std::uint32_t *frames = nullptr, *count = nullptr;
     std::uint32_t most = 0;
 
     __device__ unsigned size(const sync_geometry& g) const
@@ -56,7 +57,7 @@ struct frame_list {
 //! Condition for decoding all frames of a batch: a kernel's list has more than \p most
 //! frames, so that frame_list counts it as empty.
 struct if_many_listed {
-    const std::uint32_t* count = nullptr; //!< nullptr: no condition
+    const std::uint32_t* count = nullptr; //!< length of the list; nullptr: no condition
     std::uint32_t most = 0;
 
     __device__ bool operator()() const { return !count || *count > most; }

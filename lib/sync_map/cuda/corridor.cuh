@@ -33,9 +33,10 @@ struct corridor_memory {
     double* prior_sums;   //!< sum of the priors of each index: frames × outputs
     //! Branch metrics summed over the words: frames × symbols × changes × window.
     Metric* sums;
-    Metric *alpha, *beta; //!< frames × (symbols + 1) × window
-    Lattice* branches;    //!< frames × outputs × window × changes × q, or nullptr
-    std::uint32_t* valid; //!< 1 if a frame can be decoded, else 0: frames
+    Metric *alpha, *beta; //!< boundary metrics: frames × (symbols + 1) × window
+    //! Branch metrics: frames × outputs × window × changes × q; nullptr: local storage.
+    Lattice* branches;
+    std::uint32_t* valid; //!< per frame: whether the frame can be decoded
     const std::byte* input;
     std::byte* output;
     sync_status* status;
@@ -145,7 +146,7 @@ struct corridor_lattice {
         const int n = g.n;
         const int unused = N - n;
         Lattice x[N + 1];
-        std::int32_t sent[N]; // masks
+        std::int32_t sent[N]; // symbols of the word as masks
         Lattice deleted = 1;
 #pragma unroll
         for (int t = 0; t <= N; ++t) {

@@ -21,7 +21,7 @@ struct frame_scratch {
     //! Posteriors, priors and extrinsics of a symbol, q values each.
     std::vector<double> symbol, prior, weights;
     std::vector<double> first, last; //!< drift posteriors of both ends of the frame
-    std::vector<double> metrics[4];  //!< see write_boundary_matches()
+    std::vector<double> metrics[4];  //!< α and β at boundaries 0 and `outputs`
 };
 
 //! Converter of received items to transmission weights, in units of

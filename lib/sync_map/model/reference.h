@@ -46,10 +46,10 @@ map_problem frame_problem(const sync_code& code,
                           const std::vector<std::uint8_t>& received);
 
 struct map_result {
-    std::vector<double> posteriors; //!< L_i(D), symbols × q, rows of sum 1
-    std::vector<double> drifts;     //!< λ_i(m), (symbols + 1) × window, rows of sum 1
-    double log_probability = 0;     //!< natural logarithm of P(Y)
-    bool valid = true;              //!< false: P(Y) is 0, and posteriors are uniform
+    std::vector<double> posteriors; //!< of symbols: symbols × q, rows of sum 1
+    std::vector<double> drifts;     //!< posteriors: (symbols + 1) × window, rows of sum 1
+    double log_probability = 0;     //!< natural logarithm of P(received items)
+    bool valid = true; //!< false: P(received items) is 0, and posteriors are uniform
 };
 
 //! Enumerates all q^symbols messages, for very small problems.

@@ -355,7 +355,7 @@ batch_limits setup::limits(std::size_t frames) const
 
 setup::placed_batch setup::placed_input(std::size_t frames) const
 {
-    constexpr std::size_t most = 1 << 30; // item numbers are 32-bit integers
+    constexpr std::size_t most = 1 << 30; // keeps item numbers within 32-bit integers
     return { std::min(std::max<std::size_t>(most, max_items), frames * max_items),
              round_up(frames * sizeof(placed_frame)) };
 }
@@ -370,7 +370,7 @@ drift_spread::drift_spread(const bsid_model& channel, double symbols)
 
 setup::stream_batch setup::stream_input(std::size_t frames) const
 {
-    constexpr double most = 1 << 30; // item numbers are 32-bit integers
+    constexpr double most = 1 << 30; // keeps item numbers within 32-bit integers
     const double bits = code.frame_bits();
     const drift_spread spread(channel, bits * frames);
     const double between = 4.0 * search.most + 2.0 * window + 4.0 * search.window +

@@ -38,7 +38,7 @@ struct frame_header {
 struct start_search {
     //! Number of warm-up symbols by default; 0: frames do not search.
     unsigned warmup = 0;
-    unsigned max_warmup = 0; //!< largest warm-up of a job
+    unsigned max_warmup = 0; //!< maximum number of warm-up symbols of a job
     int frame_first = 0;     //!< first drift of a frame's window
     unsigned window = 0;     //!< number of drifts in the window of an attempt
     int first = 0; //!< first drift of an attempt's window, relative to its place
@@ -82,7 +82,7 @@ struct start_search {
 //! Header of the data for boundary matches in a frame's output: where boundary 0 lies,
 //! and how closely the frame's metrics match those of the previous frame.
 struct boundary_match_header {
-    std::int32_t origin; //!< received item at boundary 0 and drift 0
+    std::int32_t origin; //!< index of the received item at boundary 0 and drift 0
     //! Evidence of the attempt that was used, see start_search; 0: no search.
     float evidence;
     std::uint32_t found; //!< 1 if the evidence was accepted or the frame did not search

@@ -249,8 +249,8 @@ private:
 
     // Options with a new channel; set while frames with the old channel are in flight.
     std::optional<sync_options> d_next;
-    std::optional<stream_cutter> d_cutter; // used for streams only
-    std::unique_ptr<search> d_search;      // used for streams whose frames search
+    std::optional<stream_cutter> d_cutter; // empty in framed mode
+    std::unique_ptr<search> d_search;      // nullptr unless frames search
     bool d_said_carried = false;
     const std::shared_ptr<std::atomic<bool>> d_notified;
     std::chrono::steady_clock::time_point d_asked{};
@@ -260,7 +260,7 @@ private:
     std::size_t d_have = 0;  // number of items of the open frame
     std::vector<std::byte> d_part; // items of the open frame, unless they are borrowed
     bool d_too_long = false;       // the open frame is borrowed and too long
-    std::deque<stream_cutter::place> d_places; // places of the frames not yet pulled
+    std::deque<stream_cutter::place> d_places; // places of frames not yet pulled
     std::size_t d_count = 0;                   // number of frames in the open slot
     std::size_t d_emitted = 0;                 // number of pulled frames not yet released
     std::uint64_t d_number = 0;

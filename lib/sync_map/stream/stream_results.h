@@ -19,7 +19,7 @@ struct stream_frame {
     std::uint64_t number = 0;
     const std::byte* output = nullptr;
     sync_status status{};
-    std::int64_t origin = 0; //!< received item at boundary 0 and drift 0
+    std::int64_t origin = 0; //!< index in the stream of the item at boundary 0, drift 0
     bool locked = false;
     double bound = 0; //!< bound on errors of posteriors; see sync_decoder::frame::bound
     //! Whether the batch decoder compared the frame with the previous frame.
@@ -92,7 +92,7 @@ private:
         long from = -1;
         // Version of the previous frame with which this frame was compared; −1: none.
         long looked_at = -1;
-        bool holds = false; // whether the boundary match holds
+        bool holds = false; // whether the match with the previous frame holds
         bool waits = false; // whether another decoding of the frame is outstanding
 
         frame_ends ends(const setup& s) const

@@ -93,7 +93,7 @@ struct linear_layout {
 // order of the sweep, and 0 beyond the window.
 template <class Row, class Metric>
 struct linear_shared {
-    double* scratch;   // 64 values
+    double* scratch;   // for reductions over the block: 64 values
     Metric* alpha;     // α at two boundaries, one of which is being copied
     Metric* posterior; // L(D), q values
     Row* current;      // boundary metrics from which a sweep starts

@@ -61,7 +61,7 @@ struct bit_item {
 template <int N, int Spare, class Row>
 struct word_lattice {
     Row x[N + 1];
-    std::int32_t sent[N]; // in the order of the sweep
+    std::int32_t sent[N]; // symbols in the order of the sweep; see bit_items::split()
     const row_weights<Row>& weights;
     Row last_insertion;
     int spare;

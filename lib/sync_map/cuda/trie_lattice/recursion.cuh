@@ -33,7 +33,7 @@ struct trie_warp {
     // Weight of C insertions if the frame has two such lanes, else 0.
     const Row far_below, far_above;
     std::byte* const warp_rows;
-    std::byte* const rows; // of this lane
+    std::byte* const rows; // this lane's 16 rows
     Row* const partial;    // this lane's part of L(D), 32 lanes per word
     Row* met_at = nullptr;
     const std::uint32_t* words = nullptr;
