@@ -6,7 +6,7 @@
  * GPUFEC_ISA, vectors of GPUFEC_LANES floats).
  *
  * A sweep over the drifts computes a few lattice rows in registers. Row t lags t steps
- * behind, so that in step k all rows use the same received item. */
+ * behind row 0, so that in step k all rows use the same received item. */
 
 #include "flush_denormals.h"
 #include "forward_recursion_kernels.h"

@@ -8,8 +8,7 @@
  * before it. D is a value of a message symbol and the number of its word; L(D) is its
  * posterior before normalisation. α and β are the forward and backward metrics of the
  * drifts in the window at a boundary. A row holds the metrics of all drifts after the
- * first t symbols of a word (t = 0 … n). An item is what was received for one channel
- * symbol. */
+ * first t symbols of a word (t = 0 … n). An item is one received symbol, hard or soft. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_COMMON_CUH

@@ -113,7 +113,7 @@ struct corridor_items {
     }
 };
 
-/* The lattice of a lane's word from one start drift. Row t has the states after t
+/* The lattice of a lane's word from one start drift. Row t has the metrics after t
  * symbols. Step k computes all rows with k items received, so every row reads the same
  * item, number \p first + k − 1.
  *

@@ -41,7 +41,8 @@ public:
                         cudaStream_t stream) const = 0;
 };
 
-// Carves consecutive arrays from one allocation, or counts their bytes if it has none.
+// Carves consecutive arrays from one allocation, or only counts their bytes if \p memory
+// is nullptr.
 class carver
 {
 public:

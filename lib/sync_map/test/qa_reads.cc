@@ -471,8 +471,9 @@ TEST_P(sync_reads, SeparateReads_ApproachJointDecoding)
     RecordProperty("gap_of_one_pass", std::to_string(of_one));
     RecordProperty("gap_of_two_passes", std::to_string(of_two));
     RecordProperty("other_decisions", int(other));
-    // A run on 3000 symbols gave one different decision. The distance was about five
-    // times as large with one pass, and ten times for reads decoded without priors.
+    // In a run of 3000 symbols, one decision differed from that of joint decoding. The
+    // gap was about five times as large with one pass, and ten times as large for reads
+    // that are decoded without priors.
     EXPECT_LE(of_two, 1e-3);
     EXPECT_LE(of_two, of_one / 4);
     EXPECT_GT(of_two, 0);

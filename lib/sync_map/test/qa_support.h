@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Checks that the tests of both backends share. Frames are decoded with a batch decoder,
- * and the results are compared with test vectors and the reference decoder. */
+/* Test frames and checks that the tests of both backends share. Frames are decoded with a
+ * batch decoder, and the results are compared with test vectors and the reference. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H
 #define INCLUDED_GPUFEC_SYNC_MAP_TEST_QA_SUPPORT_H

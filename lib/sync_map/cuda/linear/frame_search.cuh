@@ -20,12 +20,12 @@ struct start_geometry {
     start_search search;
     double log_symbol; //!< natural log of the factor per symbol that rows leave out
     bool narrow;       //!< the first attempts narrow their windows
-    // Input and output of a frame.
+    // Layout of a frame's input and output; sizes and offsets are in bytes.
     std::uint32_t window, symbols;
     std::size_t input_bytes, start_at, end_at, items_at, output_bytes,
         boundary_matches_at;
     std::uint32_t item_bytes;
-    // Input of the batch.
+    // Layout of the batch's input: number of items, and offsets in bytes.
     std::uint32_t items;
     std::size_t whole_at, batch_items_at;
 };

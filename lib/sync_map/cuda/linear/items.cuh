@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the linear form: priors of the words, and received items as bits or as branch
- * metrics of each symbol. */
+/* Input of the linear form: priors of the words, and received items as bits or as one
+ * transmission weight per symbol. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ITEMS_CUH
 #define INCLUDED_GPUFEC_SYNC_MAP_CUDA_LINEAR_ITEMS_CUH

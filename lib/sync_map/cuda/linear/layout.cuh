@@ -27,7 +27,7 @@ struct linear_memory {
     double* wide;
 };
 
-/*! Layout of rows, and of a block's shared memory. The host computes it once.
+/*! Layout of rows, and of a block's shared memory, computed once by the host.
  *
  * Sweeps take steps in groups of four. A group begins at step N, the number of the
  * kernel's rows, and must be aligned, so rows begin at an offset from their aligned

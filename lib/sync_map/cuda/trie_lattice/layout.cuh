@@ -17,10 +17,10 @@ constexpr unsigned trie_bits = 10;
 constexpr int trie_rows = 16;
 
 /*! Packed codeword. Bits 4 to 7 are the codeword's first four bits, which choose a row of
- * the first trie. Bits 0 to 3 and 15 to 17 are its ending, the path in the second trie,
- * with the bit visited first as the highest. Bits from number_shift on are the codeword's
- * number D. The codewords of an index are in the order in which the second trie visits
- * them. */
+ * the first trie. Bits 0 to 3, 15 and 16 are its ending, the path in the second trie,
+ * with the bit visited first as the highest. Bit 17 is 0, so that no ending equals that
+ * of `none`. Bits from number_shift on are the codeword's number D. The codewords of an
+ * index are in the order in which the second trie visits them. */
 struct trie_word {
     static constexpr std::uint32_t row = 0xf0, ending = 0x3800f, none = 0xffffffff;
     static constexpr unsigned outer_shift = 15, number_shift = 18;
