@@ -69,8 +69,8 @@ struct array_slot : round_slot {
     event arrived; // records the end of the copy of input from the host
 };
 
-//! Base class of array decoders on a device; slot_rounds explains the template and
-//! constructor parameters.
+//! Base class of array decoders on a device. For the parameters of the template and the
+//! constructor, see slot_rounds (slot_launches.h).
 template <class Traits, class Slot>
 class device_arrays : public slot_rounds<Traits, Slot>
 {
@@ -143,7 +143,7 @@ protected:
     // Returns the address of the input in device memory. For input in host memory, queues
     // a copy to device memory, and the slot's stream waits for that copy. All slots share
     // one stream for these copies: concurrent copies would share the bus, and even the
-    // first one would end late.
+    // first copy would end late.
     const std::byte* on_device(Slot& s, const std::byte* in, std::size_t bytes)
     {
         if (place_of(in).kind == memory_kind::device) {

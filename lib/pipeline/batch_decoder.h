@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The interface of a backend that decodes batches of independent work items. */
+/* The interface of backends that decode batches of independent work items, the errors of
+ * devices, and the limits and memory of a batch. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_BATCH_DECODER_H

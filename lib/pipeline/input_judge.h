@@ -22,8 +22,8 @@ namespace gr::gpufec {
  * A judge decodes a sample in the declared format and in formats that users confuse with
  * the declared one. The judge reports another format (in its verdict, a text) only if the
  * sample decodes as a signal of the code in that format, and fails or is much worse in
- * the declared one. The amplitude alone is never a reason. docs/limits.md gives the rules
- * and false-alarm probabilities.
+ * the declared one. The amplitude alone is never a reason to report. docs/limits.md lists
+ * the rules and false-alarm probabilities.
  */
 class input_judge
 {

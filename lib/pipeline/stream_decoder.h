@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of stream decoders: the part that does not depend on the code. */
+/* The base class of stream decoders, and the check of options that all decoders share. */
 
 #ifndef INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
 #define INCLUDED_GPUFEC_PIPELINE_STREAM_DECODER_H
@@ -260,8 +260,8 @@ protected:
     bool finishing() const { return d_finishing; }
 
     //! Takes up to \p count items and returns how many were taken. \p store(first, n,
-    //! to) copies n items to the address \c to in the slot, beginning with item number
-    //! \c first.
+    //! to) copies n items to the address \c to in the slot, beginning with item \c first
+    //! of the \p count items.
     template <class Store>
     std::size_t take(std::size_t count, Store&& store)
     {

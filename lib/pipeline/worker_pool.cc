@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The threads of a worker_pool. A free thread decodes the next chunk of the oldest batch
+/* Implementation of worker_pool. A free thread decodes the next chunk of the oldest batch
  * that still has chunks to begin. */
 
 #include "worker_pool.h"

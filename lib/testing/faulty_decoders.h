@@ -31,7 +31,7 @@ namespace faults = cuda::faults;
 //! A kind of decoder with little input, so that a test can make each call fail once.
 template <class Kind, bool Floats, bool Emulated = Floats>
 struct kind : Kind {
-    static constexpr bool floats = Floats; // the output consists of floats
+    static constexpr bool floats = Floats; // whether the output consists of floats
     // Whether the emulation runs the kernels themselves rather than the CPU decoder.
     static constexpr bool emulated = Emulated;
     static constexpr unsigned portions = Floats ? 3 : 7;
@@ -111,8 +111,8 @@ protected:
         return calls.count(call) > 0;
     }
 
-    // Checks that the test has leaked no device memory and no pinned range of the
-    // emulation.
+    // In the emulation, checks that the test has leaked no device memory and has unpinned
+    // all host memory.
     void nothing_is_left() const
     {
 #ifdef GPUFEC_EMULATED

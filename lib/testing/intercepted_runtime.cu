@@ -20,9 +20,9 @@ using namespace gr::gpufec::cuda;
 
 thread_local cudaError_t told = cudaSuccess; // error for the next cudaGetLastError()
 
-thread_local bool own_launch = false; // this file launches a kernel, which must not fail
+thread_local bool own_launch = false; // whether this file launches its kernel wait_for()
 
-std::atomic<bool> something_hangs{ false }; // work on some stream hangs
+std::atomic<bool> something_hangs{ false }; // whether work hangs on any stream
 
 // Waits until \p state no longer returns cudaErrorNotReady. Returns false after two
 // seconds, because only hanging work takes that long.

@@ -160,7 +160,7 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // a failed device does not write any more
+            EXPECT_EQ(o.ring->replaced, 0u); // a failed device no longer writes
         }
     }
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Decoding of whole arrays in one call. Arrays may be in ordinary or pinned memory of the
- * host, or in memory of a CUDA device. */
+/* Decoders of whole arrays in one call, and owners of memory for arrays. Arrays may be in
+ * ordinary or pinned memory of the host, or in memory of a CUDA device. */
 
 #ifndef INCLUDED_GPUFEC_ARRAYS_H
 #define INCLUDED_GPUFEC_ARRAYS_H

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Codes and a MAP decoder for insertion/deletion channels, without GNU Radio. */
+/* Channel model, codebooks, encoder and MAP decoder for insertion/deletion channels,
+ * without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_SYNC_MAP_H
 #define INCLUDED_GPUFEC_SYNC_MAP_H

@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Viterbi decoder and encoder of convolutional codes, without GNU Radio. */
+/* Convolutional codes, their presets, encoder and Viterbi decoder, without GNU Radio. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_H
 #define INCLUDED_GPUFEC_VITERBI_H

@@ -221,7 +221,7 @@ protected:
     virtual void ending() {}
     //! Returns the verdict on the input so far; see decoder::verdict().
     virtual std::string judgement() const { return engine().verdict(); }
-    //! Number of frames after which a verdict is given if all of them have failed. The
+    //! Number of frames after which a verdict is sent if all of them have failed. The
     //! end of a shorter input has the same effect.
     static constexpr std::uint64_t frames_before_verdict = 100;
     //! Called when the stream continues after lock() and unlock().
@@ -235,7 +235,7 @@ protected:
     //! Called once with each tag of input 0, before the tag's item is pushed. Returns
     //! true if the tag must not be passed on.
     virtual bool on_tag(const tag_t&) { return false; }
-    //! Returns whether the decoder must decode something before it can take more input.
+    //! Returns whether the decoder can take no more input until a batch has finished.
     virtual bool held_up() { return engine().full(); }
     //! Returns whether all items taken have been pushed to the decoder.
     virtual bool all_pushed() { return true; }
@@ -386,7 +386,7 @@ protected:
     const pmt::pmt_t d_source; // srcid of the tags that this block adds
 
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
-    std::uint64_t d_taken = 0; // including borrowed items
+    std::uint64_t d_taken = 0; // items taken, borrowed ones included
     std::uint64_t d_emitted = 0;
     bool d_finished = false; // engine().finish() has been called
     incomplete_frame d_incomplete;
@@ -676,10 +676,10 @@ private:
     }
 
     tag_t d_tag; // reused for each added tag, because GNU Radio copies it
-    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
     std::uint64_t d_first = 0;                // stream index of the first available item
     std::size_t d_consumed = 0;               // number of items consumed in this call
-    std::string d_failure;                    // error that ended decoding
+    std::string d_failure;                    // error that ended decoding, or ""
     bool d_failure_logged = false;
 
     // Shared with the threads that call setters and getters.

@@ -16,7 +16,7 @@ namespace gr::gpufec {
 
 /*!
  * \brief Returns the int \p value of a parameter as an unsigned number.
- * \throws std::invalid_argument if it is negative
+ * \throws std::invalid_argument if \p value is negative
  */
 inline unsigned not_negative(const std::string& name,
                              int value,

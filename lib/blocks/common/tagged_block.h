@@ -131,7 +131,7 @@ protected:
     tag_queue d_tags;        // tags of output items that are not emitted yet
 
 private:
-    std::weak_ptr<gr::block_detail> d_detail; // identifies the stream
+    std::weak_ptr<gr::block_detail> d_detail; // block_detail of this stream, see start()
 };
 
 } // namespace gr::gpufec

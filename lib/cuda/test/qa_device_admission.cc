@@ -143,7 +143,7 @@ TEST_F(device_admission_test, WaitingDecoderLeavesQueue_IsWoken)
 {
     EXPECT_EQ(a.begin(2, start), 2u);
     EXPECT_EQ(b.begin(1, start), 0u);
-    b.place.leave_queue(); // wait_idle() of device_decoder does this
+    b.place.leave_queue(); // also called by device_decoder::wait_idle()
     woken.clear();
     EXPECT_EQ(b.begin(1, start), 0u);
     b.place.leave_queue();
