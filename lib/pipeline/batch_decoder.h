@@ -41,7 +41,8 @@ struct batch_limits {
     //! Size of the first part of the slot's input buffer, in bytes. The decoder reads
     //! this part even if the items are borrowed.
     std::size_t table_bytes = 0;
-    //! Bytes of a full batch's input in the caller's format; 0 if slots have that format.
+    //! Size in bytes of a full batch's input in the caller's format; 0 if slots have that
+    //! format.
     std::size_t caller_item_bytes = 0;
 };
 
@@ -50,7 +51,8 @@ struct batch_limits {
 //! the pitch is 0.
 struct output_rows {
     std::size_t first = 0, rows = 0, bytes = 0, pitch = 0;
-    //! Number of bits per row if pulled one per byte; 0 if pulled as stored.
+    //! Number of bits per row if users pull one bit per byte; 0 if users pull the bytes
+    //! of a row as stored.
     std::size_t bits = 0;
 
     //! Returns the bytes per row when pulled.

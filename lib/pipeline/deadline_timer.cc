@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Implementation of deadline_timer. Its thread sleeps until the time of the next
+/* Implementation of deadline_timer, whose thread sleeps until the time of the next
  * callback, or until that time changes. */
 
 #include "deadline_timer.h"

@@ -16,8 +16,8 @@
 namespace gr::gpufec {
 
 /*!
- * \brief Base class of checks that sample a decoder's input and report once what seems
- * wrong with the input.
+ * \brief Base class of checks that sample a decoder's input, and report once if its
+ * format, scale or code seems wrong.
  *
  * A judge decodes a sample in the declared format and in formats that users confuse with
  * the declared one. The judge reports another format (in its verdict, a text) only if the
@@ -45,8 +45,8 @@ public:
     virtual double chance_error_rate() const;
 
 protected:
-    //! Makes \p verdict the text that verdict() returns. Logs the text only if it is the
-    //! first one for this stream.
+    //! Makes \p verdict the text that verdict() returns. Logs only the first text of a
+    //! stream.
     void say(const std::string& verdict)
     {
         if (d_verdict.empty() && !d_said) {

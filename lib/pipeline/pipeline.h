@@ -59,7 +59,7 @@ public:
     struct hooks {
         //! Called from any thread when a batch may have finished.
         std::function<void()> completion = [] {};
-        //! Makes the decoder that replaces a failed one. If empty, errors are thrown.
+        //! Makes a failed decoder's replacement. If the hook is empty, errors are thrown.
         std::function<std::unique_ptr<decoder>()> fallback;
         //! Called with the error and the number of devices left when the fallback has
         //! replaced a failed device. The destructor may call this hook.
@@ -686,7 +686,7 @@ private:
     bool d_draining = false;      // batches in flight are being discarded
     bool d_abandoned = false;     // a decoder was abandoned and removed from d_decoders
     bool d_output_pinned = false; // pin_output() has pinned memory that devices may write
-    bool d_output_lost = false;   // pages that an abandoned device may write were kept
+    bool d_output_lost = false;   // replacing pages of an abandoned device has failed
     std::function<bool()> d_replace_output;
     std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
     clock::time_point d_progress = {}; // latest time at which a batch was found finished

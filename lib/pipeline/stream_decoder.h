@@ -329,7 +329,7 @@ protected:
         return s ? d_input.open(s->input) : nullptr;
     }
 
-    //! Submits the open batch. Its output has the layout \p rows. The next batch begins
+    //! Submits the open batch, whose output has the layout \p rows. The next batch begins
     //! with item \p next.
     void submit(const job& j, std::uint64_t next, const output_rows& rows = {})
     {

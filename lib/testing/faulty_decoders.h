@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Test fixture for each kind of decoder, with calls of the CUDA runtime that fail and
- * work that hangs. */
+/* The test fixture for calls of the CUDA runtime that fail and for work that hangs, the
+ * kinds of decoders to test, and a guard for intended leaks. */
 
 #ifndef INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H
 #define INCLUDED_GPUFEC_TESTING_FAULTY_DECODERS_H

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Interception of the CUDA runtime. The linker's --wrap directs the decoders' calls of
- * the runtime to this file. A function here makes the call fail or hang if
- * testing/faults.h requests it; otherwise it calls the real runtime. */
+ * the runtime to this file. Each function here makes its call fail or hang if
+ * testing/faults.h requests that, and otherwise calls the real runtime. */
 
 #include "faults.h"
 #include <atomic>

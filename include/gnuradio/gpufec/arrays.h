@@ -168,7 +168,7 @@ public:
                                             status* so_far = nullptr);
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
@@ -231,7 +231,7 @@ public:
     const std::string& verdict() const;
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 
@@ -315,7 +315,7 @@ public:
     frames decode_stream(const void* items, std::size_t count, bool last = true);
 
     //! Sets a function that is called in the caller's thread during decoding, about every
-    //! 50 ms or after each batch of a device. An exception that it throws ends the call
+    //! 50 ms or after each batch of a device. An exception of the function ends the call
     //! and reaches the caller; the decoder can be used again.
     void set_check(std::function<void()> check);
 

@@ -244,7 +244,7 @@ public:
     //! Returns the lifting size of the base matrix; 0 if it is not known.
     unsigned lifting() const;
     //! Returns the circulants block row by block row; a parity chain has none. Empty if
-    //! they are not known.
+    //! the base matrix is not known.
     const std::vector<circulant>& circulants() const;
 
     /*!
@@ -316,7 +316,7 @@ GPUFEC_API ldpc_algorithm ldpc_algorithm_from_string(const std::string& name);
 //! Number formats of a decoder.
 enum class ldpc_precision {
     int8,   //!< channel values and messages of 8 bits, posteriors of 16
-    int16,  //!< channel values and messages of 16 bits, posteriors of 16
+    int16,  //!< channel values, messages and posteriors of 16 bits
     float32 //!< single precision; messages have 16 significant bits
 };
 
@@ -479,10 +479,10 @@ public:
     const std::vector<std::int8_t>& llrs() const;
 
     //! Sets llr_scale of the frame being pushed and of all later frames.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     void set_llr_scale(float scale);
     //! Sets soft_scale of the frame being pushed and of all later frames.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     void set_soft_scale(float scale);
 
     //! Returns a code of the options. \throws std::out_of_range

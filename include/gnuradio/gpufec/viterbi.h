@@ -410,7 +410,7 @@ public:
     double chance_error_rate() const;
 
     //! Sets soft_scale for items that are pushed or borrowed from now on.
-    //! \throws std::invalid_argument unless it is finite and above 0
+    //! \throws std::invalid_argument unless \p scale is finite and above 0
     void set_soft_scale(float scale);
 
     //! With lock "auto": gets the next change of the lock state; returns false if there

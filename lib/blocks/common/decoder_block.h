@@ -265,7 +265,7 @@ protected:
 
     // Functions for the derived block to call.
 
-    //! Queues \p action for the block's own thread, in place of any action of that name.
+    //! Queues \p action for the block's own thread. Replaces a queued action \p name.
     void change(const std::string& name, std::function<void()> action)
     {
         change_when(name, [action = std::move(action)] {
@@ -625,7 +625,7 @@ private:
     }
 
     // Pins the output's ring if it is larger than the output of all slots, so that a GPU
-    // writes it in place. A downstream block that reads in place pins the ring instead.
+    // writes output in place. If the downstream block reads in place, it pins the ring.
     void pin_output_ring()
     {
         const auto ring = this->detail()->output(0);

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of decoder objects for gr-fec. It negotiates frame sizes with the blocks
- * of gr-fec.
+/* The base class of decoder objects for gr-fec, which negotiates frame sizes with the
+ * blocks of gr-fec.
  *
  * The blocks async_decoder and tagged_decoder allocate buffers from rate() and their MTU.
  * For each PDU they derive a frame size in bits from the PDU's length and pass it to
