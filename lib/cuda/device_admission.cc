@@ -22,7 +22,7 @@ struct device_admission::place::state {
     // Times of the first call of begin() for the waiting batch and of the latest
     // wake-up.
     clock::time_point asked = {}, woken = {};
-    bool waits = false; // the decoder is in d_waiting
+    bool waits = false; // whether the decoder is in d_waiting
 
     std::mutex waking; // held while wake is called: the destructor waits for the call
     std::function<void()> wake;

@@ -57,7 +57,7 @@ private:
 
 //! Base class of the caller's slots.
 struct round_slot {
-    bool busy = false;            //!< the slot's batch is in flight
+    bool busy = false;            //!< whether the slot's batch is in flight
     cudaStream_t queue = nullptr; //!< stream of the slot's batches and caller's kernels
 };
 

@@ -20,10 +20,10 @@ namespace gr::gpufec {
  * format, scale or code seems wrong.
  *
  * A judge decodes a sample in the declared format and in formats that users confuse with
- * the declared one. The judge reports another format (in its verdict, a text) only if the
- * sample decodes as a signal of the code in that format, and fails or is much worse in
- * the declared one. The amplitude alone is never a reason to report. docs/limits.md lists
- * the rules and false-alarm probabilities.
+ * the declared format. The report, or verdict, is a text. The judge reports another
+ * format only if the sample decodes as a signal of the code in that format, and fails or
+ * is much worse in the declared format. The amplitude alone is never a reason to report.
+ * docs/limits.md lists the rules and false-alarm probabilities.
  */
 class input_judge
 {

@@ -151,7 +151,7 @@ private:
     std::deque<std::uint64_t> d_in_flight; // first item of each batch, oldest batch first
     // Address of item d_first, if the item is not in the open batch's slot.
     const std::byte* d_carry = nullptr;
-    bool d_open = true; // item d_first is in the open batch's slot
+    bool d_open = true; // whether item d_first is in the open batch's slot
 
     // Members for borrowed input.
     bool d_borrowing = false;

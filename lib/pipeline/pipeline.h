@@ -350,9 +350,9 @@ private:
         std::byte* output = nullptr; // the slot's own output buffer
         decoder* user = nullptr;
         unsigned number = 0;          // slot number in the calls of its decoder
-        clock::time_point since = {}; // time of the submission
-        bool finished = true;         // the slot's latest batch is finished
-        bool must_redecode = false;   // the batch was not finished when its device failed
+        clock::time_point since = {}; // time of the batch's submission
+        bool finished = true;         // whether the slot's latest batch is finished
+        bool must_redecode = false;   // whether the device failed before the batch's end
         // Whether the slot leaves the ring when released: its device has failed, and the
         // slower fallback would delay the batches of the other devices.
         bool retiring = false;
@@ -683,10 +683,10 @@ private:
     std::vector<std::unique_ptr<decoder>> d_decoders;
     std::unique_ptr<decoder> d_fallback;
     std::size_t d_failed = 0;     // number of failed decoders in d_decoders
-    bool d_draining = false;      // batches in flight are being discarded
-    bool d_abandoned = false;     // a decoder was abandoned and removed from d_decoders
-    bool d_output_pinned = false; // pin_output() has pinned memory that devices may write
-    bool d_output_lost = false;   // replacing pages of an abandoned device has failed
+    bool d_draining = false;      // whether batches in flight are being discarded
+    bool d_abandoned = false;     // whether a decoder was abandoned (null in d_decoders)
+    bool d_output_pinned = false; // whether devices may write to memory of pin_output()
+    bool d_output_lost = false;   // whether replacing an abandoned device's pages failed
     std::function<bool()> d_replace_output;
     std::size_t d_kept_bytes = 0, d_pinned_input_bytes = 0, d_output_bytes = 0;
     clock::time_point d_progress = {}; // latest time at which a batch was found finished

@@ -501,7 +501,7 @@ private:
     bool d_finishing = false;
     bool d_flushing = false;
     bool d_on_device = false;
-    bool d_caller_format = false;    // decoders can convert the caller's format
+    bool d_caller_format = false;    // whether decoders can convert the caller's format
     pinned_memory d_locked;          // pinned memory of borrowed input
     void* d_pinned_output = nullptr; // memory for output in place; nullptr: none
     std::function<bool()> d_pin_output;

@@ -193,9 +193,9 @@ public:
      * \param next the address to which the next output will be pulled; all later output
      *        must follow without a gap
      * \param bytes free bytes at \p next
-     * \return whether \p bytes is enough for the output that is still to be pulled and
-     *         the output of one more full batch, so that this batch's output is not
-     *         copied; always true if all submitted output has been pulled
+     * \return whether \p bytes is enough for the submitted output that is not pulled yet
+     *         and for the output of one more full batch, which then needs no copy; always
+     *         true if all submitted output has been pulled
      */
     bool borrow_output(void* next, std::size_t bytes);
     //! Ends borrowing of memory for output: waits for the batches in flight, and keeps

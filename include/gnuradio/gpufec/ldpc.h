@@ -299,7 +299,7 @@ private:
     void encode_circulants(const std::uint8_t* message, std::uint8_t* codeword) const;
 
     ldpc_code d_code;
-    std::vector<circulant> d_circulants; // DVB-S2 codes only, group by group
+    std::vector<circulant> d_circulants; // group by group; empty without addresses()
 };
 
 //! Rule for the magnitude of a check-to-variable message.
@@ -420,7 +420,7 @@ public:
     //! The result of decoding one frame.
     struct report {
         std::uint64_t frame = 0;  //!< number of the frame in the stream, from 0
-        unsigned code = 0;        //!< index of its code in ldpc_options::codes
+        unsigned code = 0;        //!< index of the frame's code in ldpc_options::codes
         unsigned iterations = 0;  //!< iterations run, at most max_iterations
         unsigned unsatisfied = 0; //!< number of violated checks; 0: a codeword
     };

@@ -292,7 +292,7 @@ protected:
         for (auto& [name, action] : now) {
             if (!action()) {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
-                d_changes.try_emplace(name, std::move(action)); // keeps a newer one
+                d_changes.try_emplace(name, std::move(action)); // keeps a newer action
             }
         }
     }
@@ -343,7 +343,7 @@ protected:
     void publish_verdict()
     {
         const auto verdict = judgement();
-        if (verdict != d_verdict) { // no mutex, because only this thread writes it
+        if (verdict != d_verdict) { // no mutex: only this thread writes d_verdict
             {
                 std::lock_guard<std::mutex> guard(d_settings_mutex);
                 d_verdict = verdict;
@@ -388,7 +388,7 @@ protected:
     // Item counts of this stream; GNU Radio's own counts restart with unlock().
     std::uint64_t d_taken = 0; // items taken, borrowed ones included
     std::uint64_t d_emitted = 0;
-    bool d_finished = false; // engine().finish() has been called
+    bool d_finished = false; // whether engine().finish() has been called
     incomplete_frame d_incomplete;
 
     input_tags d_input_tags; // input tags that are not converted yet
@@ -688,7 +688,7 @@ private:
     std::string d_backend, d_verdict;
     int d_batch = 0;
 
-    bool d_may_borrow = false;         // the decoder may read the input's ring in place
+    bool d_may_borrow = false;         // whether input may be read in place
     gr::buffer_sptr d_borrowed;        // input's ring, if it is read in place
     gr::buffer_sptr d_borrowed_output; // output's ring, if it is written in place
     const pmt::pmt_t d_status_port;

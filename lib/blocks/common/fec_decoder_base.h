@@ -251,9 +251,9 @@ private:
         return std::to_string(begin) +
                (last > double(begin) ? " to " + std::to_string(std::int64_t(last)) : "");
     }
-    // Returns the number of soft values per frame. If gr-fec derived the frame size, this
-    // is the smallest number from which gr-fec derives the same size again, because
-    // gr-fec computes the tail of the next frame from this number.
+    // Returns the number of soft values per frame. If gr-fec derived the frame size,
+    // returns the smallest number from which gr-fec derives the same size again. gr-fec
+    // computes the tail of the next frame from the returned number.
     int frame_values() const
     {
         return d_derived ? fewest_values(std::int64_t(d_frame_size) + tail())

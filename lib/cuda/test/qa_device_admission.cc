@@ -1,6 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+/* Tests of the admission of batches to a shared device: the limit on long batches and the
+ * order in which waiting decoders are woken and begin. */
+
 #include "cuda/device_admission.h"
 #include <condition_variable>
 #include <gtest/gtest.h>
