@@ -1,7 +1,7 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The base class of all decoder blocks, which connects GNU Radio's scheduler to a decoder
+/* The base class of the blocks gpu_*, which connects GNU Radio's scheduler to a decoder
  * that has its own threads. */
 
 #ifndef INCLUDED_GPUFEC_BLOCKS_COMMON_DECODER_BLOCK_H

@@ -26,7 +26,7 @@ inline unsigned not_negative(const std::string& name,
     return value;
 }
 
-//! Sets the run options from the parameters that every decoder block has.
+//! Sets the run options from the parameters of a block or object with a backend.
 //! \throws std::invalid_argument if an integer is negative or the backend is unknown
 inline void set_run_options(run_options& run,
                             int batch,
