@@ -262,7 +262,7 @@ public:
     //! Decoded frames of a stream. The vectors have one entry per frame, except output.
     struct frames {
         std::vector<std::uint8_t> output;  //!< frame_bytes() bytes per frame
-        std::vector<sync_status> statuses; //!< status of each frame
+        std::vector<sync_status> statuses; //!< drifts and validity of each frame
         std::vector<std::int64_t> begins;  //!< item with which a frame most likely begins
         std::vector<std::uint8_t> locked;  //!< 1: the decoder tracks the boundaries
     };

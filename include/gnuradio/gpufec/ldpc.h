@@ -345,7 +345,7 @@ GPUFEC_API llr_format llr_format_from_string(const std::string& name);
 //! Kind of output LLRs. A frame has one int8 within ±127 for each of the n bits of its
 //! codeword, sent or not, with ldpc_options::soft_scale steps per nat.
 enum class ldpc_soft_output {
-    none,      //!< no LLRs
+    none,      //!< no LLRs: the output is bits
     posterior, //!< posterior LLRs after the last iteration
     extrinsic  //!< posterior LLRs minus the channel values
 };
