@@ -12,9 +12,9 @@
 
 namespace gr::gpufec {
 
-//! Calls \p action and returns its result. After a passing_device_error the function
-//! calls \p action again, at most three times, after pauses of 10, 40 and 160 ms. The
-//! fourth error is thrown.
+//! Calls \p action and returns its result. After a passing_device_error (see
+//! batch_decoder.h) the function calls \p action again, at most three times, after pauses
+//! of 10, 40 and 160 ms. The fourth error is thrown.
 template <class Action>
 auto with_back_off(Action&& action)
 {

@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The class decoder: forwards calls to its engine, which must belong to this process. */
+/* The class decoder, which forwards calls to its engine, and functions that all decoders
+ * share. */
 
 #include "common/refuse.h"
 #include "engine.h"

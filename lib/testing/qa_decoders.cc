@@ -160,7 +160,7 @@ TYPED_TEST(decoders, DeviceFailure_LeavesRingIntact)
             const auto o = this->decode_to_ring(r, 4000);
             EXPECT_EQ(o.output, expected.output) << batches << " " << devices.size();
             EXPECT_EQ(o.errors.size(), 1u);
-            EXPECT_EQ(o.ring->replaced, 0u); // a failed device does not write any more
+            EXPECT_EQ(o.ring->replaced, 0u); // a failed device no longer writes
         }
     }
 }
@@ -634,7 +634,7 @@ TEST(sync_decoder_channel, NewChannel_HoldsUpBorrowedFrames)
 }
 
 // The device lacks memory for the decoder of the new channel, and then also for the
-// decoder of the old channel.
+// decoder of the old channel. Once memory is free, reset() must make the decoder usable.
 TEST(sync_decoder_channel, NewChannelWithoutMemory_LeavesDecoderToReset)
 {
     run_options run;

@@ -35,7 +35,7 @@ public:
 //! Severity of a message in the log.
 enum class log_level { info, warning, error };
 
-//! Callbacks for completion and logging. Exceptions that they throw are discarded.
+//! Callbacks for completion and logging. Exceptions of the callbacks are discarded.
 struct decoder_hooks {
     //! Called from any thread when output may be ready to pull, when an incomplete batch
     //! may be due() for flush(), or when the time limit of a device expires.
@@ -124,7 +124,7 @@ public:
 
     //! Sets the longest time in ms that an incomplete batch waits for more input. The new
     //! limit also applies to a batch already waiting.
-    //! \throws std::invalid_argument unless it is finite and 0 or more
+    //! \throws std::invalid_argument unless \p milliseconds is finite and 0 or more
     void set_max_latency_ms(double milliseconds);
 
     //! Returns the number of work items (parallel blocks, codewords or frames) per batch.
@@ -193,9 +193,9 @@ public:
      * \param next the address to which the next output will be pulled; all later output
      *        must follow without a gap
      * \param bytes free bytes at \p next
-     * \return whether \p bytes is enough for the output that is still to be pulled and
-     *         the output of one more full batch, so that this batch's output is not
-     *         copied; always true if all submitted output has been pulled
+     * \return whether \p bytes is enough for the submitted output that is not pulled yet
+     *         and for the output of one more full batch, which then needs no copy; always
+     *         true if all submitted output has been pulled
      */
     bool borrow_output(void* next, std::size_t bytes);
     //! Ends borrowing of memory for output: waits for the batches in flight, and keeps
