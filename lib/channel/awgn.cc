@@ -70,8 +70,8 @@ discrete_distribution::discrete_distribution(
     for (unsigned i = 0; i < values; ++i) {
         d_entries[i] = i; // no alias
     }
-    // A value whose share (256 times its probability) is 1 or more becomes the alias of
-    // one whose share is below 1.
+    // A value whose share (256 times its probability) is 1 or more becomes the alias of a
+    // value whose share is below 1.
     while (!poor.empty() && !rich.empty()) {
         const auto low = poor.back();
         const auto high = rich.back();

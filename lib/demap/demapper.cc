@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::size_t max_tables = 16;
 
-// Values that stand for the real and imaginary parts of erased symbols. Other parts are
-// integers within ±32767, and other cell coordinates are within ±127.
+// Values that stand for the real and imaginary parts, and for the cell coordinates, of
+// erased symbols. Other parts are integers within ±32767, and other coordinates are
+// within ±127.
 constexpr std::int16_t erased = -32768;
-constexpr std::uint8_t erased_cell = 128; // tables hold zeros there
+constexpr std::uint8_t erased_cell = 128; // tables hold zeros at this coordinate
 
 cell_table make_table(const model& m, method how, int level)
 {

@@ -61,8 +61,8 @@ std::vector<int> read_as_octal(const std::vector<int>& polynomials)
     return read;
 }
 
-// Returns a preset with these polynomials, in any order and with any inversion; nullptr
-// if there is none.
+// Returns a preset with these polynomials, in any order and with any inversion, or
+// nullptr if no preset has them.
 const conv_preset* known_code(std::vector<int> polynomials)
 {
     const auto sorted = [](std::vector<int> p) {

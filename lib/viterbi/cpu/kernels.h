@@ -23,7 +23,8 @@ struct lane_trellis {
     unsigned outputs;
     unsigned history;  //!< number of decisions in the low bits of a path metric, 4 or 2
     unsigned inverted; //!< mask of inverted outputs, bit r for output r
-    //! The code is 171, 133 (octal) in either order, which has a specialised kernel.
+    //! Whether the polynomials are 171 and 133 (octal), in either order; a specialised
+    //! kernel decodes such codes.
     bool is_171_133;
     bool swapped; //!< whether the output of 133 is sent first; false for other codes
     //! Output words of the four branches of butterfly j: from state 2j with bit 0 and bit

@@ -15,7 +15,7 @@ namespace gr::gpufec::viterbi {
 
 //! The constants of all batches of a decoder.
 struct setup {
-    conv_code named; //!< the code as the user gave it
+    conv_code named; //!< the code of the options, for messages and the log
     //! The same code. If a positive soft value means bit 1, all outputs are inverted,
     //! because a positive value means bit 0 to the kernels.
     conv_code code;

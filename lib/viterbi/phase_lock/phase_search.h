@@ -3,7 +3,7 @@
 
 /* Searches for the phase hypothesis that fits: decodes a window of soft values under all
  * hypotheses, and rates each. The windows are truncated frames of an ordinary decoder.
- * locking.h defines lock, hypothesis.h hypothesis and stream value.
+ * locking.h defines lock; hypothesis.h defines hypothesis and stream value.
  *
  * A decoder finds a code sequence near any input. A sign of the input is wrong if it
  * disagrees with that sequence. The chance level is the share of wrong signs when signs

@@ -25,7 +25,7 @@ class frame_finder
 public:
     //! Limit of the probability of a wrong boundary if there are no such frames.
     static constexpr double false_alarm = 1e-9;
-    //! Maximum number of frames that are examined before the search is given up.
+    //! Maximum number of frames that are examined before the search is abandoned.
     static constexpr unsigned max_frames = 18;
 
     //! Prepares a search for frames of \p frame_bits information bits of the given codes.

@@ -104,7 +104,8 @@ void signal_judge::reset()
 {
     d_sample.clear();
     d_position = d_next = d_judged = 0;
-    // After `streams_judged` right streams in a row, only one in so many is judged.
+    // After `streams_judged` right streams in a row, only one in `streams_judged` is
+    // judged.
     if (std::exchange(d_seen, false)) {
         d_right = d_right_by_now ? d_right + 1 : 0;
     }

@@ -30,7 +30,7 @@ struct test_case {
     unsigned overlap = 0;
     std::size_t bits = 0;
     bool packed4 = false;
-    bool clean = true; // without noise, the sent bits are expected
+    bool clean = true; // whether the sent bits are expected if there is no noise
 };
 
 std::ostream& operator<<(std::ostream& out, const test_case& c) { return out << c.name; }
@@ -308,7 +308,8 @@ std::string case_name(const testing::TestParamInfo<test_case>& info)
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cpu, testing::ValuesIn(cases()), case_name);
 INSTANTIATE_TEST_SUITE_P(all, viterbi_cuda, testing::ValuesIn(cases()), case_name);
 
-// Long runs of full-scale values with random signs give the largest path metrics.
+// Long runs of full-scale values with random signs produce the largest path metrics,
+// which must not overflow.
 TEST(viterbi_range, FullScaleValues_StayInRange)
 {
     for (const auto& code : { conv_code(7, { 0171, 0133 }),
