@@ -133,7 +133,8 @@ void awgn_channel::float32(std::uint64_t first,
                            std::size_t count,
                            float* out) const
 {
-    // The Box-Muller transform turns one random number into the noise of two coded bits.
+    // The Box-Muller transform derives the noise of two coded bits from one random
+    // number.
     constexpr float turn = 6.283185307f;
     const auto sigma = float(d_sigma);
     for (std::size_t i = 0; i < count;) {

@@ -126,7 +126,7 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
         std::uint32_t symbols = 0;
         std::uint64_t squares = 0, fourth = 0;
         auto* const parts = d_parts.data();
-        for (auto s = first; s < end; ++s) { // branch-free, so that it vectorises
+        for (auto s = first; s < end; ++s) { // branch-free, so that the loop vectorises
             const auto energy = integer_rule::energy(parts[2 * s], parts[2 * s + 1]);
             const bool erases = rule.erases(energy);
             const std::uint32_t counted = erases ? 0 : energy;

@@ -80,7 +80,7 @@ void compare(const constellation& c,
 // A disturbance of received symbols besides Gaussian noise.
 struct impairment {
     const char* name;
-    double max_error_db; // largest error of the estimated Es/N0
+    double max_error_db; // maximum error of the estimated Es/N0
     std::function<void(floats&, std::mt19937&)> spoil;
 };
 

@@ -345,7 +345,7 @@ estimate_level(const frame_moments& sums, double fading, const model& m)
 //! The rule that converts integers to coordinates of cells. Each part of a fading frame
 //! has its own rule.
 struct cell_rule {
-    float factor = 0; //!< scale of integers; 0: no signal, symbols are erased
+    float factor = 0; //!< scale of integers; 0: signal too weak, symbols erased
 
     GPUFEC_DEMAP_BOTH static cell_rule of(const frame_moments& sums,
                                           std::uint32_t part,

@@ -240,7 +240,7 @@ private:
     const std::byte* d_input;
     std::int8_t* d_sent;
     const std::byte* d_base = nullptr;
-    std::size_t d_offset = 0; // number of floats before the selected frame
+    std::size_t d_offset = 0; // index of the frame's first float in the input
     std::int64_t d_first = 0, d_count = 0;
 };
 

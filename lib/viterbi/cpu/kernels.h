@@ -38,7 +38,7 @@ struct lane_blocks {
     unsigned window; //!< number of stages per window
     //! Soft values of a lane's window, depunctured: [stage][output].
     const std::int8_t* soft[max_lanes];
-    // The next three arrays hold members of each block's block_window.
+    // The next three arrays hold members of each block's block_window (block_layout.h).
     bool from_zero[max_lanes];
     std::uint32_t lead[max_lanes];
     std::uint32_t count[max_lanes]; //!< number of decoded stages; 0 if the lane is idle
@@ -49,7 +49,7 @@ struct lane_blocks {
 //! A byte shuffle that depunctures as many whole puncturing periods as have at most 16
 //! depunctured values.
 struct depuncturing {
-    //! Number of received values per shuffle; 0 if a period does not fit.
+    //! Number of received values per shuffle; 0 if no whole period fits.
     unsigned sent = 0;
     unsigned places = 0; //!< number of depunctured values per shuffle
     //! Index of the received value for each output byte; 0x80 for an erasure.

@@ -322,7 +322,7 @@ private:
     int d_processors;
     unsigned d_threads;
     std::size_t d_shared = 0;
-    std::size_t d_round = 0; // number of resident thread blocks of the narrow kernel
+    std::size_t d_round = 0; // resident thread blocks of the narrow kernel on the device
     bool d_narrow_fits;
 };
 

@@ -1,9 +1,9 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Input of the register kernels. A thread loads the soft values of a pair of parallel
- * blocks, four stages (a strip) at a time, and unpacks them to words of two 16-bit
- * values. The first block of the pair has the lower half. */
+/* Input of the kernels in register_kernel.cuh. A thread loads the soft values of a pair
+ * of parallel blocks, four stages (a strip) at a time, and unpacks them to words of two
+ * 16-bit values. The first block of the pair has the lower half. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH
 #define INCLUDED_GPUFEC_VITERBI_CUDA_REGISTER_INPUT_CUH

@@ -202,8 +202,8 @@ public:
         }
     }
 
-    //! Moves to the strip before the current one if any lane sets \p more. Returns whether
-    //! any lane does. All lanes of the warp must call this function.
+    //! Moves to the strip before the current one if any lane sets \p more. Returns
+    //! whether any lane does. All lanes of the warp must call this function.
     __device__ bool advance(bool more)
     {
         if (!__any_sync(0xffffffffu, more)) {

@@ -80,7 +80,7 @@ private:
     const reencoder* d_encoder = nullptr;
     double d_error_rate = 0, d_chance = 0;
     std::uint64_t d_clear = 0, d_lost = 0;
-    // Number of calls of weigh() until it derives the weights again.
+    // Number of further calls of weigh() that leave the weights unchanged.
     unsigned d_weighed = 0;
     // The amounts that a wrong and a right sign add to evidence().
     double d_wrong = 0, d_right = 0;

@@ -44,7 +44,7 @@ struct frame_layout {
 struct lock_segment {
     const hypothesis* reading;
     std::uint64_t start;     //!< index of the first stream value
-    std::uint64_t lead;      //!< stages before the first frame; 0 for a stream
+    std::uint64_t lead;      //!< number of stages before the first frame; 0 for a stream
     std::uint64_t stages;    //!< number of stages ready for output, including `lead`
     std::uint64_t collected; //!< number of decoded stages, including `lead`
     bool closed = false;     //!< whether the segment is complete: no stages will be added

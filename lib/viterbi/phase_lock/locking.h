@@ -267,8 +267,8 @@ private:
     // The stretch at the beginning of a segment, and the stretch after that.
     std::uint64_t d_stretch = 0, d_long_stretch = 0;
     std::uint64_t d_checked = 0; // last stage that was checked
-    // Checks before this stage are d_stretch apart: the end of the last batch that was
-    // submitted before it was full, for low latency.
+    // End of the last batch that was submitted before it was full, for low latency.
+    // Checks before this stage are d_stretch apart.
     std::uint64_t d_finely_until = 0;
     std::optional<start> d_next; // start of the next segment
     // The latest lock, and the known beginning of one of its frames.

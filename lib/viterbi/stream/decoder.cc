@@ -258,7 +258,7 @@ public:
             d_scale = { 0, { scale, scale } };
         } else if (d_scale.from <= d_input.first()) {
             d_scale = { d_input.end(), { d_scale.values[1], scale } };
-        } else { // a job has space for two scales only
+        } else { // a job has only two scales, so the new one replaces the second
             d_scale.values[1] = scale;
         }
     }

@@ -39,7 +39,7 @@ public:
     //! Returns the number of stream values that find() needs for \p frames frames.
     std::uint64_t values(const hypothesis& h, unsigned frames) const;
 
-    //! The beginning of one frame; all other frames follow from it.
+    //! The beginning of one frame, from which the beginnings of all others follow.
     struct place {
         const hypothesis* reading;
         std::uint64_t start; //!< index of a stream value at which reading may begin

@@ -333,7 +333,7 @@ bool signal_judge::varied(const std::vector<std::int8_t>& values)
 
 // Returns whether soft_scale saturates more than 95 % of the floats although their
 // magnitudes differ. Returns false below an error rate of 1 %, because the lost
-// reliability does not matter there.
+// reliability matters little at such a rate.
 bool signal_judge::saturates(const evidence& as_declared) const
 {
     if (d_options.format != soft_format::float32 ||

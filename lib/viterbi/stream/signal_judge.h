@@ -70,7 +70,8 @@ public:
     //! All streams of a decoder are judged until streams_judged in a row were right. From
     //! then on only one in streams_judged is judged.
     static constexpr std::uint64_t streams_judged = 16;
-    //! Number of frames with a lower cost for the other sign that lead to a report.
+    //! Number of frames that cost less with the other sign, at which the signs are
+    //! reported as inverted.
     static constexpr std::uint64_t frames_with_sign = 30;
 
 private:
@@ -130,9 +131,8 @@ private:
     std::uint64_t d_judged = 0;      // number of windows that were not blank
     bool d_settled = false;          // whether judging of this stream is finished
     bool d_seen = false;             // whether the stream has had any items
-    // Whether the stream is a signal as declared, or is not judged.
-    bool d_right_by_now = false;
-    std::uint64_t d_right = 0;       // number of streams in a row that were right
+    bool d_right_by_now = false;     // whether the input is as declared, or not judged
+    std::uint64_t d_right = 0;       // number of successive streams as declared
     // Number of frames with a lower cost for the declared sign, and for the other sign.
     std::uint64_t d_upright = 0, d_inverted = 0;
     evidence d_sum; // sum over the judged windows of the stream

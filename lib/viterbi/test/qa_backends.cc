@@ -81,7 +81,7 @@ std::vector<test_case> cases()
                     false });
     all.push_back({ "stream_packed4", k7, t::streaming, 0, 0, 0, 4000, true });
     all.push_back({ "stream_packed4_34", dvb34, t::streaming, 0, 96, 50, 4001, true });
-    // In these cases outputs are inverted, or in another order.
+    // In the next nine cases, outputs are inverted or in another order.
     const auto ccsds = conv_code::preset("ccsds");
     const conv_code reversed(7, { -0133, 0171 });
     all.push_back({ "ccsds_packed4", ccsds, t::streaming, 0, 0, 0, 4000, true });
