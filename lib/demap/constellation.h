@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Constellations and bit interleaving of DVB-S2 and S2X: EN 302 307-1 and EN 302 307-2,
- * 5.3.3, 5.4. */
+/* Constellations, bit interleaving and MODCODs of DVB-S2 and S2X: EN 302 307-1 and EN 302
+ * 307-2, 5.3.3, 5.4. */
 
 #ifndef INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H
 #define INCLUDED_GPUFEC_DEMAP_CONSTELLATION_H

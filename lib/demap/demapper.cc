@@ -104,7 +104,7 @@ frame_moments demapper::to_integers(const void* symbols, std::uint32_t count)
     integer_rule rule;
     const auto convert = [&](const auto* from) {
         rule = find_scale(from, count);
-        // A local copy of the rule cannot alias the stores, so that the loop vectorises.
+        // A local copy of the rule cannot alias the stores, so the loop vectorises.
         const auto own = rule;
         auto* const to = d_parts.data();
         for (std::size_t i = 0; i < 2 * std::size_t(count); ++i) {

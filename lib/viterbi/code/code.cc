@@ -175,8 +175,8 @@ conv_code::conv_code(int constraint_length,
     }
     auto rows = split_pattern(puncturing, R);
     if (rows[0].size() == 1 && puncturing.find('0') != std::string::npos) {
-        // A period of one stage marks an unpunctured code. So a pattern of one stage that
-        // punctures an output is repeated.
+        // A period of one stage marks an unpunctured code. A pattern of one stage that
+        // punctures an output is therefore repeated.
         for (auto& row : rows) {
             row += row;
         }

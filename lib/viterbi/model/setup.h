@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The constants of all batches: the code, its parallel blocks, the format of soft values,
- * and the stages of checks. locking.h defines lock and check. */
+/* The constants of all batches of a decoder: the code, its parallel blocks, the format of
+ * soft values, and the stages of checks. locking.h defines lock and check. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H
 #define INCLUDED_GPUFEC_VITERBI_MODEL_SETUP_H

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Decides from the rate of wrong signs whether a lock holds, and where it was lost.
- * lock_monitor.h defines the terms. */
+ * locking.h defines lock and check, and class reencoder defines a step. */
 
 #include "lock_monitor.h"
 #include <algorithm>

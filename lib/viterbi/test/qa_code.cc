@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Tests of codes, encoder, block layout, pbvd layout and reference decoder. */
+/* Tests of codes, encoder, parallel blocks (block_layout.h), butterfly groups
+ * (pbvd_layout.h) and reference decoder. */
 
 #include "common/packed_bits.h"
 #include "qa_support.h"
