@@ -171,7 +171,7 @@ void viterbi_decoder::locking::open(unsigned which)
     d_inner_finished = false;
 }
 
-// Returns the number of values that were taken but not yet searched or decoded.
+// Returns the number of values that were received but not yet searched or decoded.
 std::size_t viterbi_decoder::locking::ahead() const
 {
     const auto seen =

@@ -1,8 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* The functions that viterbi_decoder forwards to its implementations, except those that
- * all kinds of decoders have. */
+/* The interface of viterbi_decoder's implementations, and the check of soft_scale.
+ * pipeline/engine.h has the functions that all decoders share. */
 
 #ifndef INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
 #define INCLUDED_GPUFEC_VITERBI_STREAM_DECODER_IMPL_H
@@ -33,10 +33,11 @@ public:
     virtual std::size_t items_per_frame() const = 0;
     virtual std::uint64_t output_of_item(std::uint64_t item, bool packed) const = 0;
 
-    // Statistics of the batch from which output was last pulled. They are set with the
-    // batch's first output, and reset when the caller takes them.
+    // Statistics of the batch from which output was last pulled. The batch's first
+    // output sets them, and take_statistics() resets them.
     std::optional<batch_statistics> statistics;
-    // Statistics at fixed positions of the stream, not yet taken by the caller.
+    // Statistics at fixed positions of the stream, not yet read with
+    // take_stream_statistics().
     std::deque<batch_statistics> stream_statistics;
 };
 
