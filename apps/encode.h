@@ -1,7 +1,8 @@
 // Copyright 2026 gr-gpufec developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/* Coders without batches: those of gpufec encode, and the BCH decoder. */
+/* Coders that work on the caller's thread without batches (gpufec encode and the BCH
+ * decoder), and the output formats of gpufec encode. */
 
 #ifndef INCLUDED_GPUFEC_APPS_ENCODE_H
 #define INCLUDED_GPUFEC_APPS_ENCODE_H

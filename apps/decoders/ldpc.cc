@@ -155,7 +155,7 @@ public:
     }
 
     //! Sets a text that conclude() adds to its message if no frame could be decoded and
-    //! the decoder has no verdict.
+    //! the decoder has no diagnosis (ldpc_decoder::verdict()).
     void set_doubt(const std::string& doubt) { d_doubt = doubt; }
 
     bool no_signal() const override

@@ -231,7 +231,7 @@ class qa_info(unittest.TestCase):
             self.assertRegex(text, rf"  {size}(  |\n)")
             for rate in known:
                 self.assertIn(f"  {rate}", text)
-            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # NR has many sizes
+            if standard != "nr" or size in ("bg1 z2", "bg2 z384"): # NR has many: two are tested
                 result = run("encode", "ldpc", "--standard", standard, "--frame-size", size,
                              "--rate", known[-1], os.devnull, os.devnull)
                 self.assertEqual(result.returncode, 0, result.stderr)

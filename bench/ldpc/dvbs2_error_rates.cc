@@ -326,7 +326,7 @@ private:
     const std::uint64_t d_each;
     std::mutex d_mutex;
     std::condition_variable d_changed;
-    std::vector<std::uint64_t> d_ready; // frame in each buffer, counted from 1; 0: none
+    std::vector<std::uint64_t> d_ready; // index + 1 of the frame in each buffer; 0: none
     std::vector<std::vector<symbol>> d_frames;
     std::uint64_t d_released = 0;
     std::atomic<std::uint64_t> d_next{ 0 };
@@ -435,7 +435,7 @@ json thresholds(const settings& s, std::string& decoded_by)
 }
 
 // Returns the Es/N0 in dB at which the frame error rate falls below 0.1, interpolated
-// between points; NaN if it does not.
+// between points; NaN if no point is below 0.1 after one that is not.
 double crossing(const std::vector<point>& points, std::uint64_t frames)
 {
     const auto rate = [&](const point& p) {

@@ -117,7 +117,7 @@ json cuda_alphabets()
         for (const auto& s : { linear, soft }) {
             for (const unsigned alphabet : { 2u, 4u }) {
                 // Three sizes, because large batches of hard bits use another kernel
-                // (tries).
+                // (the trie lattice).
                 for (const unsigned frames : { 1024u, 16384u, 63360u }) {
                     if (frames == 63360 && s.soft_input) {
                         continue;

@@ -376,8 +376,9 @@ private:
     bool d_locked = false;
 };
 
-// Returns the rate, in bytes per second, of copying an array into slots. With \p send,
-// the slots are page-locked and transferred to the device.
+// Returns the rate, in bytes per second, of copying an array into slots. The slots are in
+// huge pages if \p large_pages is true. With \p send, the slots are page-locked and
+// transferred to the device.
 double
 from_array(copy how, std::size_t slot_bytes, bool large_pages, bool send, double duration)
 {

@@ -170,7 +170,8 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
     for (unsigned which = 0; which < all.size(); ++which) {
         for (const double over : { 0.0, 1.0, 2.0 }) {
             const auto& code = all[which];
-            // The documentation quotes the figures at 1 dB, so these have more trials.
+            // The documentation quotes the times at 1 dB above the Eb/N0 of `rates`, so
+            // these have more trials.
             const auto trials = over == 1 ? max_trials : max_trials / 5;
             std::mutex mutex;
             std::vector<double> values_needed;

@@ -17,8 +17,9 @@ namespace {
 using namespace cuda;
 using namespace on_device;
 
-// A word describes each value that is sent in a puncturing period: the polynomial in the
-// low bits, the stage in bits 16 to 23, and in bit 31 whether the value is inverted.
+// A 32-bit word describes each value that is sent in a puncturing period: bits 0 to 15
+// are the polynomial, bits 16 to 23 the stage in the period, and bit 31 is 1 if the value
+// is inverted.
 constexpr unsigned stage_at = 16, flipped_at = 31;
 
 // Parameters of the code, and the generators of data and noise.
@@ -160,7 +161,7 @@ __global__ void compare(counter_random sent,
 
 struct channel_slot : round_slot {
     std::unique_ptr<buffer<std::uint8_t>> input, output;
-    // Position and size of the batch in flight:
+    // Stream position, rows and bits of the batch in flight:
     std::uint64_t first_bit = 0;
     std::uint32_t rows = 0;
     std::uint64_t bits = 0; // per row

@@ -12,9 +12,9 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-// Path metric of unreachable states, larger than that of any reachable state. Between two
-// renormalisations, a path metric grows by at most (8 + 1024)·6·127, so this value plus
-// the growth does not overflow.
+// Path metric of unreachable states, larger than that of any reachable state. A stage
+// adds at most 6·127 (six code bits). Reachable metrics differ by at most K − 1 = 8
+// stages, and are renormalised every 1024 stages, so they are at most (8 + 1024)·6·127.
 constexpr std::int32_t unreachable = 1 << 29;
 constexpr std::size_t renormalise_every = 1024;
 

@@ -66,10 +66,10 @@ private:
     std::uint64_t d_errors = 0;
     std::uint64_t d_events = 0;
     std::uint64_t d_frame_errors = 0;
-    std::uint64_t d_last_error = 0; // index + 1; 0: none yet
+    std::uint64_t d_last_error = 0; // index + 1 of the last wrong bit; 0: none
     double d_squares = 0;           // sum of squared sizes of completed events
     std::uint64_t d_event_size = 0;
-    std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame
+    std::uint64_t d_wrong_frame = 0; // index + 1 of the last wrong frame; 0: none
 };
 
 //! The result of a chi-square test whether events are distributed uniformly over the
