@@ -93,7 +93,8 @@ protected:
     Decoder d_decoder;
 
 private:
-    // Returns hooks that print warnings and errors to stderr, but no information.
+    // Returns hooks that print warnings and errors to stderr, but no informational
+    // messages.
     decoder_hooks hooks()
     {
         decoder_hooks h;

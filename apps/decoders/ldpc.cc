@@ -483,7 +483,7 @@ public:
     json point() const override
     {
         auto j = to_json(result->decoded);
-        j.add("ebn0_db", options.ebn0_db); // JSON null without noise
+        j.add("ebn0_db", options.ebn0_db); // infinity (no noise) becomes JSON null
         j.add("esn0_db", options.ebn0_db + eb_to_es_db());
         if (options.reference) {
             j.add("sum_product", to_json(result->reference));

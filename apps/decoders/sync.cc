@@ -494,7 +494,7 @@ std::unique_ptr<slot_bench> make_slots(const sync_options& options, const frames
     return slots;
 }
 
-// Returns the lengths of frames that are pushed repeatedly.
+// Returns the lengths of the frames \p given, repeated without end.
 frame_lengths lengths_of(const frames& given)
 {
     return [&given, next = std::size_t(0)]() mutable {

@@ -127,7 +127,7 @@ class qa_usage(unittest.TestCase):
         self.check_refused("OUT", "decode", "sync", "a")
 
     def test_OptionsWithoutEffect_AreTold(self):
-        """Tests each option with options that make it ineffective, and with options that do not."""
+        """A warning is printed if other options make an option ineffective, and only then."""
         symbols = "--soft-input=symbols"
         for decoder, option, others, mend in (
                 ("viterbi", "--lock-constellation=qpsk", "", "--lock=auto"),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /* Measures the LDPC kernels of the CUDA backend: speed, and frame error rates with QPSK
- * and white Gaussian noise, which the device generates. Prints one JSON object per
- * line. */
+ * and white Gaussian noise, which the device generates. Compares the sum-product kernel
+ * of ldpc_sum_product.cuh with the reference. Prints one JSON object per line. */
 
 #include "ldpc/cuda/kernels.h"
 #include "ldpc/model/reference.h"

@@ -184,7 +184,7 @@ json time_to_lock(const settings& s, std::uint64_t max_trials)
                     const counter_random random(trial * 31 + which * 7 +
                                                 std::uint64_t(over * 3));
                     transmitter sender(code, rates[which].ebn0_db + over, random(0) >> 1);
-                    // Chooses a random hypothesis of this code. It determines at which
+                    // Chooses a random hypothesis of this code, which determines at which
                     // value of the stream reception starts.
                     std::vector<const hypothesis*> of_code;
                     for (const auto& h : search.hypotheses()) {
@@ -311,8 +311,8 @@ json slips(const settings& s, std::uint64_t count)
                           const auto end =
                               i + 1 < locks.size() ? locks[i + 1].first_bit : got.size();
                           // Finds the information bits that were decoded during this
-                          // lock. They begin with a puncturing period that is at most two
-                          // periods before or after period number value / period.
+                          // lock. The index of their first puncturing period differs from
+                          // value / period by at most 2.
                           const auto period = code.values_per_period();
                           const auto value = source[locks[i].first_value];
                           const std::int64_t all_bits = end - locks[i].first_bit;

@@ -99,7 +99,7 @@ __global__ void receive(message m,
         const unsigned stage = period[position] >> stage_at & 255;
         const auto bits = window_at(m, frame, first_stage + whole * m.period + stage);
         // Number of stages between the first value's stage and the current period's first
-        // stage. It is computed modulo 2^32, because it is negative in the first period.
+        // stage, modulo 2^32, because the number is negative in the first period.
         unsigned stages = 0u - stage;
         group<std::uint8_t, Packed ? group_values / 2 : group_values> made;
 #pragma unroll

@@ -19,7 +19,7 @@ namespace gr::gpufec::viterbi {
 
 namespace {
 
-constexpr std::uint64_t usual_segment = 1u << 16; // information bits
+constexpr std::uint64_t usual_segment = 1u << 16; // information bits per segment
 
 // Returns the largest number of correct bits between two errors of one event.
 unsigned event_gap(const simulation_options& options)
