@@ -73,7 +73,7 @@ class qa_interrupted(unittest.TestCase):
 
 
 class qa_resumed(unittest.TestCase):
-    """Tests that continue incomplete reports."""
+    """Tests that --resume keeps complete points of a report and simulates the others."""
 
     CALL = ["ber", "viterbi", "--backend", "cpu", "--range", "1:1:3", "--max-bits", "1e6"]
 

@@ -75,8 +75,8 @@ json cuda_linear()
     return all;
 }
 
-// Measures all kernels that can decode words of ten bits, and the plan "", in which the
-// library chooses one of them.
+// Measures all kernels that can decode words of ten bits, and the library's choice among
+// these kernels (plan "").
 json cuda_plans()
 {
     using sync_map::ten_bit_kernels;

@@ -85,7 +85,7 @@ void maximum_likelihood_decoder::step(std::uint8_t* decisions)
     const std::uint8_t* odd_word = d_word[1].data();
     metric* next = d_next.data();
     std::uint8_t* odd = d_odd.data();
-    for (unsigned half = 0; half < N; half += N / 2) { // entered by bit 0, then bit 1
+    for (unsigned half = 0; half < N; half += N / 2) { // states entered by 0, by 1
         for (unsigned i = 0; i < N / 2; ++i) {
             const unsigned j = half + i;
             const metric even = now[2 * i] + cost[even_word[j]];
