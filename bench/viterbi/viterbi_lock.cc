@@ -487,8 +487,8 @@ json paces(const settings& s, double seconds)
         o.code = conv_code::preset(r.preset);
         auto plain = o;
         plain.lock = "off";
-        // Runs are short and in pairs: other work of the machine then affects both runs of
-        // a pair equally.
+        // Runs are short and in pairs: other work of the machine then affects both runs
+        // of a pair equally.
         constexpr int turns = 21;
         viterbi_decoder without(plain), with(o);
         for (auto* decoder : { &without, &with }) {
