@@ -112,7 +112,7 @@ private:
     const std::filesystem::path d_path; // with symbolic links resolved
     const bool d_shared;                // the path is that of an open descriptor
     bool d_replaceable = false;
-    bool d_open = false; // open for writing
+    bool d_open = false; // between open() and close()
     std::optional<file> d_in_place, d_temporary;
     std::string d_temporary_path;
 };

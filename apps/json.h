@@ -253,7 +253,7 @@ private:
 
     form d_form = form::scalar;
     std::string d_text;
-    std::vector<member> d_members; // members, or items of an array without names
+    std::vector<member> d_members; // of an object, or items with empty names of an array
 };
 
 } // namespace gr::gpufec

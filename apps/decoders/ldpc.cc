@@ -187,7 +187,7 @@ private:
     const bool d_soft, d_unpacked;
     const double d_edges_per_bit;
     float d_factor = 1;
-    std::vector<float> d_scaled; // input in nats
+    std::vector<float> d_scaled; // float input multiplied by d_factor
     std::uint64_t d_frames = 0, d_iterations = 0, d_wrong = 0;
     std::string d_doubt;
 };

@@ -430,7 +430,7 @@ private:
     std::int64_t d_items = 0,
                  d_frame_end = 0; // in stream mode: items pushed; end of the last frame
     const unsigned d_reads;
-    std::uint64_t d_pushed = 0; // number of pushed reads
+    std::uint64_t d_pushed = 0; // reads pushed so far, d_reads per frame
     const frame_lengths d_next_length;
     std::optional<std::size_t> d_length; // length of the current frame, if any
     std::vector<std::byte> d_gathered;

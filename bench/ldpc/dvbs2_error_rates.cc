@@ -62,7 +62,7 @@ All frames are one stream with ACM. They depend on nothing but their number.
 
 struct modcod {
     const char *constellation, *rate;
-    double esn0_db; // threshold of EN 302 307-1, table 13
+    double esn0_db; // threshold of normal frames (EN 302 307-1, table 13)
 };
 const std::vector<modcod> modcods = {
     { "qpsk", "1/4", -2.35 },    { "qpsk", "1/3", -1.24 },    { "qpsk", "2/5", -0.30 },

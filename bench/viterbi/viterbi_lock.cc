@@ -41,7 +41,7 @@ namespace {
 
 struct rate {
     const char* preset;
-    double ebn0_db; // Eb/N0 at a decoded bit error rate of 1e-4
+    double ebn0_db; // Eb/N0 in dB at a decoded bit error rate of 1e-4
 };
 
 // Measured with gpufec ber viterbi --preset … --min-errors 2000, and interpolated between
@@ -55,7 +55,7 @@ constexpr rate rates[] = { { "dvb_1_2", 3.44 },
 struct settings {
     backend where = backend::cpu;
     unsigned threads = 1;
-    double limit = 1e9; // in seconds; for "noise"
+    double limit = 1e9; // maximum duration of mode "noise", in seconds
     std::uint64_t every = 30000;
 };
 

@@ -360,7 +360,7 @@ private:
 
     const ldpc_code d_code;
     const batch_limits d_limits;
-    const unsigned d_output_words; // per frame
+    const unsigned d_output_words; // 32-bit words of decoder output per frame
     std::string d_name;
     std::unique_ptr<buffer<std::uint64_t>> d_tables;
     std::unique_ptr<numbers> d_bits, d_right, d_counted, d_sources;

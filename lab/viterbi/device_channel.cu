@@ -26,7 +26,7 @@ constexpr unsigned stage_at = 16, flipped_at = 31;
 struct message {
     counter_random data, noise;
     unsigned constraint_length, period, values_per_period;
-    std::uint32_t frame_bits; // 0: streaming
+    std::uint32_t frame_bits; // information bits per frame; 0: streaming
     bool tailbiting;
 };
 
@@ -164,7 +164,7 @@ struct channel_slot : round_slot {
     // Stream position, rows and bits of the batch in flight:
     std::uint64_t first_bit = 0;
     std::uint32_t rows = 0;
-    std::uint64_t bits = 0; // per row
+    std::uint64_t bits = 0; // decoded bits per row
 };
 
 class cuda_channel final : public device_channel,

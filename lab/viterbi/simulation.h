@@ -115,7 +115,7 @@ struct simulation_options {
     std::uint64_t min_errors = 100;
     //! Maximum number of information bits, rounded up to whole segments.
     std::uint64_t max_bits = 100'000'000;
-    unsigned threads = 1;   //!< threads that make noise and decode by maximum likelihood
+    unsigned threads = 1;   //!< threads for noise and for maximum-likelihood decoding
     bool reference = false; //!< also decode by maximum likelihood, on the same noise
     //! Whether host or device generates data and noise. The device supports int8 and
     //! packed4 only, and no reference decoder.
@@ -145,8 +145,8 @@ struct simulation_result {
     std::vector<std::uint64_t> errors_by_tenth = std::vector<std::uint64_t>(10);
     std::string backend, device;  //!< of the decoder
     std::string channel = "host"; //!< "host" or "device", which generated data and noise
-    unsigned decode_length = 0;   //!< D, of the decoder
-    unsigned overlap = 0;         //!< L, of the decoder
+    unsigned decode_length = 0;   //!< D of the decoder, in bits
+    unsigned overlap = 0;         //!< L of the decoder, in stages
     double ratio = 0; //!< error rate of the decoder divided by that of the reference
     //! Half-width of the 95 % confidence interval of \p ratio, which takes into account
     //! that both decoders see the same noise.
