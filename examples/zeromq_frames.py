@@ -85,8 +85,10 @@ class ledger(gr.basic_block):
         gr.basic_block.__init__(self, "ledger", in_sig=None, out_sig=None)
         self.window, self.timeout, self.size = window, timeout, size
         self.changed = threading.Condition()
-        self.dealt = collections.OrderedDict() # number: (time of sending, values), oldest first
-        self.back = {}                         # number: bits
+        # By packet number: time of sending and values of sent packets, oldest first; bits of
+        # acknowledged packets that are not yet output.
+        self.dealt = collections.OrderedDict()
+        self.back = {}
         self.next_in = self.next_out = self.again = self.ignored = 0
         self.ended = False
         self.message_port_register_out(pmt.intern("frames"))
@@ -157,7 +159,7 @@ class deal(gr.sync_block):
             self.book.deal(values.copy())
         return len(input_items[0])
 
-    def stop(self): # the input has ended, and all of it is sent
+    def stop(self): # GNU Radio calls stop() after all input is sent
         self.book.end()
         return True
 

@@ -24,7 +24,8 @@ struct device_type {
 constexpr std::int32_t cuda = 2;
 
 struct data_type {
-    // code 0: signed, 1: unsigned integer, 2: floating point, 5: complex, 6: Boolean
+    // Type code (0: signed integer, 1: unsigned integer, 2: floating point, 5: complex,
+    // 6: Boolean), and size of an item in bits.
     std::uint8_t code, bits;
     std::uint16_t lanes;
 };
