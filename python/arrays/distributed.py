@@ -205,7 +205,7 @@ def _check_versions(client):
     with _scheduler(client):
         versions = client.run(_version, on_error="return")
     for worker, version in versions.items():
-        # OSError and TimeoutError come from dead workers, which are listed for some time.
+        # OSError and TimeoutError come from dead workers, which Dask lists for some time.
         if version != _version() and not isinstance(version, (OSError, asyncio.TimeoutError)):
             raise RuntimeError(f"the worker {worker} has gpufec {version}, this is "
                                f"{_version()}: allowed are workers of the same version")

@@ -106,7 +106,7 @@ inline pybind11::capsule make_dlpack(const std::shared_ptr<array_memory>& memory
         delete static_cast<owner*>(m->context);
     };
     // A consumer that takes the array renames the capsule and calls the deleter itself.
-    // If there is none, the capsule's destructor calls it.
+    // Without a consumer, the capsule's destructor calls the deleter.
     return pybind11::capsule(
         static_cast<void*>(&o->managed), "dltensor", [](PyObject* capsule) {
             if (PyCapsule_IsValid(capsule, "dltensor")) {

@@ -18,8 +18,8 @@ namespace gr::gpufec {
 namespace {
 
 // Global state, because a process has one main interpreter. The variables are trivially
-// destructible: sleeping threads use them until the process ends. `working` is the number
-// of threads that have released the GIL and will request it again.
+// destructible, because sleeping threads use them until the process ends. `working` is the
+// number of threads that have released the GIL and will request the GIL again.
 std::atomic<unsigned> working{ 0 };
 std::atomic<bool> ending{ false };
 std::thread::id last; // the thread that ends the interpreter; valid if `ending`

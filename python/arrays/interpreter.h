@@ -80,7 +80,8 @@ private:
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
-    constexpr std::size_t items = 1 << 20; // a few milliseconds of work; a multiple of 8
+    // A few milliseconds of work. A multiple of 8, so that packed bits are divided at bytes.
+    constexpr std::size_t items = 1 << 20;
     released([&] {
         paced_signals signals;
         for (std::size_t first = 0; first < count; first += items) {

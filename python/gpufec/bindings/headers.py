@@ -202,7 +202,7 @@ def plain(doc, others=None):
     doc = re.sub(r"\\(?:brief|p|c|b|em)\s+", "", doc)
     doc = re.sub(r"(?<!\n)(?<!^)\\throws", r"\n\\throws", doc)
     paragraphs, sections = [], {"Args": [], "Returns": [], "Raises": []}
-    current = None # list of texts; a line without a command continues its last text
+    current = None # list whose last text the next line continues; None: the line begins a text
 
     def begin(where, text):
         nonlocal current

@@ -126,7 +126,7 @@ class qa_fec(unittest.TestCase):
                 np.testing.assert_array_equal(sink.data(), bits.ravel())
 
     def test_FirstFrame_KeepsAllBitsWhateverTheInitialFrameSize(self):
-        """The frame size before the first frame need not fill a puncturing period."""
+        """All bits are decoded even if the initial frame size does not fill a puncturing period."""
         code = dict(termination="tailbiting", puncturing="101,110")
         bits = gpufec.random_bits((3, 240))
         values = soft(encode(bits, frame_bits=240, **code), np.inf)
@@ -224,7 +224,7 @@ class qa_fec(unittest.TestCase):
                 found = self.pdus(gpufec.fec_viterbi_decoder.make(frame_size),
                                   bad + [good], packed, mtu=128)
                 with self.subTest(packed=packed, frame_size=frame_size):
-                    # Half of 13 is a tail of 6 bits and, where gr-fec rounds, one bit more.
+                    # 13 values are 6.5 stages: a tail of 6 bits and, where gr-fec rounds up, a bit.
                     one = int(gr.minor_version()) >= 10 and not packed
                     self.assertEqual([len(o) for o in found[:-1]], [0, 0, 0, 0, one, 0, 0])
                     np.testing.assert_array_equal(found[-1],

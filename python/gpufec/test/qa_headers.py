@@ -12,7 +12,7 @@ import qa_support as support
 
 headers = support.headers()
 
-# Names in Python that have hand-written bindings. IN_CPP has those with another name in C++.
+# Python names with hand-written bindings. IN_CPP maps them to their C++ names where these differ.
 BY_HAND = ["codebook_davey_mackay", "codebook_from_file", "codebook_marker",
            "codebook_random", "conv_preset", "conv_presets", "find_conv_preset",
            "polynomials_from_gr_fec"]

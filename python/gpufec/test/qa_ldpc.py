@@ -461,8 +461,8 @@ class qa_ldpc(unittest.TestCase):
                                            soft.view(np.int8)))
 
     def test_MessagePositions_CarryMessageAndTags(self):
-        """The message positions are not in ascending order; every bit has a tag, which must follow
-        it."""
+        """With message positions that are not in ascending order, encoder and decoder move each
+        message bit and its tag to the right item."""
         positions = [5, 1, 3, 6]
         with tempfile.NamedTemporaryFile("w", suffix=".alist") as file:
             file.write(HAMMING)

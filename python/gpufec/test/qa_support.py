@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Helpers of the flowgraph tests: an encoder in NumPy, soft values, sources, and running blocks."""
+"""Helpers of the flowgraph tests: signals, sources, running blocks, failing devices, the log."""
 
 import contextlib
 import importlib

@@ -84,8 +84,8 @@ def decode(symbols, kind="symbols", tags=(), largest=0, **parameters):
 
 class qa_symbols(unittest.TestCase):
     def test_every_modcod_from_gr_dtv(self):
-        """Es/N0 is above the standard's threshold by 0.8 dB for normal frames, 1.2 dB for short
-        ones. Input formats, demappers and the source of Es/N0 change from MODCOD to MODCOD."""
+        """All frames decode at an Es/N0 above the standard's threshold by 0.8 dB (normal frames) or
+        1.2 dB (short frames). Input format, demapper and parameter esn0 vary with the MODCOD."""
         turn = 0
         for constellation, rate, es_n0 in MODCODS:
             for size in ("normal", "short"):
@@ -257,8 +257,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(qa_support.tags_of(out, "ldpc_skipped"), [])
 
     def test_dummy_and_reserved_modcods(self):
-        """Dummy frames, frames of reserved MODCODs and a cut frame are skipped. The tag
-        ldpc_skipped of the next frame has their number."""
+        """The decoder skips dummy frames, frames of reserved MODCODs and a cut frame. The tag
+        ldpc_skipped of the next frame has the number of skipped frames."""
         message, sent = transmit("qpsk", "short", "1/2", 4, 21)
         good = noisy(sent, 4, 21).reshape(4, 8100)
         noise = noisy(np.zeros(20000, np.complex64), 0, 22)
@@ -336,8 +336,8 @@ class qa_symbols(unittest.TestCase):
         self.assertEqual(decoder.skipped_frame_count(), 2)
 
     def test_wrong_esn0(self):
-        """If the given Es/N0 is 10 dB too low or too high, each frame still produces n bits, and
-        ldpc_valid tells whether they are correct. With little noise all are correct."""
+        """If the given Es/N0 is wrong by -10 or 10 dB, each frame still produces n bits, and
+        ldpc_valid tells whether these bits are correct. With 12 dB less noise all are correct."""
         for constellation, rate, es_n0_db in (("qpsk", "1/2", 4), ("8psk", "2/3", 10),
                                               ("16apsk", "3/4", 14), ("32apsk", "3/4", 17)):
             message, sent = transmit(constellation, "short", rate, 3, 41)

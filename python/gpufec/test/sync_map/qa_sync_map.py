@@ -166,8 +166,8 @@ class qa_sync_map(unittest.TestCase):
                                     receiver="lattice")
 
     def test_boundary_priors(self):
-        """With priors of the boundary drifts, the posteriors are the weighted sum of those for each
-        drift."""
+        """With priors of the drifts at frame boundaries, the posteriors are the weighted mean of
+        the posteriors for each drift."""
         _, frames = small_frames(20, 0.05)
 
         def weighted(frames, **parameters):
@@ -195,7 +195,7 @@ class qa_sync_map(unittest.TestCase):
         alike = [np.resize(f, 31) for f in frames] # 31 items: drifts up to 1
         for drift, p in zip((-1, 0, 1), end):
             part, weight = weighted([f[:30 + drift] for f in alike])
-            # The decoder must ignore the items after the end that a drift implies.
+            # `part` has only the items up to the end that the drift implies.
             L, weights = L + p * weight[:, None] * part, weights + p * weight
         mixed, weight = weighted(alike, end_first=-1, end_prior=end)
         np.testing.assert_allclose(mixed, L / weights[:, None], atol=1e-5)

@@ -206,8 +206,8 @@ class qa_sync_map_running(unittest.TestCase):
         np.testing.assert_array_equal(run(framed_source(frames), block)[0], plain)
 
     def test_lock_and_unlock_in_the_middle_of_a_frame(self):
-        """lock() is called while no items are in the buffers around the block: GNU Radio would lose
-        them. Items inside the block are kept."""
+        """If the buffers around the block, whose items lock() loses, are empty, no items are lost:
+        the block retains the items inside it."""
         for mode in ("framed", "stream"):
             symbols, frames = small_frames(40, 0.0)
             items = np.concatenate(frames)
