@@ -215,8 +215,8 @@ def scalar(value):
 
 
 def written(key, value):
-    """Formats a value for a table. Floats from 1000 on are rounded to integers, others to three
-    significant digits. If the key has "per_s", the unit is added."""
+    """Formats a value for a table: floats from 1000 on without decimals, smaller floats with three
+    significant digits. Rates get a prefix and a unit, unless the key has a prefix."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

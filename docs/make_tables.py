@@ -40,7 +40,7 @@ def table(head, rows):
 
 
 def three(value):
-    """Formats a number with three significant digits, without an exponent."""
+    """Formats a number with two or three significant digits, or as an integer from 100 on."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
@@ -385,8 +385,8 @@ LDPC_PLANS = [
 
 
 def compared(head, plans, cells, of):
-    """Tabulates the rates of launch plans and of the plans to compare them with. `plans` lists (plan,
-    other plan, cases), `cells` returns the cells of a case, and `of` the rate of a plan."""
+    """Tabulates the rates of launch plans and of other plans to compare them with. `plans` lists
+    (plan, other plan, cases). `cells` returns the cells of a case, `of` a plan's rate in a case."""
     return table(
         ["plan", *head, "next plan", "its rate", "ratio"],
         [[f"`{plan}`", *cells(case), three(of(plan, case)), f"`{other}`", three(of(other, case)),

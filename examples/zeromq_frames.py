@@ -11,10 +11,10 @@ One flowgraph deals packets of frames and collects the decoded bits; each worker
     stream ─► deal ─► ledger ─► rep_msg_sink ┄┄► req_msg_source ─► decode ─► push_msg_sink ┄┄┐
     stream ◄─ collect ◄─ ledger ◄─ pull_msg_source ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘
 
-A worker requests a packet of frames when it has capacity for one. The ledger keeps each
-packet until its decoded bits arrive, which acknowledges it. If they do not arrive in
-time, for example because the worker died, the ledger sends the packet again. Duplicate
-results are dropped, and the output is in the order of the input.
+A worker requests a packet of frames when it has capacity. The ledger stores each packet
+until the packet's decoded bits arrive as an acknowledgement. If the bits do not arrive in
+time, for example because the worker died, the ledger sends the packet again. The ledger
+drops duplicate results, and outputs the bits in the order of the input.
 """
 
 import argparse

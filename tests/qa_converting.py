@@ -164,14 +164,14 @@ class qa_converting(unittest.TestCase):
                                                        packed_output=False, **arguments)
                 wrong = np.count_nonzero(decoded[:len(sent)] != sent)
                 self.assertLessEqual(wrong, 2e-3 * len(sent))
-                # Even with a wrong scale bits are correct, so the scale is tested by itself.
+                # Bits are correct even with a wrong scale, so the test checks the scale separately.
                 if arguments["soft_input"] != "packed4": # packed4 has no scale
                     steps = self.mean_steps(values, **arguments)
                     self.assertGreater(steps, 16)
                     self.assertLess(steps, 64)
 
     def mean_steps(self, values, soft_input, soft_scale=32, positive_bit=1):
-        """Returns the mean magnitude of soft values in int8 steps. It should be about 32."""
+        """Returns the mean magnitude of soft values in int8 steps, about 32 with a right scale."""
         offset, scale = {"uint8": (128, 1), "float": (0, soft_scale)}.get(soft_input, (0, 1))
         return np.mean(np.abs(values.astype(float) - offset)) * scale
 

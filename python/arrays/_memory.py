@@ -150,7 +150,7 @@ def shape_and_size(shape, item=1):
 class array_view:
     """Address, shape, type and device (None: host) of an array. The view keeps the array alive."""
 
-    read_only = False # as in the array's __cuda_array_interface__; False without this interface
+    read_only = False # as __cuda_array_interface__ states; False if the array came without it
 
     def __init__(self, name, keep, address, shape, dtype, device=None, nbytes=None):
         self.name, self.keep, self.address = name, keep, address

@@ -80,7 +80,7 @@ private:
 template <class Part>
 void released_in_parts(std::size_t count, Part&& part)
 {
-    // A few milliseconds of work. A multiple of 8, so that packed bits are divided at bytes.
+    // A few milliseconds of work. A multiple of 8 divides packed bits between bytes.
     constexpr std::size_t items = 1 << 20;
     released([&] {
         paced_signals signals;

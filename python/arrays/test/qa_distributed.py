@@ -472,7 +472,7 @@ class qa_whole_cluster(unittest.TestCase):
             self.assertEqual(report.read_text(), "before")
 
     def test_ReportOfTheTool_HasEachPointThatIsDone(self):
-        """If the scheduler is lost during the second point, the report has the first one."""
+        """If the scheduler is lost during the second point, the report has the first point."""
         report, done = self.folder / "report", []
         rates = there.error_rates
 

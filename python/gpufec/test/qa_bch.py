@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in pieces."""
+"""Tests BCH in flowgraphs: every code against gr-dtv's encoder, errors, tags, input in chunks."""
 
 import unittest
 

@@ -170,7 +170,8 @@ class qa_fec(unittest.TestCase):
                 for i in range(store.num_messages())]
 
     def test_PdusThroughABlock_AreDecoded(self):
-        """PDUs may have each vector type in docs/reference/tags.md, and one or two frames."""
+        """PDUs with each vector type in docs/reference/tags.md, of one or two frames, are decoded
+        to a PDU each."""
         steps = np.rint(32 * self.values[:3]).clip(-127, 127).astype(np.int8)
         for kind, soft_input, vector, values in (
                 (gr.types.float_t, "float", pmt.init_f32vector, self.values[:3]),

@@ -61,8 +61,8 @@ GPUFEC_API int other(unsigned n, const std::string& name = "a, b");
 
 
 def signature_of(function):
-    """Returns a function's parameters from the first line of its docstring: names, with the default
-    or None."""
+    """Returns the names of a function's parameters, with their defaults or None, from the first
+    line of its docstring."""
     line = function.__doc__.splitlines()[0]
     parameters = re.fullmatch(r"\w+\((?:self: [\w.]+)?(?:, )?(.*)\) -> .*", line)[1]
     value = r"'[^']*'|\[[^]]*\]|[^,]+"

@@ -323,7 +323,7 @@ class qa_ldpc(unittest.TestCase):
         items, _ = decode(np.concatenate(llr), lost, acm=True)
         expected = np.concatenate([np.packbits(b) for b in bits[1:]])
         self.assertTrue(np.array_equal(items, expected))
-        # A tag whose value is a list that contains itself is unknown too. It must not cause an
+        # A tag whose value is a list that contains itself is unknown too, and must not cause an
         # endless loop.
         circle = pmt.cons(pmt.PMT_T, pmt.PMT_T)
         pmt.set_car(circle, circle)
@@ -532,7 +532,7 @@ class qa_ldpc(unittest.TestCase):
         return coded, demap(symbols.astype(np.complex64), es_n0_db, seed)
 
     def test_llrs_are_what_checks_and_channel_say(self):
-        """The expected LLRs are computed here independently: one flooding iteration of min-sum."""
+        """Output LLRs equal those of one flooding iteration of min-sum, which the test computes."""
         checks = [[0, 2, 4, 6], [1, 2, 5, 6], [3, 4, 5, 6]]
         received = np.random.default_rng(3).integers(-30, 31, (50, 7)).astype(np.int8)
         said = np.zeros((50, 7), int)

@@ -26,8 +26,8 @@ FRAMES = 6
 
 
 class vector_source(gr.sync_block):
-    """A source that sends an array in pieces of random size, up to `largest` items (0: any), with
-    tags."""
+    """A source that sends an array with tags, in chunks of random size up to `largest` items
+    (0: any size)."""
 
     def __init__(self, items, tags, largest, seed):
         gr.sync_block.__init__(self, "vector_source", None, [items.dtype.type])
@@ -227,7 +227,7 @@ class qa_length_tags(unittest.TestCase):
 
     @each_case
     def test_CutFrame_CostsNoOther(self, case):
-        """Only the third frame is lost, which has 5/7 of its items, whether its length tag has the
+        """Only the third frame, which has 5/7 of its items, is lost, whether its length tag has the
         actual or the full length."""
         cut = case.n * 5 // 7
         items = np.concatenate([case.frames[:2].ravel(), case.frames[2][:cut],

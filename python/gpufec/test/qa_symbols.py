@@ -193,8 +193,8 @@ class qa_symbols(unittest.TestCase):
                                  [True, True])
 
     def test_acm_by_xfecframe(self):
-        """The stream has a short frame of each MODCOD, except of rate 9/10. One frame is cut short,
-        and the tag of another has a reserved MODCOD: both are dropped."""
+        """In a stream with a short frame of each MODCOD (rate 9/10 has none), all are decoded
+        except a frame that is cut short and one whose tag has a reserved MODCOD."""
         messages, symbols, tags, at = [], [], [], 0
         for modcod, (constellation, rate, es_n0) in enumerate(MODCODS, 1):
             if rate == "9/10":
@@ -219,8 +219,8 @@ class qa_symbols(unittest.TestCase):
             self.assertTrue(all(v for _, v in qa_support.tags_of(out, "ldpc_valid")))
 
     def test_acm_of_dvbs2x(self):
-        """Frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, form one
-        stream."""
+        """A stream of frames of S2X, tagged with ldpc_code, and of S2, tagged with XFECFRAME, is
+        decoded."""
         code = lambda size, rate, name: pmt.dict_add(pmt.dict_add(pmt.dict_add(
             pmt.make_dict(), pmt.mp("frame_size"), pmt.mp(size)), pmt.mp("rate"),
             pmt.mp(rate)), pmt.mp("constellation"), pmt.mp(name))
@@ -359,8 +359,8 @@ class qa_symbols(unittest.TestCase):
                     self.assertTrue(margin == 0 or right.all())
 
     def test_what_a_frame_gives_does_not_depend_on_batches_or_pieces(self):
-        """Frames of very different Es/N0 and amplitude decode as each would alone. Tags stay with
-        their frames."""
+        """Frames of very different Es/N0 and amplitude decode as each would alone, and tags remain
+        on their frames."""
         message, symbols = transmit("8psk", "short", "3/5", 8, 3)
         received = np.concatenate([noisy(f, 4.0 + i, i, 10.0 ** (i - 4)) for i, f in
                                    enumerate(symbols.reshape(8, 5400))])
@@ -374,16 +374,16 @@ class qa_symbols(unittest.TestCase):
                 self.assertEqual([v for _, v in qa_support.tags_of(tags, "ldpc_iterations")],
                                  [v for e in expected
                                   for _, v in qa_support.tags_of(e[1], "ldpc_iterations")])
-                # Symbol 100 carries bit 10,900, a parity bit; its tag goes to the last message
-                # byte.
+                # Symbol 100 carries bit 10,900, a parity bit. A tag on this symbol goes to the last
+                # message byte.
                 self.assertEqual(qa_support.tags_of(tags, "a"),
                                  [(1215 * (i + 1) - 1, i) for i in range(8)])
         items, _ = decode(np.concatenate([received, received[:1000]]), **code)
         self.assertEqual(len(items), 8 * 1215)
 
     def test_esn0_by_tags(self):
-        """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects it from the next
-        frame on."""
+        """A wrong Es/N0 changes the number of iterations. A tag esn0_db corrects the Es/N0 from the
+        next frame on."""
         message, symbols = transmit("qpsk", "short", "1/2", 6, 5)
         received = noisy(symbols, 2.2, 6)
         code = dict(frame_size="short", rate="1/2")

@@ -261,7 +261,7 @@ class qa_sync_map(unittest.TestCase):
             np.testing.assert_allclose(same, plain, atol=1e-6)
 
     def test_dead_trellis(self):
-        """A frame is invalid if no message can produce it: here the channel makes no errors."""
+        """With a channel without errors, a frame that no message can produce is invalid."""
         symbols, frames = small_frames(3, 0.0)
         frames[1] = 1 - frames[1]
         book = np.zeros((20, 6), np.uint8)

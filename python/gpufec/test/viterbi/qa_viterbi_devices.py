@@ -59,7 +59,8 @@ class qa_viterbi_devices(unittest.TestCase):
         self.small = dict(decode_length=D, overlap=L, batch=4)
 
     def test_decodes_where_the_input_lies(self):
-        """Input in the ring is not consumed while the next parallel block needs it as overlap."""
+        """The block does not consume input in the ring that the next parallel block needs as
+        overlap."""
         for soft_input in ("int8", "float"):
             items = support.soft_values(support.encode(self.bits), soft_input)
             source = gated_source(items)

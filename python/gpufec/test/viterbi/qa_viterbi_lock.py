@@ -58,7 +58,7 @@ class qa_viterbi_lock(unittest.TestCase):
 
     def test_CodeThatIsAnotherRotated_LocksAsWithout(self):
         """The code ccsds is the decoder's 171,133 with the second output inverted. With QPSK, a
-        rotation converts one into the other, so an additional preset ccsds changes nothing."""
+        rotation converts one code into the other, so adding the preset ccsds changes no output."""
         _, values = transmitted("ccsds", 30000, 5)
         expected = run(values, decoder(lock_constellation="qpsk"))[0]
         found = run(values, decoder(lock_constellation="qpsk", lock_presets=["ccsds"]))[0]

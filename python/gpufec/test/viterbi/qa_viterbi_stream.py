@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 
-"""Tests streams: exact counts and bits, for input in pieces of any size, in all input formats."""
+"""Tests streams: exact counts and bits, for input in chunks of any size, in all input formats."""
 
 import unittest
 
