@@ -416,7 +416,8 @@ class qa_arrays(unittest.TestCase):
         self.assertGreater(gpufec._gpufec.pybind11_version, (2, 0))
 
     def test_KeyboardInterrupt_EndsACall(self):
-        """A signal whose handler raises ends a call, and the decoder can then be used again."""
+        """SIGINT ends a call before half of its frames are decoded, and the decoder can be used
+        again."""
         book = gpufec.codebook_davey_mackay(10, 32, 210)
         received = gpufec.random_bits((1000, 2100), 5)
         # Each batch, of one frame, takes about 70 ms.

@@ -63,8 +63,8 @@ def crc8(data):
 
 
 def bits_of_units(packets):
-    """Returns the bits of packets in which the CRC-8 of the previous packet replaces the sync
-    byte."""
+    """Returns the bits of user packets (EN 302 307-1, 5.1): the CRC-8 of the previous packet
+    replaces each sync byte."""
     units = packets.copy()
     units[:, 0] = [0] + [crc8(p[1:]) for p in packets[:-1]]
     return np.unpackbits(units.ravel())

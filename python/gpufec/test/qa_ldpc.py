@@ -553,8 +553,8 @@ class qa_ldpc(unittest.TestCase):
             posterior.view(np.int8), np.clip(said + received, -127, 127).ravel()))
 
     def test_extrinsic_is_posterior_less_channel(self):
-        """For rate 1/2 the decoder's internal scale is two steps per nat. With llr_scale 2 nothing
-        is rounded, so the difference is exact."""
+        """Posterior minus extrinsic LLR is exactly the channel LLR. At rate 1/2 the decoder's
+        internal scale is two steps per nat, so with llr_scale 2 nothing is rounded."""
         code = dict(frame_size="short", rate="1/2")
         coded, nats = self.noisy(6, 1.3, **code)
         values = np.clip(to_int8(nats), -96, 96)
@@ -600,7 +600,8 @@ class qa_ldpc(unittest.TestCase):
         self.assertTrue(np.array_equal(items.view(np.int8), given[8.0]))
 
     def test_llrs_of_positions_that_are_not_sent(self):
-        """Tests an AR4JA code, which does not send its last 512 bits, with two bits shortened."""
+        """In an AR4JA code, the 512 punctured bits have equal posterior and extrinsic LLRs, and two
+        shortened bits have large positive LLRs."""
         code = gpufec.ldpc_code("ccsds_ar4ja", "1024", "1/2")
         shortened = [3, 500]
         names = dict(standard="ccsds_ar4ja", frame_size="1024", rate="1/2",
